@@ -1,0 +1,123 @@
+"""Everything unseen raises on purpose.
+
+::
+
+    UnseenError                  one clear message; the command line exits with 2
+    ├── InputError               an argument or a file is wrong (also a ValueError)
+    │   ├── TableError           rows of a file are wrong: every problem, with its line
+    │   ├── VectorsError         vectors are not finite, not of this dataset, or say nothing
+    │   ├── UnknownNameError     no such column, splitter, encoder, dataset…: the nearest name
+    │   ├── InfeasibleError      the split that was asked for does not exist
+    │   └── MismatchError        a record belongs to another dataset
+    ├── FetchError               a download failed or is not what it should be
+    └── MissingPackageError      an optional package is needed: how to install it
+
+    UnseenWarning                something the user should know that stops nothing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+SHOWN_PROBLEMS = 20
+
+
+class UnseenError(Exception):
+    """A mistake with its place, what was expected, what was found and what to do about it."""
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        fix: str | None = None,
+        problems: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expected = expected
+        self.got = got
+        self.fix = fix
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        lines += [f"  - {problem}" for problem in self.problems[:SHOWN_PROBLEMS]]
+        if len(self.problems) > SHOWN_PROBLEMS:
+            lines.append(f"  - … and {len(self.problems) - SHOWN_PROBLEMS} more")
+        for head, said in (("expected", self.expected), ("got", self.got), ("what to do", self.fix)):
+            if said:
+                lines.append(f"  {head}: {said}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.expected, self.got, self.fix, self.problems))
+
+
+def _rebuild(
+    kind: type[UnseenError], message: str, expected: str, got: str, fix: str, problems: Sequence[str]
+) -> UnseenError:
+    return kind(message, expected=expected, got=got, fix=fix, problems=problems)
+
+
+class InputError(UnseenError, ValueError):
+    """An argument or a file is wrong."""
+
+
+class TableError(InputError):
+    """Rows of a file are wrong; `problems` holds one line per problem."""
+
+
+class VectorsError(InputError):
+    """Vectors are not finite, belong to other rows, or carry no information."""
+
+
+class UnknownNameError(InputError):
+    """A name that nothing answers to."""
+
+    @classmethod
+    def of(cls, kind: str, name: str, known: Iterable[str], fix: str | None = None) -> UnknownNameError:
+        """The error for `name`, with the nearest known name as a hint."""
+        known = list(known)
+        near = nearest_name(name, known)
+        return cls(
+            f"no {kind} is called {name!r}" + (f"; did you mean {near!r}?" if near else ""),
+            expected=f"one of {', '.join(known)}" if known else None,
+            fix=fix,
+        )
+
+
+class InfeasibleError(InputError):
+    """No split of this data is what was asked for."""
+
+
+class MismatchError(InputError):
+    """A record was made from another dataset."""
+
+
+class FetchError(UnseenError):
+    """A download failed, or what arrived is not what was promised."""
+
+
+class MissingPackageError(UnseenError):
+    """An optional package is not installed."""
+
+    @classmethod
+    def of(cls, package: str, purpose: str, extra: str) -> MissingPackageError:
+        """The error for a missing `package`, with the command that installs it."""
+        return cls(f"{purpose} needs the package {package!r}", fix=f"pip install 'unseen[{extra}]'")
+
+
+class UnseenWarning(UserWarning):
+    """Something the user should know that stops nothing."""
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name nearest to `name`, or None when nothing is near; case does not matter."""
+    by_folded = {str(each).casefold(): str(each) for each in known}
+    near = get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[near[0]] if near else None

@@ -1,0 +1,86 @@
+"""What a user can plug in: each role is one method.
+
+A role is satisfied by shape; nothing has to be inherited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.types import Dataset, Explanation, Finding, Measurement, Predictions, Split
+
+Task = TypeVar("Task", contravariant=True)
+Result = TypeVar("Result", covariant=True)
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Texts to vectors."""
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """One vector per text, in order."""
+
+
+@runtime_checkable
+class Splitter(Protocol):
+    """scikit-learn's protocol: knobs in the constructor, usable as `cv=`."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[npt.NDArray[np.intp], ...]]:
+        """Pairs of train and test row positions."""
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of pairs `split` yields."""
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """Anything that gives class probabilities."""
+
+    classes_: Sequence[str]
+
+    def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Probabilities [texts, classes], columns in the order of `classes_`."""
+
+
+@runtime_checkable
+class Recipe(Protocol):
+    """A way to train a classifier."""
+
+    def fit(self, train: Dataset, dev: Dataset, seed: int) -> Classifier:
+        """A classifier trained on `train`, tuned on `dev`."""
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """Scores tokens by what they contribute."""
+
+    def explain(self, classifier: Classifier, texts: Sequence[str]) -> Iterable[Explanation]:
+        """One explanation per text."""
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """Predictions to one number."""
+
+    def __call__(self, predictions: Predictions) -> Measurement:
+        """The measurement."""
+
+
+@runtime_checkable
+class Check(Protocol):
+    """Looks for one kind of flaw."""
+
+    def __call__(self, data: Dataset, split: Split | None = None) -> Iterable[Finding]:
+        """What was found; `ok` findings too."""
+
+
+@runtime_checkable
+class Engine(Protocol[Task, Result]):
+    """Where work runs."""
+
+    def map(self, function: Any, tasks: Iterable[Task]) -> Iterable[Result]:
+        """`function` of each task, in order."""

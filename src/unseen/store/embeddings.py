@@ -1,0 +1,54 @@
+"""Vectors as NPY files, with a JSON file beside them that says whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from unseen.errors import MismatchError, VectorsError
+from unseen.store.files import atomic, origin_from, read_json, write_json
+from unseen.types import Dataset, Embeddings
+
+
+def write_embeddings(embeddings: Embeddings, path: str | Path, data: Dataset) -> Path:
+    """Write the vectors to `path` (.npy) and the fingerprint of `data` beside them (.json)."""
+    path = Path(path)
+    if path.suffix != ".npy":
+        raise VectorsError(f"vectors are written as .npy, not as {path.name}", fix=f"-o {path.with_suffix('.npy')}")
+    with atomic(path) as temporary, temporary.open("wb") as file:
+        np.save(file, embeddings.vectors, allow_pickle=False)
+    about = {"dataset": data.fingerprint, "order": data.order, "shape": embeddings.vectors.shape}
+    write_json(path.with_suffix(".json"), about | {"origin": asdict(embeddings.origin)})
+    return path
+
+
+def read_embeddings(path: str | Path, data: Dataset) -> Embeddings:
+    """The vectors in `path` for the rows of `data`, memory-mapped.
+
+    Vectors of our own are refused when they belong to other data. A foreign .npy has nothing to
+    check but its length: its rows must be in the order of `data`.
+    """
+    path = Path(path)
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as cause:
+        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
+    except (ValueError, EOFError) as cause:
+        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause
+    if not isinstance(vectors, np.ndarray):
+        raise VectorsError(f"{path} holds several arrays", expected="one array in an .npy file")
+    origin = origin_from({"step": "given", "params": {"file": path.name}})
+    beside = path.with_suffix(".json")
+    if beside.exists():
+        about = read_json(beside)
+        if about.get("dataset") != data.fingerprint or about.get("order") != data.order:
+            raise MismatchError(
+                f"the vectors in {path} belong to another dataset, or to its rows in another order",
+                expected=f"dataset {data.fingerprint}",
+                got=f"dataset {about.get('dataset')}",
+                fix="encode this file again, with the same columns and labels",
+            )
+        origin = origin_from(about["origin"])
+    return Embeddings(data.ids, vectors, origin)

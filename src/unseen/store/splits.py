@@ -1,0 +1,104 @@
+"""Splits as a CSV of ids and a JSON file with the certificate and the recipe. No texts."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen.errors import InputError, MismatchError, TableError
+from unseen.store.files import atomic, harmless, origin_from, read_json, sha256_of, unharmed, write_json
+from unseen.types import PARTS, Certificate, Dataset, Split, string_array
+
+FORMAT = 1
+COLUMNS = ["id", "part", "cluster"]
+
+
+def write_split(split: Split, path: str | Path) -> Path:
+    """Write `path` (.csv: id, part, cluster) and its twin .json (certificate, recipe, checksum)."""
+    path = Path(path)
+    if path.suffix != ".csv":
+        raise InputError(f"a split is written as .csv, not as {path.name}", fix=f"-o {path.with_suffix('.csv')}")
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        clusters = ("" if cluster < 0 else cluster for cluster in split.clusters.tolist())
+        for name, part, cluster in zip(split.ids.to_pylist(), split.parts.tolist(), clusters, strict=True):
+            writer.writerow([harmless(name), PARTS[part], cluster])
+    write_json(path.with_suffix(".json"), description(split) | {"csv_sha256": sha256_of(path)})
+    return path
+
+
+def description(split: Split) -> dict[str, Any]:
+    """Everything about a split but its rows, as plain values."""
+    certificate = split.certificate
+    return {
+        "format": FORMAT,
+        "name": split.name,
+        "dataset": split.dataset,
+        "sizes": split.sizes,
+        "certificate": asdict(certificate)
+        | {"missed": certificate.missed, "completed_share": round(certificate.completed_share, 6)},
+        "origin": asdict(split.origin),
+    }
+
+
+def read_split(path: str | Path, data: Dataset | None = None) -> Split:
+    """The split in `path`; with `data`, in its row order, refused when it was made from other data."""
+    path = Path(path).with_suffix(".csv")
+    about_path = path.with_suffix(".json")
+    if path.exists() and not about_path.exists():
+        raise InputError(
+            f"{path} has no certificate beside it ({about_path.name})",
+            fix=f"a table of somebody else's: unseen split DATA --with predefined --by {path}",
+        )
+    about = read_json(about_path)
+    missing = {"name", "dataset", "certificate", "origin", "csv_sha256"} - about.keys()
+    if missing:
+        raise InputError(f"{about_path} is not the certificate of a split", expected=f"the keys {sorted(missing)}")
+    ids, parts, clusters = _read_rows(path)
+    if about["csv_sha256"] != sha256_of(path):
+        raise MismatchError(
+            f"{path} was changed after it was written",
+            expected=f"sha256 {about['csv_sha256']}",
+            got=f"sha256 {sha256_of(path)}",
+            fix="make the split again, or restore the file",
+        )
+    known = {each.name for each in fields(Certificate)}
+    certificate = {name: value for name, value in about["certificate"].items() if name in known}
+    certificate["notes"] = tuple(certificate.get("notes", ()))
+    split = Split(
+        about["name"],
+        string_array(ids),
+        parts,
+        clusters,
+        Certificate(**certificate),
+        about["dataset"],
+        origin_from(about["origin"]),
+    )
+    return split if data is None else split.of(data)
+
+
+def _read_rows(path: Path) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    positions = {part: position for position, part in enumerate(PARTS)}
+    ids, parts, clusters, problems = [], [], [], []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            if next(reader, None) != COLUMNS:
+                raise TableError(f"{path} is not a split", expected=f"the header {','.join(COLUMNS)}")
+            for row in reader:
+                if len(row) != 3 or row[1] not in positions or not (row[2] == "" or row[2].isdecimal()):
+                    problems.append(f"line {reader.line_num}: {','.join(row)}")
+                    continue
+                ids.append(unharmed(row[0]))
+                parts.append(positions[row[1]])
+                clusters.append(int(row[2]) if row[2] else -1)
+    except (OSError, UnicodeDecodeError, csv.Error) as cause:
+        raise InputError(f"cannot read {path}: {cause}") from cause
+    if problems:
+        raise TableError(f"{path} has wrong rows", problems=problems, expected="id, part, cluster number or nothing")
+    return ids, np.array(parts, dtype=np.int8), np.array(clusters, dtype=np.int32)
