@@ -44,7 +44,7 @@ class Registry:
         module, _, attribute = self._places.get(full, full).partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as cause:
+        except (ImportError, AttributeError, TypeError, ValueError) as cause:
             if full in self._places:
                 raise
             raise InputError(
@@ -55,6 +55,8 @@ class Registry:
     def make(self, name: str, **params: Any) -> Any:
         """The object behind `name`, called with `params` after checking them against its signature."""
         made = self.get(name)
+        if not callable(made):
+            raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(made).__name__)
         check_parameters(f"{self.kind} {name!r}", made, params)
         return made(**params)
 

@@ -61,14 +61,14 @@ class Dataset:
         wanted = ["id", "text", "label", *self.attributes]
         if self.table.column_names != wanted:
             raise InputError("a Dataset's columns are wrong", expected=str(wanted), got=str(self.table.column_names))
-        for name in ("id", "text", "label"):
+        for name, right in (("id", _is_text), ("text", _is_text), ("label", pa.types.is_dictionary)):
+            if not right(self.table.schema.field(name).type):
+                raise InputError(f"the column {name!r} has the wrong type", got=str(self.table.schema.field(name).type))
             if self.table[name].null_count:
                 raise InputError(f"{self.table[name].null_count} rows have no {name}")
         if len(set(self.label_names)) < len(self.label_names):
             raise InputError("label names repeat", got=str(self.label_names))
-        distinct = pc.count_distinct(self.table["id"]).as_py()
-        if distinct < len(self):
-            raise InputError(f"{len(self) - distinct} rows have the id of another row", expected="unique ids")
+        refuse_repeats(self.ids)
         for chunk in self.table["label"].chunks:
             if tuple(chunk.dictionary.to_pylist()) != self.label_names:
                 raise InputError("the label column does not use the declared label names")
@@ -86,7 +86,7 @@ class Dataset:
         """Hash of the ids in their row order: equal for two datasets whose rows stand in the same places."""
         digest = hashlib.sha256()
         for (ids,) in self.batches("id"):
-            digest.update("".join(f"{each}\x1f" for each in ids).encode("utf-8", "surrogatepass"))
+            digest.update("".join(f"{len(each)}:{each}" for each in ids).encode())
         return digest.hexdigest()[:32]
 
     @property
@@ -121,17 +121,21 @@ class Dataset:
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
         """The dataset of these row positions, in this order."""
-        return replace(self, table=self.table.take(pa.array(np.asarray(rows, dtype=np.int64))))
+        positions = np.asarray(rows)
+        if len(positions) and positions.dtype.kind not in "iu":
+            raise InputError("take needs row positions", got=f"dtype {positions.dtype}", fix="numpy.flatnonzero(mask)")
+        return replace(self, table=self.table.take(pa.array(positions.astype(np.int64))))
 
     @cached_property
     def fingerprint(self) -> str:
         """Content hash of ids, texts and labels; the order of rows and the attributes do not matter."""
         total = 0
         for ids, texts, labels in self.batches("id", "text", "label"):
-            for row in zip(ids, texts, labels, strict=True):
-                digest = hashlib.blake2b("\x1f".join(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-                total += int.from_bytes(digest, "big")
-        names = "\x1f".join(self.label_names).encode()
+            for name, text, label in zip(ids, texts, labels, strict=True):
+                # lengths first: no character separates fields that may hold any character
+                row = f"{len(name)}:{len(text)}:{name}{text}{label}".encode()
+                total += int.from_bytes(hashlib.blake2b(row, digest_size=16).digest(), "big")
+        names = "".join(f"{len(name)}:{name}" for name in self.label_names).encode()
         return hashlib.sha256(names + (total % 2**128).to_bytes(16, "big")).hexdigest()[:32]
 
 
@@ -155,6 +159,7 @@ class Embeddings:
                 got=f"{len(self.vectors)} rows",
                 fix="encode this dataset again",
             )
+        refuse_repeats(self.ids)
         object.__setattr__(self, "vectors", finite_float32(self.vectors))
 
     def __len__(self) -> int:
@@ -213,10 +218,11 @@ class Split:
                 "a Split needs one part and one cluster per id",
                 got=f"{len(self.ids)} ids, {len(self.parts)} parts, {len(self.clusters)} clusters",
             )
-        object.__setattr__(self, "parts", frozen(self.parts, np.int8))
-        object.__setattr__(self, "clusters", frozen(self.clusters, np.int32))
+        refuse_repeats(self.ids)
         if len(self.parts) and not 0 <= self.parts.min() <= self.parts.max() < len(PARTS):
             raise InputError("a Split has an unknown part", expected=f"positions in {PARTS}")
+        object.__setattr__(self, "parts", frozen(self.parts, np.int8))
+        object.__setattr__(self, "clusters", frozen(self.clusters, np.int32))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -244,7 +250,10 @@ class Split:
             )
         if self.ids.equals(data.ids):
             return self
-        order = pc.index_in(data.ids, value_set=self.ids).to_numpy(zero_copy_only=False).astype(np.intp)
+        places = pc.index_in(data.ids, value_set=self.ids)
+        if len(self) != len(data) or places.null_count:
+            raise MismatchError(f"the ids of the split {self.name!r} are not those of {data.name}")
+        order = places.to_numpy(zero_copy_only=False).astype(np.intp)
         return replace(self, ids=data.ids, parts=self.parts[order], clusters=self.clusters[order])
 
 
@@ -261,6 +270,9 @@ class Predictions:
         shape = (len(self.ids), len(self.label_names))
         if self.probabilities.shape != shape:
             raise InputError("predictions have the wrong shape", expected=str(shape), got=str(self.probabilities.shape))
+        if len(set(self.label_names)) < len(self.label_names):
+            raise InputError("label names repeat", got=str(self.label_names))
+        refuse_repeats(self.ids)
         sums = self.probabilities.sum(axis=1)
         wrong = ~(np.abs(sums - 1) < 1e-3) | (self.probabilities < 0).any(axis=1)
         if wrong.any():
@@ -305,7 +317,7 @@ class Measurement:
     """Split, model, seed, part and whatever else tells rows apart."""
 
     def __post_init__(self) -> None:
-        if self.n == 0 and self.value is not None:
+        if self.n < 1 and self.value is not None:
             raise InputError(f"{self.metric} has a value without data", expected="value None when n is 0")
 
 
@@ -327,6 +339,17 @@ class Finding:
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
             raise UnknownNameError.of("level", self.level, LEVELS)
+
+
+def refuse_repeats(ids: pa.ChunkedArray) -> None:
+    """Refuse ids of which two are equal."""
+    repeated = len(ids) - pc.count_distinct(ids).as_py()
+    if repeated:
+        raise InputError(f"{repeated} rows have the id of another row", expected="unique ids")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:

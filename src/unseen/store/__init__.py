@@ -2,7 +2,9 @@
 
 from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.embeddings import read_embeddings, write_embeddings
+from unseen.store.exports import to_dataset_dict, to_indices
 from unseen.store.files import atomic, read_json, sha256_of, write_json, write_text
+from unseen.store.foreign_splits import read_parts
 from unseen.store.measurements import read_measurements, write_measurements
 from unseen.store.splits import read_split, write_split
 
@@ -12,8 +14,11 @@ __all__ = [
     "read_embeddings",
     "read_json",
     "read_measurements",
+    "read_parts",
     "read_split",
     "sha256_of",
+    "to_dataset_dict",
+    "to_indices",
     "write_dataset",
     "write_embeddings",
     "write_json",

@@ -8,19 +8,23 @@ from pathlib import Path
 import numpy as np
 
 from unseen.errors import MismatchError, VectorsError
-from unseen.store.files import atomic, origin_from, read_json, write_json
+from unseen.store.files import atomic, holds, origin_from, read_json, sha256_of, twin_of, write_json
 from unseen.types import Dataset, Embeddings
+
+KEYS = {"dataset", "order", "npy_sha256", "origin"}
 
 
 def write_embeddings(embeddings: Embeddings, path: str | Path, data: Dataset) -> Path:
-    """Write the vectors to `path` (.npy) and the fingerprint of `data` beside them (.json)."""
+    """Write the vectors to `path` (.npy) and whose they are beside them (.json: fingerprint of `data`, checksum)."""
     path = Path(path)
     if path.suffix != ".npy":
         raise VectorsError(f"vectors are written as .npy, not as {path.name}", fix=f"-o {path.with_suffix('.npy')}")
-    with atomic(path) as temporary, temporary.open("wb") as file:
-        np.save(file, embeddings.vectors, allow_pickle=False)
+    twin = twin_of(path, KEYS)
     about = {"dataset": data.fingerprint, "order": data.order, "shape": embeddings.vectors.shape}
-    write_json(path.with_suffix(".json"), about | {"origin": asdict(embeddings.origin)})
+    with atomic(path) as temporary:
+        with temporary.open("wb") as file:
+            np.save(file, embeddings.vectors, allow_pickle=False)
+        write_json(twin, about | {"npy_sha256": sha256_of(temporary), "origin": asdict(embeddings.origin)})
     return path
 
 
@@ -40,15 +44,20 @@ def read_embeddings(path: str | Path, data: Dataset) -> Embeddings:
     if not isinstance(vectors, np.ndarray):
         raise VectorsError(f"{path} holds several arrays", expected="one array in an .npy file")
     origin = origin_from({"step": "given", "params": {"file": path.name}})
-    beside = path.with_suffix(".json")
-    if beside.exists():
-        about = read_json(beside)
+    twin = path.with_suffix(".json")
+    if holds(twin, KEYS):
+        about = read_json(twin)
         if about.get("dataset") != data.fingerprint or about.get("order") != data.order:
             raise MismatchError(
                 f"the vectors in {path} belong to another dataset, or to its rows in another order",
                 expected=f"dataset {data.fingerprint}",
                 got=f"dataset {about.get('dataset')}",
                 fix="encode this file again, with the same columns and labels",
+            )
+        if about["npy_sha256"] != sha256_of(path):
+            raise MismatchError(
+                f"{path} was changed after it was written",
+                fix=f"encode again; vectors of your own need no {twin.name} beside them",
             )
         origin = origin_from(about["origin"])
     return Embeddings(data.ids, vectors, origin)

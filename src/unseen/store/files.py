@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
 import re
-import tempfile
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from unseen.errors import InputError
 from unseen.types import Origin
@@ -24,29 +25,22 @@ NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")
 def atomic(path: str | Path) -> Iterator[Path]:
     """A temporary file beside `path` that replaces it when the block ends without an error."""
     path = Path(path)
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
     try:
+        if path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "not a regular file"
+            raise InputError(f"cannot write {path}: it is {what}", fix="name a file")
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        temporary.touch(exist_ok=False)
     except OSError as cause:
         raise InputError(f"cannot write {path}: {cause.strerror}", fix="name a folder you may write to") from cause
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except IsADirectoryError as cause:
-        raise InputError(f"cannot write {path}: it is a folder", fix="name a file") from cause
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_text(path: str | Path, text: str) -> Path:
@@ -58,7 +52,9 @@ def write_text(path: str | Path, text: str) -> Path:
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
     """Write `content` as readable JSON."""
-    return write_text(path, json.dumps(content, indent=2, ensure_ascii=False, default=_plain) + "\n")
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain) + "\n"
+    # a file name that is not UTF-8 holds lone surrogates; Python's backslash form of them is JSON's
+    return write_text(path, text.encode("utf-8", "backslashreplace").decode())
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -72,6 +68,25 @@ def read_json(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{path} does not hold a JSON object", got=type(content).__name__)
     return content
+
+
+def holds(path: Path, keys: set[str]) -> bool:
+    """Whether `path` is a JSON object with at least these keys."""
+    try:
+        return keys <= read_json(path).keys()
+    except InputError:
+        return False
+
+
+def twin_of(path: Path, keys: set[str]) -> Path:
+    """Where the description of `path` is written: beside it, as .json; refuses to replace somebody else's file."""
+    twin = path.with_suffix(".json")
+    if twin.exists() and not holds(twin, keys):
+        raise InputError(
+            f"{twin} is not a file of unseen's and would be overwritten",
+            fix=f"write {path.name} to another folder or under another name",
+        )
+    return twin
 
 
 def sha256_of(path: str | Path) -> str:
@@ -98,6 +113,13 @@ def harmless(field: str) -> str:
 def unharmed(field: str) -> str:
     """The field that `harmless` was given."""
     return field[1:] if field.startswith("'") else field
+
+
+def csv_rows(file: TextIO) -> Callable[[Sequence[Any]], Any]:
+    """A function that writes one row to `file`; csv.writer leaves a carriage return unquoted in Python 3.11."""
+    plain = csv.writer(file, lineterminator="\n")
+    quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    return lambda row: (quoting if "\r" in "".join(map(str, row)) else plain).writerow(row)
 
 
 def origin_from(content: Mapping[str, Any]) -> Origin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,22 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError, MismatchError, TableError
-from unseen.store.files import atomic, harmless, origin_from, read_json, sha256_of, unharmed, write_json
+from unseen.store.files import (
+    atomic,
+    csv_rows,
+    harmless,
+    origin_from,
+    read_json,
+    sha256_of,
+    twin_of,
+    unharmed,
+    write_json,
+)
 from unseen.types import PARTS, Certificate, Dataset, Split, string_array
 
 FORMAT = 1
 COLUMNS = ["id", "part", "cluster"]
+CLUSTER = re.compile(r"[0-9]{0,9}")
 
 
 def write_split(split: Split, path: str | Path) -> Path:
@@ -22,13 +34,15 @@ def write_split(split: Split, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".csv":
         raise InputError(f"a split is written as .csv, not as {path.name}", fix=f"-o {path.with_suffix('.csv')}")
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        clusters = ("" if cluster < 0 else cluster for cluster in split.clusters.tolist())
-        for name, part, cluster in zip(split.ids.to_pylist(), split.parts.tolist(), clusters, strict=True):
-            writer.writerow([harmless(name), PARTS[part], cluster])
-    write_json(path.with_suffix(".json"), description(split) | {"csv_sha256": sha256_of(path)})
+    twin = twin_of(path, {"certificate", "csv_sha256"})
+    with atomic(path) as temporary:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            write_row = csv_rows(file)
+            write_row(COLUMNS)
+            clusters = ("" if cluster < 0 else cluster for cluster in split.clusters.tolist())
+            for name, part, cluster in zip(split.ids.to_pylist(), split.parts.tolist(), clusters, strict=True):
+                write_row([harmless(name), PARTS[part], cluster])
+        write_json(twin, description(split) | {"csv_sha256": sha256_of(temporary)})
     return path
 
 
@@ -50,15 +64,19 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
     """The split in `path`; with `data`, in its row order, refused when it was made from other data."""
     path = Path(path).with_suffix(".csv")
     about_path = path.with_suffix(".json")
-    if path.exists() and not about_path.exists():
+    if not path.exists():
+        raise InputError(f"there is no split {path}")
+    if not about_path.exists():
         raise InputError(
             f"{path} has no certificate beside it ({about_path.name})",
             fix=f"a table of somebody else's: unseen split DATA --with predefined --by {path}",
         )
     about = read_json(about_path)
-    missing = {"name", "dataset", "certificate", "origin", "csv_sha256"} - about.keys()
+    missing = {"format", "name", "dataset", "certificate", "origin", "csv_sha256"} - about.keys()
     if missing:
         raise InputError(f"{about_path} is not the certificate of a split", expected=f"the keys {sorted(missing)}")
+    if about["format"] != FORMAT:
+        raise InputError(f"{about_path} is of another version", expected=f"format {FORMAT}", got=str(about["format"]))
     ids, parts, clusters = _read_rows(path)
     if about["csv_sha256"] != sha256_of(path):
         raise MismatchError(
@@ -67,19 +85,23 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
             got=f"sha256 {sha256_of(path)}",
             fix="make the split again, or restore the file",
         )
-    known = {each.name for each in fields(Certificate)}
-    certificate = {name: value for name, value in about["certificate"].items() if name in known}
-    certificate["notes"] = tuple(certificate.get("notes", ()))
     split = Split(
         about["name"],
         string_array(ids),
         parts,
         clusters,
-        Certificate(**certificate),
+        _certificate_from(about["certificate"]),
         about["dataset"],
         origin_from(about["origin"]),
     )
     return split if data is None else split.of(data)
+
+
+def _certificate_from(content: Any) -> Certificate:
+    if not isinstance(content, dict) or not {"asked", "got"} <= content.keys():
+        raise InputError("the certificate of the split does not say what was asked for and what was got")
+    known = {each.name: content[each.name] for each in fields(Certificate) if each.name in content}
+    return Certificate(**known | {"notes": tuple(content.get("notes", ()))})
 
 
 def _read_rows(path: Path) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -91,7 +113,7 @@ def _read_rows(path: Path) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[
             if next(reader, None) != COLUMNS:
                 raise TableError(f"{path} is not a split", expected=f"the header {','.join(COLUMNS)}")
             for row in reader:
-                if len(row) != 3 or row[1] not in positions or not (row[2] == "" or row[2].isdecimal()):
+                if len(row) != 3 or row[1] not in positions or not CLUSTER.fullmatch(row[2]):
                     problems.append(f"line {reader.line_num}: {','.join(row)}")
                     continue
                 ids.append(unharmed(row[0]))

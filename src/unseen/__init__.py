@@ -1,0 +1,55 @@
+"""unseen tells how a text classifier will do on what it has not seen.
+
+The verbs, in the order of the flow: `load`, `encode`, `split` (`folds` for several), `analyse`; splits go
+to files and come back with `write_split` and `read_split`. Names are imported when first used, so
+`import unseen` is fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unseen.api import analyse, encode, folds, load, split
+    from unseen.errors import UnseenError, UnseenWarning
+    from unseen.store import read_split, to_dataset_dict, to_indices, write_split
+    from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "unseen.api": ("load", "encode", "split", "folds", "analyse"),
+    "unseen.errors": ("UnseenError", "UnseenWarning"),
+    "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
+    "unseen.types": (
+        "Certificate", "Dataset", "Embeddings", "Finding", "Measurement", "Origin", "Predictions", "Split",
+    ),
+}  # fmt: skip
+_PLACES = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Certificate",
+    "Dataset",
+    "Embeddings",
+    "Finding",
+    "Measurement",
+    "Origin",
+    "Predictions",
+    "Split",
+    "UnseenError",
+    "UnseenWarning",
+    "analyse",
+    "encode",
+    "folds",
+    "load",
+    "read_split",
+    "split",
+    "to_dataset_dict",
+    "to_indices",
+    "write_split",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module 'unseen' has no attribute {name!r}")

@@ -1,0 +1,179 @@
+"""The verbs, in flow order."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unseen import analysis
+from unseen.data.catalogue import cards, load_card
+from unseen.data.sample import sample_corpus
+from unseen.data.tables import load_table
+from unseen.errors import InputError
+from unseen.representations import ENCODERS
+from unseen.splits import SPLITTERS
+from unseen.splits.partition import Request, partition, versions, word_lengths
+from unseen.store import read_embeddings, read_parts
+from unseen.types import Dataset, Embeddings, Measurement, Origin, Split
+
+Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
+"""Vectors, an array of them, an .npy file, or the name of an encoder."""
+
+DEFAULT_ENCODER = "tfidf"
+DEFAULT_TEST = 0.1
+
+
+def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = None, **columns: Any) -> Dataset:
+    """Labelled texts from a table (a file or an object in memory), a known dataset, or the `sample`.
+
+    `columns` are the parameters of `unseen.data.load_table`: `text`, `label`, `id`, `attributes`, `labels`,
+    `drop`, `delimiter`, `encoding`, `name`. A file of that name comes before a known dataset.
+    """
+    if isinstance(source, str) and not Path(source).exists():
+        if source == "sample":
+            _refuse("the sample corpus", columns | {"data_dir": data_dir, "file": file})
+            return sample_corpus()
+        if source in cards():
+            return load_card(source, data_dir, file, **columns)
+    _refuse("a table of your own", {"data_dir": data_dir, "file": file})
+    return load_table(source, **columns)
+
+
+def encode(data: Dataset, using: str = DEFAULT_ENCODER, *, seed: int = 42, **params: Any) -> Embeddings:
+    """One vector per text, by an encoder of that name; the order of rows decides nothing."""
+    by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
+    encoder = ENCODERS.make(using, **_accepted(ENCODERS.get(using), seed=seed), **params)
+    vectors = np.asarray(encoder.encode(data.texts.take(pa.array(by_id)).to_pylist()), dtype=np.float32)
+    placed = np.empty_like(vectors)
+    placed[by_id] = vectors
+    origin = Origin(ENCODERS.full_name(using), params, seed, {"dataset": data.fingerprint}, versions())
+    return Embeddings(data.ids, placed, origin)
+
+
+def split(data: Dataset, method: Any = "closest", **request: Any) -> Split:
+    """One split of `data`; the parameters are those of `folds`."""
+    found = folds(data, method, **request)
+    if len(found) > 1:
+        raise InputError(
+            f"{method!r} gives {len(found)} splits", expected="one", fix="unseen.folds(…) returns all of them"
+        )
+    return found[0]
+
+
+def folds(
+    data: Dataset,
+    method: Any = "closest",
+    *,
+    using: Vectors = None,
+    by: str | Path | None = None,
+    groups: str | None = None,
+    test: float | None = None,
+    dev: float = 0,
+    independent: float = 0,
+    seed: int = 42,
+    name: str | None = None,
+    **knobs: Any,
+) -> list[Split]:
+    """The splits of `data` by `method`: a name, `package.module:Class`, or a splitter object.
+
+    `using` gives the vectors of methods that cut a latent space. `by` is the attribute that `time`,
+    `attribute` and `predefined` read; for `predefined` it may be a file. `groups` names an attribute whose
+    values stay on one side. `test`, `dev` and `independent` are shares of all rows, or rows; the last two
+    are drawn at random. `knobs` are the parameters of the splitter.
+    """
+    splitter, full_name = _splitter(method, test, seed, knobs)
+    reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
+    X, inputs = _read(data, reads, full_name, using, by, seed)
+    params = {"test": test, "dev": dev, "independent": independent, "groups": groups, "by": by and Path(by).name}
+    params = {key: value for key, value in params.items() if value} | {key: _shown(each) for key, each in knobs.items()}
+    step = full_name.partition(".v")[0].rpartition(":")[2]
+    return partition(
+        Request(data, X, groups, dev, independent, seed, name or step, full_name, params, inputs), splitter
+    )
+
+
+def analyse(data: Dataset, split: Split, using: Vectors = None, *, metric: str = "cosine") -> list[Measurement]:
+    """Sizes, class mixes and, with vectors, the distance from test to training; for any split."""
+    rows = analysis.sizes_and_mixes(data, split)
+    if using is not None:
+        rows += analysis.distances(data, split, vectors_of(data, using), metric)
+    return rows
+
+
+def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:
+    """`using` as the vectors of `data`; None is the default encoder."""
+    if isinstance(using, Embeddings):
+        if not using.ids.equals(data.ids):
+            raise InputError("the vectors belong to other rows, or to these in another order", fix="encode this data")
+        return using
+    if isinstance(using, Path) or (isinstance(using, str) and using.endswith(".npy")):
+        return read_embeddings(using, data)
+    if using is None or isinstance(using, str):
+        return encode(data, using or DEFAULT_ENCODER, seed=seed)
+    return Embeddings(data.ids, np.asarray(using))
+
+
+def _splitter(method: Any, test: float | None, seed: int, knobs: Mapping[str, Any]) -> tuple[Any, str]:
+    if not isinstance(method, str):
+        if test is not None or knobs:
+            raise InputError(
+                "a splitter object has its own settings", fix="set test_size and the rest when you make it"
+            )
+        return method, type(method).__name__
+    made = SPLITTERS.get(method)
+    accepted = _accepted(made, test_size=DEFAULT_TEST if test is None else test, random_state=seed)
+    if test is not None and "test_size" not in accepted:
+        raise InputError(f"test={test} has no effect on the splitter {method!r}", fix="leave it out")
+    return SPLITTERS.make(method, **accepted | dict(knobs)), SPLITTERS.full_name(method)
+
+
+def _accepted(made: Any, **params: Any) -> dict[str, Any]:
+    known = inspect.signature(made).parameters
+    return {name: value for name, value in params.items() if name in known}
+
+
+def _read(
+    data: Dataset, reads: str, method: str, using: Vectors, by: str | Path | None, seed: int
+) -> tuple[Any, dict[str, str]]:
+    """What a splitter reads, and the fingerprints of it."""
+    if using is not None and reads != "vectors":
+        raise InputError(f"vectors have no effect on the splitter {method!r}", fix="leave them out")
+    if by is not None and reads != "column":
+        raise InputError(f"by={str(by)!r} has no effect on the splitter {method!r}", fix="leave it out")
+    if reads == "vectors":
+        embeddings = vectors_of(data, using, seed)
+        return embeddings.vectors, {"vectors": embeddings.origin.step}
+    if reads == "texts":
+        return word_lengths(data), {}
+    if reads == "column":
+        return _column(data, method, by), {}
+    return None, {}
+
+
+def _column(data: Dataset, method: str, by: str | Path | None) -> Any:
+    if by is None:
+        raise InputError(f"the splitter {method!r} reads an attribute", fix="name it: by=… (--by on the command line)")
+    if method.startswith("predefined") and str(by) not in data.attributes:
+        return read_parts(by, data)
+    values = data.attribute(str(by))
+    if pa.types.is_temporal(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        return values.to_numpy()
+    return values.to_pylist()
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape}"
+    return list(value) if isinstance(value, range) else value
+
+
+def _refuse(what: str, params: Mapping[str, Any]) -> None:
+    useless = [name for name, value in params.items() if value is not None]
+    if useless:
+        raise InputError(f"{', '.join(useless)} has no effect on {what}", fix="leave it out")

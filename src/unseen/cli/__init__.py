@@ -1,0 +1,60 @@
+"""The command line: one small file per command; parse, call a verb, print.
+
+Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage. Results go to stdout, progress and
+notes to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from unseen.cli import analyse, data, demo, encode, export, ls, split
+from unseen.errors import UnseenError
+
+app = typer.Typer(
+    name="unseen",
+    help="How will a text classifier do on what it has not seen? Hard test sets, with proof of what you got.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from unseen import __version__
+
+        typer.echo(f"unseen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(demo.demo)
+app.command()(encode.encode)
+app.command()(split.split)
+app.command()(analyse.analyse)
+app.command()(export.export)
+app.add_typer(data.app, name="data")
+app.command()(ls.ls)
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user is one message and exit code 2."""
+    try:
+        app()
+    except UnseenError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -1,0 +1,80 @@
+"""What all commands print and how: results on stdout, progress and notes on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from unseen.progress import Reporter, reporting
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
+
+
+def print_json(content: Any) -> None:
+    """`content` as JSON on stdout."""
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
+
+
+def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> None:
+    """Rows of cells, the first row a header; columns from `numbers_from` on are set to the right."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [
+            cell.rjust(width) if place >= numbers_from else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        typer.echo("  ".join(cells).rstrip())
+
+
+@contextmanager
+def notes(quiet: bool) -> Iterator[None]:
+    """Warnings of the block as plain lines on stderr; none when `quiet`."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in dict.fromkeys(str(each.message) for each in caught):
+        if not quiet:
+            typer.echo(f"note: {message}", err=True)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[None]:
+    """Report the progress of the block: bars with the time left on a terminal, a line per stage elsewhere."""
+    if quiet:
+        with reporting(None):
+            yield
+    elif sys.stderr.isatty():
+        with _bars() as reporter, reporting(reporter):
+            yield
+    else:
+        with reporting(_lines):
+            yield
+
+
+@contextmanager
+def _bars() -> Iterator[Reporter]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    tasks: dict[str, TaskID] = {}
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+
+        def report(work: str, done: int, total: int) -> None:
+            if work not in tasks:
+                tasks[work] = bars.add_task(work, total=total)
+            bars.update(tasks[work], completed=done, total=total)
+
+        yield report
+
+
+def _lines(work: str, done: int, total: int) -> None:
+    if done == 0:
+        typer.echo(f"{work}: {total} steps", err=True)

@@ -1,0 +1,86 @@
+"""The options that say which data a command works on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.errors import InputError
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A table (CSV, TSV, JSONL, Parquet), a known dataset, or 'sample'.")]
+OPTIONS: dict[str, Any] = {
+    "text": Annotated[str | None, typer.Option(help="Column of the texts. (default: text)")],
+    "label": Annotated[str | None, typer.Option(help="Column of the labels. (default: label)")],
+    "id": Annotated[str | None, typer.Option(help="Column of the ids. (default: made from the texts)")],
+    "attribute": Annotated[
+        list[str] | None, typer.Option("--attribute", "-a", help="A metadata column to keep; may be repeated.")
+    ],
+    "labels": Annotated[str | None, typer.Option(help="Labels in order, 'a,b,c', or raw values and names, '0=a,1=b'.")],
+    "drop": Annotated[
+        list[str] | None,
+        typer.Option(help="Leave out rows that are unlabelled, undeclared, empty, or duplicates; may be repeated."),
+    ],
+    "delimiter": Annotated[str | None, typer.Option(help="Of a CSV file. (default: found from the content)")],
+    "encoding": Annotated[str | None, typer.Option(help="Of a text file. (default: utf-8)")],
+    "data_dir": Annotated[
+        Path | None, typer.Option(help="Folder of known datasets. (default: $UNSEEN_DATA, else ~/.cache/unseen/data)")
+    ],
+    "file": Annotated[str | None, typer.Option(help="Which file of a known dataset. (default: the main one)")],
+}
+
+
+def takes_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command` the loading options, and the loaded Dataset as its first argument `data`.
+
+    The options `--groups` and `--by` of a command name columns too: they are loaded as attributes.
+    """
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(source: str, **given: Any) -> None:
+        loading = {name: given.pop(name) for name in OPTIONS}
+        columns = [given.get(name) for name in ("groups", "by")]
+        command(_loaded(source, columns, loading), **given)
+
+    own = [each for name, each in signature.parameters.items() if name != "data"]
+    first = inspect.Parameter("source", inspect.Parameter.KEYWORD_ONLY, annotation=Data)
+    loading = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
+        for name, annotation in OPTIONS.items()
+    ]
+    own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    arguments = [each for each in own if each.default is inspect.Parameter.empty]
+    options = [each for each in own if each.default is not inspect.Parameter.empty]
+    run.__signature__ = signature.replace(parameters=[first, *arguments, *options, *loading])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in (first, *own, *loading)}
+    return run
+
+
+def _loaded(source: str, columns: list[Any], given: dict[str, Any]) -> Any:
+    from unseen.api import load
+
+    given = {name: value for name, value in given.items() if value is not None}
+    attributes = list(given.pop("attribute", []))
+    if source != "sample" and "data_dir" not in given and (Path(source).exists() or attributes):
+        attributes += [str(name) for name in columns if name and not Path(name).exists()]
+        given["attributes"] = list(dict.fromkeys(attributes))
+    elif attributes:
+        given["attributes"] = attributes
+    if "labels" in given:
+        given["labels"] = _declared(given["labels"])
+    return load(source, **given)
+
+
+def _declared(labels: str) -> list[str] | dict[str, str]:
+    names = [name.strip() for name in labels.split(",")]
+    if not any("=" in name for name in names):
+        return names
+    pairs = [name.partition("=") for name in names]
+    if not all(middle for _, middle, _ in pairs):
+        raise InputError("--labels must be all names or all pairs", expected="'a,b' or '0=a,1=b'", got=repr(labels))
+    return {raw: name for raw, _, name in pairs}

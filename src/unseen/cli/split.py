@@ -1,0 +1,174 @@
+"""`unseen split`: a split as a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.source import takes_data
+from unseen.errors import InputError
+
+
+@takes_data
+def split(
+    data: Any,
+    method: Annotated[str, typer.Option("--with", help="Splitter; 'unseen ls splitters' lists them.")] = "closest",
+    vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy), in the order of the rows.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Encoder, without --vectors. (default: tfidf)")] = None,
+    test: Annotated[str | None, typer.Option(help="Test part: a share, or rows. (default: 0.1)")] = None,
+    dev: Annotated[str | None, typer.Option(help="Development part, drawn at random.")] = None,
+    independent: Annotated[str | None, typer.Option(help="Rows to set aside first, drawn at random.")] = None,
+    groups: Annotated[str | None, typer.Option(help="Column whose values stay on one side, e.g. an author.")] = None,
+    by: Annotated[str | None, typer.Option(help="Column that time, attribute or predefined reads, or a file.")] = None,
+    values: Annotated[str | None, typer.Option(help="Values that attribute holds out, 'a,b'.")] = None,
+    clusters: Annotated[str | None, typer.Option(help="Numbers of clusters: '3-50', '20', '5,10,20'.")] = None,
+    difficulty: Annotated[float | None, typer.Option(help="0 (random) to 1 (hardest), for difficulty.")] = None,
+    deployment: Annotated[Path | None, typer.Option(help="Vectors (.npy) of deployment texts.")] = None,
+    folds: Annotated[int | None, typer.Option(help="Number of folds, for hard-kfold.")] = None,
+    mix: Annotated[str | None, typer.Option(help="Class mix of the test part: 'balanced' or 'a=0.5,b=0.5'.")] = None,
+    knob: Annotated[list[str] | None, typer.Option("--set", help="Any parameter of the splitter, name=value.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 42,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="File. (default: DATA-SPLITTER.csv)")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a split: a hard test part of the asked size and class mix, with a certificate.
+
+    Example: unseen split posts.csv --text text --label label --with closest --test 0.1 -o hard.csv
+    """
+    from unseen import api
+    from unseen.store import write_split
+
+    if vectors is not None and encoder is not None:
+        raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
+    with notes(quiet), progress(quiet):
+        made = api.folds(
+            data,
+            method,
+            using=vectors or encoder,
+            by=by,
+            groups=groups,
+            test=None if test is None else size(test, "--test"),
+            dev=0 if dev is None else size(dev, "--dev"),
+            independent=0 if independent is None else size(independent, "--independent"),
+            seed=seed,
+            **_knobs(values, clusters, difficulty, deployment, folds, mix, knob or []),
+        )
+        out = out or Path(f"{data.name}-{method}.csv")
+        paths = [out] if len(made) == 1 else [out.with_stem(f"{out.stem}-{i}") for i in range(1, len(made) + 1)]
+        for each, path in zip(made, paths, strict=True):
+            write_split(each, path)
+    _show(data, made, paths, as_json)
+
+
+def _show(data: Any, made: list[Any], paths: list[Path], as_json: bool) -> None:
+    from unseen.store.splits import description
+
+    if as_json:
+        content = [description(each) | {"file": path} for each, path in zip(made, paths, strict=True)]
+        print_json(content[0] if len(content) == 1 else content)
+        return
+    for each, path in zip(made, paths, strict=True):
+        describe(data, each)
+        typer.echo(f"written: {path} and {path.with_suffix('.json').name}\n")
+
+
+def describe(data: Any, split: Any) -> None:
+    """Sizes, classes and certificate of a split, for people."""
+    certificate = split.certificate
+    sizes = ", ".join(f"{part} {count:,}" for part, count in split.sizes.items())
+    typer.echo(f"{split.name}: {sizes}")
+    counts = {part: data.take(split.rows(part)).label_counts for part in split.sizes}
+    lines = [["label", *counts, "test asked"]]
+    for name in data.label_names:
+        shares = [f"{own[name]:,} ({own[name] / max(1, sum(own.values())):.1%})" for own in counts.values()]
+        lines.append([name, *shares, f"{certificate.asked[name]:,}" if name in certificate.asked else "-"])
+    print_table(lines, numbers_from=1)
+    if certificate.n_clusters:
+        typer.echo(
+            f"clusters: {certificate.n_clusters}; completed singly: {certificate.completed_share:.1%} of the test part"
+        )
+    proven = {
+        True: ", proven to be the least possible",
+        False: f", at least {certificate.missed_at_least} for any choice",
+    }
+    typer.echo(f"size and mix missed by {certificate.missed} rows{proven.get(certificate.optimal, '')}")
+    if certificate.groups:
+        typer.echo(
+            "groups: {count:,} by {attribute}, the largest has {largest:,} rows, {on_both_sides} on both sides".format(
+                **certificate.groups
+            )
+        )
+    for note in certificate.notes:
+        typer.echo(f"note: {note}")
+
+
+def size(text: str, option: str) -> float:
+    """A share or a number of rows, as typed."""
+    try:
+        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+    except ValueError as cause:
+        raise InputError(
+            f"{option} must be a number", expected="a share such as 0.1, or rows", got=repr(text)
+        ) from cause
+
+
+def _knobs(
+    values: str | None, clusters: str | None, difficulty: float | None, deployment: Path | None,
+    folds: int | None, mix: str | None, others: list[str],
+) -> dict[str, Any]:  # fmt: skip
+    """Parameters of the splitter from the options that were given."""
+    knobs: dict[str, Any] = {
+        "values": values and [each.strip() for each in values.split(",")],
+        "n_clusters": clusters and numbers_of_clusters(clusters),
+        "difficulty": difficulty,
+        "deployment": None if deployment is None else _array(deployment),
+        "n_splits": folds,
+        "mix": mix and _mix(mix),
+    }
+    for other in others:
+        name, middle, value = other.partition("=")
+        if not middle:
+            raise InputError("--set takes name=value", got=repr(other))
+        knobs[name.strip()] = _literal(value)
+    return {name: value for name, value in knobs.items() if value is not None}
+
+
+def numbers_of_clusters(text: str) -> list[int]:
+    """'3-50', '20' or '5,10,20' as numbers."""
+    numbers: list[int] = []
+    for each in text.split(","):
+        first, middle, last = each.partition("-")
+        if not first.strip().isdecimal() or (middle and not last.strip().isdecimal()):
+            raise InputError("--clusters must be numbers", expected="'3-50', '20' or '5,10,20'", got=repr(text))
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+def _mix(text: str) -> str | dict[str, float]:
+    if "=" not in text:
+        return text
+    pairs = [each.partition("=") for each in text.split(",")]
+    return {name.strip(): float(size(share, "--mix")) for name, _, share in pairs}
+
+
+def _literal(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _array(path: Path) -> Any:
+    import numpy as np
+
+    from unseen.errors import VectorsError
+
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as cause:
+        raise VectorsError(f"cannot read vectors from {path}: {cause}") from cause

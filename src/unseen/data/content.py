@@ -1,0 +1,248 @@
+"""What is in a file: its format, by its ending and its first bytes, and its bytes as UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import mmap
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import BinaryIO
+
+from unseen.errors import InputError, TableError
+
+BLOCK = 1 << 22
+HEAD = 1 << 20
+UTF8_MARK = b"\xef\xbb\xbf"
+FORMATS = {
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".tab": "delimited",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+READABLE = "CSV, TSV, JSONL or Parquet; the first three also as .gz"
+FOREIGN = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"PK\x03\x04": "a zip archive (an .xlsx workbook is one)",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Office document (.xls)",
+    b"\x7fELF": "a program (ELF)",
+    b"MZ\x90\x00": "a program (Windows)",
+    b"%PDF-": "a PDF document",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"ARROW1\x00\x00": "an Arrow file (Feather)",
+    b"BZh91AY&SY": "compressed with bzip2",
+    b"\xfd7zXZ\x00": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x93NUMPY": "a NumPy array",
+    b"\x80\x02": "a Python pickle, which is never loaded",
+    b"\x80\x03": "a Python pickle, which is never loaded",
+    b"\x80\x04\x95": "a Python pickle, which is never loaded",
+    b"\x80\x05\x95": "a Python pickle, which is never loaded",
+    b"\x1f\x8b": "compressed with gzip",
+    b"PAR1": "a Parquet file",
+}
+WIDE_MARKS = {
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """A readable file of a known format."""
+
+    path: Path
+    format: str
+    """`delimited`, `json` or `parquet`."""
+    gzipped: bool
+    encoding: str
+
+    def open(self) -> BinaryIO:
+        """The text as UTF-8: decompressed, recoded, without byte order mark."""
+        stream: BinaryIO = gzip.GzipFile(self.path) if self.gzipped else self.path.open("rb")  # type: ignore[assignment]
+        if self.encoding != "utf-8":
+            stream = io.BufferedReader(Recoded(stream, self.encoding, self.path))
+        if stream.peek(3)[:3] == UTF8_MARK:  # type: ignore[attr-defined]
+            stream.read(3)
+        return stream
+
+    def head(self) -> bytes:
+        """The first megabyte of the text."""
+        with self.open() as stream:
+            return stream.read(HEAD)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The text, a few megabytes at a time."""
+        with self.open() as stream:
+            while block := stream.read(BLOCK):
+                yield block
+
+    @contextmanager
+    def content(self) -> Iterator[bytes | mmap.mmap]:
+        """The whole text, for a second look; mapped where the file is the text itself."""
+        with self.open() as stream:
+            if self.gzipped or self.encoding != "utf-8" or stream.tell():
+                yield stream.read()
+                return
+        with self.path.open("rb") as plain, mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            yield mapped
+
+
+class Recoded(io.RawIOBase):
+    """A stream of another encoding, read as UTF-8; what cannot be decoded is a TableError with its line."""
+
+    def __init__(self, raw: BinaryIO, encoding: str, path: Path) -> None:
+        self._raw, self._encoding, self._path = raw, encoding, path
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = b""
+        self._line = 1
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill `buffer` with the next bytes; 0 at the end."""
+        while not self._ready:
+            block = self._raw.read(1 << 16)
+            self._ready = self._decoded(block)
+            if not block:
+                break
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+    def _decoded(self, block: bytes) -> bytes:
+        try:
+            text = self._decoder.decode(block, final=not block)
+            self._line += text.count("\n")
+            return text.encode("utf-8")
+        except UnicodeError as cause:
+            line = self._line
+            if isinstance(cause, UnicodeDecodeError):
+                line += cause.object[: cause.start].decode(self._encoding, "replace").count("\n")
+            raise TableError(
+                f"{self._path} is not encoded in {self._encoding}",
+                problems=[f"line {line}: {cause}"],
+                fix="name the encoding the file was written in: encoding=…",
+            ) from cause
+
+    def close(self) -> None:
+        """Close the stream beneath, too."""
+        self._raw.close()
+        super().close()
+
+
+def known_encoding(encoding: str) -> str:
+    """The standard name of a text encoding; `utf-8` for every spelling of it."""
+    try:
+        "".encode(encoding)
+        codecs.getincrementaldecoder(encoding)
+        name = codecs.lookup(encoding).name
+    except LookupError as cause:
+        raise InputError(
+            f"no encoding is called {encoding!r}",
+            expected="a text encoding that Python knows, e.g. utf-8, cp1252, utf-16",
+        ) from cause
+    return "utf-8" if name in ("utf-8", "utf-8-sig") else name
+
+
+def recognise(path: Path, encoding: str) -> File:
+    """The file at `path` with its format; refuses what holds no table."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected=f"one file: {READABLE}", fix=_files_in(path))
+    if not path.exists():
+        raise InputError(f"there is no file {path}", expected=READABLE, fix=_near_files(path))
+    if not path.is_file():
+        raise InputError(f"{path} is not a file that can be read twice", fix="save it as a file first")
+    first = _first_bytes(path)
+    gzipped = first.startswith(b"\x1f\x8b")
+    inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    told = FORMATS.get(inner.suffix.lower())
+    if inner is not path and not gzipped:
+        raise InputError(f"{path} is not compressed with gzip, as its ending says", fix=f"rename it to {inner.name}")
+    if gzipped and inner is path and told:
+        raise InputError(f"{path} is compressed with gzip", fix=f"rename it to {path.name}.gz")
+    if gzipped:
+        with gzip.open(path) as stream:
+            first = stream.read(len(first) + HEAD)
+    if not first:
+        raise TableError(f"{path} is empty", expected="a line of column names, then rows", got="no bytes")
+    _refuse_wide(path, first, encoding)
+    return File(path, _format(path, first, told, gzipped), gzipped, encoding)
+
+
+def _format(path: Path, first: bytes, told: str | None, gzipped: bool) -> str:
+    found = next((name for mark, name in FOREIGN.items() if first.startswith(mark)), None)
+    if found == "a Parquet file" and told in (None, "parquet") and not gzipped:
+        return "parquet"
+    if found:
+        raise InputError(f"{path} cannot be read as a table", expected=READABLE, got=found, fix="export it as CSV")
+    if told == "parquet":
+        raise InputError(
+            f"{path} is not a Parquet file",
+            expected="a file that starts with PAR1" + ", not compressed" * gzipped,
+            got=repr(first[:8]),
+            fix="rename it if it is CSV or JSONL",
+        )
+    if told:
+        return told
+    return "json" if first.removeprefix(UTF8_MARK).lstrip()[:1] in (b"{", b"[") else "delimited"
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(4096)
+
+
+def _refuse_wide(path: Path, first: bytes, encoding: str) -> None:
+    wide = next((name for mark, name in WIDE_MARKS.items() if first.startswith(mark)), None)
+    if wide and encoding == "utf-8":
+        raise TableError(
+            f"{path} is encoded in {wide.upper()}",
+            expected="UTF-8",
+            got=f"a {wide.upper()} byte order mark on line 1",
+            fix=f"encoding={wide!r}",
+        )
+
+
+def _near_files(path: Path) -> str:
+    names = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
+    near = get_close_matches(path.name, names, n=3)
+    if near:
+        return f"did you mean {' or '.join(repr(str(path.parent / name)) for name in near)}?"
+    return "check the path" if path.parent.is_dir() else f"there is no folder {path.parent} either: check the path"
+
+
+def _files_in(path: Path) -> str:
+    names = sorted(each.name for each in path.iterdir() if Path(each.name.removesuffix(".gz")).suffix in FORMATS)
+    return f"name a file in it, e.g. {', '.join(names[:5])}" if names else "name a file"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What goes wrong between the disk and us, as an InputError."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
+        raise InputError(
+            f"{path} is a damaged gzip file", got=str(cause), fix="copy or download it again; it may be cut short"
+        ) from cause
+    except PermissionError as cause:
+        raise InputError(f"{path} may not be read", got=str(cause), fix="ask for permission to read it") from cause
+    except OSError as cause:
+        raise InputError(f"{path} cannot be read", got=str(cause), fix="check the disk and the path") from cause

@@ -1,0 +1,296 @@
+"""Download the files of a known dataset: resumed, checked, and whole or not there."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import ssl
+import time
+import urllib.error
+import urllib.request
+import warnings
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from unseen.data.archives import unpack
+from unseen.data.catalogue import Card, CardFile, copy_of, data_folder, locate, recorded_sha256
+from unseen.errors import FetchError, UnseenWarning
+from unseen.store import sha256_of, write_text
+
+ATTEMPTS = 4
+PAUSE = 1.0
+"""Seconds before the second attempt; doubled before each further one."""
+TIMEOUT = 30.0
+BLOCK = 1 << 18
+LARGEST = 4 * 2**30
+"""Bytes at which a download of unannounced size is given up."""
+TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
+BROKEN = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ssl.SSLError)
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with the name of a file, its bytes so far and in total (None when the server does not say)."""
+
+
+def fetch(card: Card, data_dir: str | Path | None = None, progress: Progress | None = None) -> list[Path]:
+    """Download what `card` lists and is not there yet; gives the paths of all its files that are there.
+
+    A file that is there stays, unless it differs from a checksum that is known: then a good download replaces it.
+    Where no checksum is known, warns, and notes the one it got in `NAME.sha256`, so that a later change is noticed.
+    An archive is not downloaded when the texts are there in another form.
+    """
+    folder = data_folder(data_dir)
+    public = [each for each in card.files if each.url]
+    if not public and not locate(card, folder):
+        raise FetchError(f"{card.name} cannot be downloaded: access is {card.access}", fix=card.instructions)
+    for file in public:
+        if not (file.unpack and _has_texts(card, folder)):
+            fetch_file(file, folder, progress)
+    if card.instructions and not _has_texts(card, folder):
+        warnings.warn(f"the texts of {card.name} are still missing. {card.instructions}", UnseenWarning, stacklevel=2)
+    return locate(card, folder)
+
+
+def _has_texts(card: Card, folder: Path) -> bool:
+    return any(each.default and (folder / each.path).is_file() for each in card.files)
+
+
+def fetch_file(file: CardFile, folder: Path, progress: Progress | None = None) -> Path:
+    """Download one file into `folder` unless it is there and right, and unpack it if it is an archive."""
+    for name in (file.path, file.unpack):
+        _refuse_climbing(folder, name)
+    target = folder / file.path
+    fresh = copy_of(file, folder).state in ("absent", "changed")
+    if fresh:
+        _download(file, inside(folder, file.path), inside(folder, f"{file.path}.part"), progress)
+    if file.unpack and (fresh or not (folder / file.unpack).is_dir()):
+        unpack(target, inside(folder, file.unpack))
+    return target
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of `name` in `folder`; refuses one that leads out of it, also through a link."""
+    _refuse_climbing(folder, name)
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise _outside(folder, name)
+    return path
+
+
+def _refuse_climbing(folder: Path, name: str | None) -> None:
+    relative = PurePosixPath(name or "nothing")
+    if relative.is_absolute() or ".." in relative.parts or not relative.parts or "\\" in str(relative):
+        raise _outside(folder, str(name))
+
+
+def _outside(folder: Path, name: str) -> FetchError:
+    return FetchError(f"{name!r} would be written outside {folder}", expected="a path inside the data folder")
+
+
+def _download(file: CardFile, target: Path, part: Path, progress: Progress | None) -> None:
+    """Fill `part`, check it, and put it in the place of `target`."""
+    url = str(file.url)
+    _refuse_other_schemes(url)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        resumed = _receive(file, url, part, progress)
+        problem = _problem(file, target, part)
+        if problem and resumed:
+            _discard(part)
+            _receive(file, url, part, progress)
+            problem = _problem(file, target, part)
+        if problem:
+            _discard(part)
+            raise problem
+        _keep(file, target, part)
+    except OSError as cause:
+        raise FetchError(f"cannot write {target}: {cause.strerror or cause}", fix="name another --data-dir") from cause
+
+
+def _receive(file: CardFile, url: str, part: Path, progress: Progress | None) -> bool:
+    """Fill `part`, trying again after errors that may pass; says whether bytes of an earlier run were used."""
+    resumed = part.exists()
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(PAUSE * 2 ** (attempt - 1))
+        try:
+            _receive_once(file, url, part, progress)
+            return resumed
+        except urllib.error.HTTPError as cause:
+            error: Exception = cause
+            cause.close()
+            if cause.code not in TRANSIENT:
+                raise FetchError(f"{url} answers {cause.code} {cause.reason}", fix=_by_hand(part)) from cause
+        except BROKEN as cause:
+            error = cause
+    raise FetchError(
+        f"{url} could not be downloaded in {ATTEMPTS} attempts: {getattr(error, 'reason', None) or error}",
+        fix=f"try again, it goes on from {part.name}; {_by_hand(part)}",
+    ) from error
+
+
+def _receive_once(file: CardFile, url: str, part: Path, progress: Progress | None) -> None:
+    """One request, for the bytes that `part` does not have yet."""
+    have, tag = _resumable(file, part)
+    headers = {"User-Agent": "unseen"} | ({"Range": f"bytes={have}-"} if have else {})
+    if have and tag:
+        headers["If-Range"] = tag
+    try:
+        answer = _opener().open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
+    except urllib.error.HTTPError as cause:
+        if cause.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise
+        with cause:
+            if have and cause.headers.get("Content-Range") == f"bytes */{have}":
+                return
+        _discard(part)
+        raise ConnectionError("the server no longer has the part that was asked for") from cause
+    with answer:
+        if answer.status != http.client.PARTIAL_CONTENT or not _continues(answer, have):
+            have = 0
+        _note_tag(part, answer.headers.get("ETag"))
+        length = answer.headers.get("Content-Length")
+        total = have + int(length) if length and length.isdigit() else None
+        try:
+            with part.open("ab" if have else "wb") as out:
+                have = _copy(answer, out, have, total, file, progress)
+        except FetchError:
+            _discard(part)
+            raise
+    if part.stat().st_size != have:
+        raise FetchError(f"another program writes to {part}", fix="wait for it to finish")
+
+
+def _copy(
+    answer: IO[bytes], out: IO[bytes], have: int, total: int | None, file: CardFile, progress: Progress | None
+) -> int:
+    """Write what `answer` holds to `out`; gives the bytes that are there now."""
+    most = file.bytes or LARGEST
+    if total is not None and total > most:
+        raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got=f"{total} bytes")
+    while block := answer.read(BLOCK):
+        have += len(block)
+        if have > most:
+            raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got="more")
+        out.write(block)
+        if progress:
+            progress(file.name, have, total or file.bytes)
+    out.flush()
+    os.fsync(out.fileno())
+    if total is not None and have < total:
+        raise ConnectionError(f"the connection ended after {have} of {total} bytes")
+    return have
+
+
+def _resumable(file: CardFile, part: Path) -> tuple[int, str | None]:
+    """Bytes of `part` that may be kept, and the tag that says of which version they are.
+
+    Without a checksum and without a tag nothing would notice that two versions were glued together.
+    """
+    try:
+        tag = _tag_path(part).read_text(encoding="latin-1").strip() or None
+    except OSError:
+        tag = None
+    have = part.stat().st_size if part.exists() and (file.sha256 or tag) else 0
+    return have, tag
+
+
+def _note_tag(part: Path, tag: str | None) -> None:
+    if tag and not tag.startswith("W/"):
+        _tag_path(part).write_text(tag, encoding="latin-1")
+    else:
+        _tag_path(part).unlink(missing_ok=True)
+
+
+def _tag_path(part: Path) -> Path:
+    return part.with_name(f"{part.name}.etag")
+
+
+def _continues(answer: Any, have: int) -> bool:
+    return str(answer.headers.get("Content-Range", "")).startswith(f"bytes {have}-")
+
+
+def _problem(file: CardFile, target: Path, part: Path) -> FetchError | None:
+    """Why the downloaded `part` must not be used, or None."""
+    size, found = part.stat().st_size, sha256_of(part)
+    noted = recorded_sha256(target)
+    if file.sha256 and found != file.sha256:
+        return FetchError(
+            f"{file.url} is not the file it should be; the download was removed",
+            expected=f"sha256 {file.sha256}" + (f", {file.bytes} bytes" if file.bytes else ""),
+            got=f"sha256 {found}, {size} bytes",
+            fix=f"try again; if it stays so the public file was changed: get a copy by hand and put it at {target}",
+        )
+    if not file.sha256 and noted and found != noted:
+        return FetchError(
+            f"{file.url} has changed since it was first downloaded; the new download was removed",
+            expected=f"sha256 {noted}, noted in {target.name}.sha256",
+            got=f"sha256 {found}, {size} bytes",
+            fix=f"delete {target}.sha256 to accept the new version",
+        )
+    return None
+
+
+def _keep(file: CardFile, target: Path, part: Path) -> None:
+    found = sha256_of(part)
+    part.replace(target)
+    _discard(part)
+    if not file.sha256 and recorded_sha256(target) is None:
+        write_text(target.with_name(f"{target.name}.sha256"), f"{found}  {target.name}\n")
+        warnings.warn(
+            f"no checksum is known for {file.url}: {target.name} could not be verified; "
+            f"its sha256 {found} is noted in {target.name}.sha256, so that a later change is noticed",
+            UnseenWarning,
+            stacklevel=2,
+        )
+
+
+def _discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _tag_path(part).unlink(missing_ok=True)
+
+
+def _by_hand(part: Path) -> str:
+    return f"or put the file at {part.with_suffix('')} by hand"
+
+
+def _refuse_other_schemes(url: str) -> None:
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise FetchError(f"{url!r} is not a web address", expected="http:// or https://")
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, but only from web address to web address, and never from https to http."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        """The request for the new address."""
+        _refuse_other_schemes(newurl)
+        if urlsplit(req.full_url).scheme == "https" != urlsplit(newurl).scheme:
+            raise FetchError(f"{req.full_url} redirects to {newurl}, which is not encrypted")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
+        """Follow the redirect; urllib refuses other schemes as a plain HTTP error, which would hide the reason."""
+        location = headers.get("location") or headers.get("uri") or ""
+        if urlsplit(location).scheme:
+            _refuse_other_schemes(location)
+        return super().http_error_302(req, fp, code, msg, headers)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """An opener that knows http and https and nothing else: no file://, no ftp://, no data:."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.UnknownHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        _Redirects(),
+        urllib.request.HTTPErrorProcessor(),
+    ):
+        opener.add_handler(handler)
+    return opener

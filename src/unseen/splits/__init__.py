@@ -1,0 +1,46 @@
+"""Splits: which rows a model is trained on and which it is tested on.
+
+Every splitter follows scikit-learn's protocol: knobs in the constructor, `split(X, y, groups)` yields
+index pairs, usable as `cv=`. After a split `certificates_` says what was asked, got and proven.
+"""
+
+from unseen.registry import Registry
+
+SPLITTERS = Registry(
+    "splitter",
+    {
+        "random.v1": "unseen.splits.random:RandomSplit",
+        "grouped.v1": "unseen.splits.grouped:GroupedSplit",
+        "subset-sum.v1": "unseen.splits.subset_sum:SubsetSumSplit",
+        "closest.v1": "unseen.splits.closest:ClosestSplit",
+        "difficulty.v1": "unseen.splits.difficulty:DifficultySplit",
+        "deployment.v1": "unseen.splits.deployment:DeploymentSplit",
+        "hard-kfold.v1": "unseen.splits.hard_kfold:HardKFold",
+        "length.v1": "unseen.splits.length:LengthSplit",
+        "time.v1": "unseen.splits.time:TimeSplit",
+        "attribute.v1": "unseen.splits.attribute:AttributeSplit",
+        "predefined.v1": "unseen.splits.predefined:PredefinedSplit",
+    },
+)
+
+_CLASSES = {
+    "RandomSplit": "random",
+    "GroupedSplit": "grouped",
+    "SubsetSumSplit": "subset-sum",
+    "ClosestSplit": "closest",
+    "DifficultySplit": "difficulty",
+    "DeploymentSplit": "deployment",
+    "HardKFold": "hard-kfold",
+    "LengthSplit": "length",
+    "TimeSplit": "time",
+    "AttributeSplit": "attribute",
+    "PredefinedSplit": "predefined",
+}
+
+__all__ = ["SPLITTERS", *_CLASSES]
+
+
+def __getattr__(name: str) -> object:
+    if name in _CLASSES:
+        return SPLITTERS.get(_CLASSES[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,83 @@
+"""All rows with certain values of an attribute as the test part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.splits.holdout import Choice, Folds, n_rows
+from unseen.splits.problem import Mask
+from unseen.types import Certificate
+
+
+class AttributeSplit(Folds):
+    """Every row with one of `values` (a source, a target, a topic) in the test part, no other.
+
+    `X` holds the attribute: one value per row, or several in a list. Size and class mix are what the
+    values have. Without `values` each value is held out once, in the order of their names.
+
+    >>> train, test = next(AttributeSplit(values=["mail"]).split(["app", "mail", "app", "mail"]))
+    >>> test.tolist()
+    [1, 3]
+    """
+
+    reads: ClassVar[str] = "column"
+
+    def __init__(self, values: Iterable[str] | str | None = None) -> None:
+        self.values = values
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """One for given values, else one per value of the attribute, for which `X` is needed."""
+        if self.values is not None:
+            return 1
+        if X is None:
+            raise InputError("the number of values is not known without X")
+        return len(set().union(*_value_sets(X)))
+
+    def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
+        """One choice for given values, else one per value."""
+        if groups is not None:
+            raise InputError("groups have no effect on the splitter 'attribute'", fix="leave them out")
+        if X is None:
+            raise InputError("the splitter 'attribute' needs the attribute's values as X")
+        has = _value_sets(X)
+        known = sorted(set().union(*has))
+        if self.values is None:
+            return [_choice({value}, has, y) for value in known]
+        values = [self.values] if isinstance(self.values, str) else [str(value) for value in self.values]
+        for value in values:
+            if value not in known:
+                raise UnknownNameError.of("value of the attribute", value, known)
+        return [_choice(set(values), has, y)]
+
+
+def _value_sets(X: Any) -> list[frozenset[str]]:
+    """The values of each row; a missing value is none."""
+    return [
+        frozenset(str(each) for each in value)
+        if isinstance(value, list | tuple | set | frozenset | np.ndarray)
+        else frozenset(() if value is None or value != value else (str(value),))
+        for value in X
+    ]
+
+
+def _choice(values: set[str], has: list[frozenset[str]], y: Any) -> Choice:
+    test = np.fromiter((bool(values & each) for each in has), bool, len(has))
+    if test.all() or not test.any():
+        raise InfeasibleError(f"holding out {sorted(values)} leaves nothing on one side")
+    certificate = described(test, y, notes=(f"held out: {', '.join(sorted(values))}",))
+    return Choice(test, np.full(len(has), -1, np.int32), certificate)
+
+
+def described(test: Mask, y: Any, notes: tuple[str, ...] = ()) -> Certificate:
+    """The certificate of a test part that was given, not searched for."""
+    labels: npt.NDArray[Any] = np.zeros(len(test), int) if y is None else np.asarray(y)
+    if n_rows(labels, None) != len(test):
+        raise InputError("y has another length", expected=f"{len(test)} values", got=f"{len(labels)}")
+    got = {str(name): int((labels[test] == name).sum()) for name in np.unique(labels)}
+    got = {"all": int(test.sum())} if y is None else got
+    return Certificate(asked=dict(got), got=got, notes=notes)

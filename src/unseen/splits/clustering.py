@@ -1,0 +1,322 @@
+"""k-means for a whole range of k at once.
+
+`sweep` grows a population of clusterings one cluster at a time. Each generation starts from the best
+few of the last: a cluster is divided in two where that gains most among a few tries, then Lloyd's
+algorithm runs to convergence. Sums, labels and distance bounds are carried over, so a generation costs
+a few passes over the rows that are in doubt, not a clustering from scratch. `n_init` is the size of the
+population, as in scikit-learn the number of solutions among which the best is kept for each k.
+
+The result does not depend on the order of rows (they are visited in an order made from their content),
+nor on the number of threads (a thread works on one clustering, with one BLAS thread).
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from unseen.errors import InputError
+from unseen.progress import track
+from unseen.seeding import generator
+from unseen.splits import kernels
+from unseen.splits.vectors import Keys, Rows, check_distinct, row_keys, scramble, unit_rows
+from unseen.types import ROWS_AT_ONCE
+
+SAMPLE_ABOVE = 200_000
+"""With more rows than this, centres come from a sample; every row is still assigned exactly."""
+SAMPLE = 100_000
+PARENTS = 3
+"""Clusterings of one generation from which the next one grows."""
+TRIES = 4
+"""Divisions tried for each new cluster."""
+METRICS = ("euclidean", "cosine")
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """One clustering: `labels` per row, `centres` [k, d], and the weighted sum of squared distances."""
+
+    k: int
+    labels: npt.NDArray[np.int32]
+    centres: Rows
+    inertia: float
+
+
+@dataclass
+class _State:
+    """A clustering that is still growing; arrays as in `kernels`."""
+
+    k: int
+    centres: Rows
+    labels: npt.NDArray[np.int32]
+    near: Rows
+    next_best: Rows
+    sums: npt.NDArray[np.float64]
+    masses: npt.NDArray[np.float64]
+    inertia: float = np.inf
+
+    def copy(self) -> _State:
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(twin, name, value.copy())
+        return twin
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    rows: Rows
+    weights: Rows
+    norms: Rows
+    unit_length: bool
+    max_iter: int
+    tolerance: float
+
+
+def sweep(
+    rows: Rows,
+    ks: Iterable[int],
+    *,
+    weights: npt.ArrayLike | None = None,
+    keys: Keys | None = None,
+    metric: str = "euclidean",
+    n_init: int = 10,
+    max_iter: int = 300,
+    seed: int = 42,
+    threads: int | None = None,
+) -> list[Clustering]:
+    """The best clustering found for each k, in ascending order of k.
+
+    `metric="cosine"` gives spherical k-means: rows and centres have unit length. `keys` fix the order
+    in which rows are visited; by default they are made from the rows themselves.
+    """
+    ks = checked_ks(ks, len(rows))
+    if metric not in METRICS:
+        raise InputError(f"metric must be one of {METRICS}", got=repr(metric))
+    if n_init < 1 or max_iter < 1:
+        raise InputError("n_init and max_iter must be at least 1", got=f"n_init={n_init}, max_iter={max_iter}")
+    keys = row_keys(rows) if keys is None else keys
+    visited = np.argsort(keys, kind="stable")
+    if len(rows) > SAMPLE_ABOVE:
+        visited = np.sort(visited[np.argsort(scramble(keys[visited], seed), kind="stable")[:SAMPLE]])
+    mass = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights, np.float32)
+    data, shift = _prepare(rows[visited], mass[visited], metric, max_iter)
+    check_distinct(keys[visited], ks[-1])
+    question = _question(keys, mass, rows.shape, ks, metric, n_init, max_iter, seed)
+    if question in _last:
+        return _last[question]
+    _last.clear()
+    threads = threads or usable_threads()
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        found = _grow_population(data, ks, n_init, seed, pool)
+        if len(visited) < len(rows):
+            _last[question] = _assign_all(rows, mass, metric, [state.centres + shift for state in found], pool)
+            return _last[question]
+    placed = np.empty(len(rows), np.int64)
+    placed[visited] = np.arange(len(rows))
+    _last[question] = [Clustering(s.k, s.labels[placed], s.centres + shift, s.inertia) for s in found]
+    return _last[question]
+
+
+_last: dict[str, list[Clustering]] = {}
+"""The last question and its answer: a second splitter often asks for the same clusterings."""
+
+
+def _question(keys: Keys, weights: Rows, *settings: object) -> str:
+    digest = hashlib.sha256(repr(settings).encode())
+    digest.update(keys.tobytes())
+    digest.update(weights.tobytes())
+    return digest.hexdigest()
+
+
+def _prepare(rows: Rows, weights: Rows, metric: str, max_iter: int) -> tuple[_Data, Rows]:
+    """Rows ready for the kernels, and what was subtracted from them (centring keeps float32 exact)."""
+    if metric == "cosine":
+        rows, shift = unit_rows(rows), np.zeros(rows.shape[1], np.float32)
+    else:
+        shift = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+        rows = rows - shift
+    tolerance = 1e-4 * float(rows.var(axis=0, dtype=np.float64).mean())
+    rows = np.ascontiguousarray(rows, dtype=np.float32)
+    return _Data(rows, weights, np.einsum("ij,ij->i", rows, rows), metric == "cosine", max_iter, tolerance), shift
+
+
+def _grow_population(data: _Data, ks: Sequence[int], n_init: int, seed: int, pool: ThreadPoolExecutor) -> list[_State]:
+    population = [_whole(data, ks[-1])]
+    found = []
+    for k in track(waypoints(ks), "clustering", len(waypoints(ks))):
+        parents = population[:PARENTS]
+        population = [parents[i % len(parents)].copy() for i in range(n_init)]
+
+        def grow(member: int, k: int = k, population: list[_State] = population) -> None:
+            draws = generator(seed, "kmeans", k, member)
+            while population[member].k < k:
+                _divide_best(data, population[member], draws)
+            _lloyd(data, population[member])
+
+        list(pool.map(grow, range(n_init)))
+        population.sort(key=lambda state: state.inertia)
+        if k in ks:
+            found.append(_finished(population[0]))
+    return found
+
+
+def waypoints(ks: Sequence[int]) -> list[int]:
+    """The k at which Lloyd's algorithm runs: those asked for, and at most half as many again in one leap."""
+    visited, k = [], 1
+    for goal in ks:
+        while k < goal:
+            k = min(goal, max(k + 1, k + k // 2))
+            visited.append(k)
+    return visited or [1]
+
+
+def _whole(data: _Data, most: int) -> _State:
+    """Everything in one cluster, with room for `most`."""
+    n, d = data.rows.shape
+    state = _State(
+        k=1,
+        centres=np.zeros((most, d), np.float32),
+        labels=np.zeros(n, np.int32),
+        near=np.empty(n, np.float32),
+        next_best=np.full(n, np.inf, np.float32),
+        sums=np.zeros((most, d)),
+        masses=np.zeros(most),
+    )
+    state.sums[0] = data.weights.astype(np.float64) @ data.rows
+    state.masses[0] = data.weights.sum(dtype=np.float64)
+    _lloyd(data, state)
+    return state
+
+
+def _divide_best(data: _Data, state: _State, draws: np.random.Generator) -> None:
+    """Divide one cluster in two: the best of a few tries in clusters drawn by their inertia."""
+    k = state.k
+    inertias = np.bincount(state.labels, weights=_squares(data, state), minlength=k)
+    by_cluster = np.argsort(state.labels, kind="stable")
+    starts = np.searchsorted(state.labels[by_cluster], np.arange(k + 1))
+    best: tuple[Any, ...] = (-np.inf,)
+    for parent in np.searchsorted(np.cumsum(inertias), draws.random(TRIES) * inertias.sum()).clip(0, k - 1):
+        members = by_cluster[starts[parent] : starts[parent + 1]]
+        left, right = np.empty((2, data.rows.shape[1]), np.float32)
+        first, draw = draws.integers(max(1, len(members))), draws.random()
+        if len(members) < 2:
+            continue
+        gain = inertias[parent] - kernels.halve(data.rows, data.weights, members, first, draw, left, right, 10)
+        if gain > best[0]:
+            best = (gain, parent, left, right)
+    if len(best) == 1:
+        farthest = int(np.argmax(state.near))
+        best = (0.0, state.labels[farthest], state.centres[state.labels[farthest]].copy(), data.rows[farthest])
+    _, parent, left, right = best
+    kernels.divide_cluster(
+        data.rows, data.weights, parent, k, left, right, state.centres,
+        state.labels, state.near, state.next_best, state.sums, state.masses,
+    )  # fmt: skip
+    state.k = k + 1
+
+
+def _lloyd(data: _Data, state: _State) -> None:
+    """Lloyd's algorithm from where `state` is, looking only at rows that the bounds leave in doubt."""
+    k = state.k
+    centres, sums, masses = state.centres[:k], state.sums[:k], state.masses[:k]
+    bounds = (state.labels, state.near, state.next_best)
+    drift = np.empty(k, np.float32)
+    listed = np.empty(len(data.rows), np.int64)
+    for _ in range(data.max_iter):
+        moved = kernels.move_centres(centres, sums, masses, data.unit_length, drift)
+        count = kernels.find_uncertain(data.rows, centres, drift, *bounds, listed)
+        uncertain = listed[:count]
+        products = data.rows[uncertain] @ centres.T
+        norms = np.einsum("ij,ij->i", centres, centres)
+        changed = kernels.reassign(
+            data.rows, data.weights, data.norms, norms, uncertain, products, *bounds, sums, masses
+        )
+        if changed == 0 or moved <= data.tolerance:
+            if _refilled(data, state):
+                continue
+            break
+    kernels.tighten(data.rows, centres, state.labels, state.near)
+    state.inertia = float(_squares(data, state).sum())
+
+
+def _refilled(data: _Data, state: _State) -> bool:
+    """Give each cluster that lost all its rows the row farthest from its centre; True when there was one."""
+    empty = np.flatnonzero(state.masses[: state.k] == 0)
+    for cluster in empty:
+        kernels.tighten(data.rows, state.centres, state.labels, state.near)
+        farthest = int(np.argmax(np.where(state.masses[state.labels] > data.weights, state.near, -1)))
+        kernels.transfer(
+            data.rows[farthest], data.weights[farthest], state.labels[farthest], cluster, state.sums, state.masses
+        )
+        state.labels[farthest], state.near[farthest] = cluster, np.inf
+        state.next_best[:] = 0
+    return bool(len(empty))
+
+
+def _squares(data: _Data, state: _State) -> npt.NDArray[np.float64]:
+    return np.asarray(data.weights * np.square(state.near, dtype=np.float64), dtype=np.float64)
+
+
+def _finished(state: _State) -> _State:
+    """What a later generation must not overwrite."""
+    return replace(state, centres=state.centres[: state.k].copy(), labels=state.labels.copy())
+
+
+def _assign_all(
+    rows: Rows, weights: Rows, metric: str, centres: Sequence[Rows], pool: ThreadPoolExecutor
+) -> list[Clustering]:
+    """The exact nearest centre of every row, for all clusterings in one pass over the rows."""
+    labels = [np.empty(len(rows), np.int32) for _ in centres]
+
+    def assign(start: int) -> list[float]:
+        part = slice(start, start + ROWS_AT_ONCE // 4)
+        block = unit_rows(rows[part]) if metric == "cosine" else np.asarray(rows[part])
+        norms = np.einsum("ij,ij->i", block, block)
+        inertias = []
+        for own, each in zip(labels, centres, strict=True):
+            distances = np.einsum("ij,ij->i", each, each) - 2 * (block @ each.T)
+            own[part] = distances.argmin(axis=1)
+            nearest = np.take_along_axis(distances, own[part][:, None], axis=1)[:, 0] + norms
+            inertias.append(float(weights[part] @ np.maximum(nearest, 0)))
+        return inertias
+
+    starts = range(0, len(rows), ROWS_AT_ONCE // 4)
+    sums = np.sum(list(track(pool.map(assign, starts), "assigning", len(starts))), axis=0)
+    return [
+        Clustering(len(each), own, each, float(inertia))
+        for each, own, inertia in zip(centres, labels, sums, strict=True)
+    ]
+
+
+def checked_ks(ks: Iterable[int], n: int) -> list[int]:
+    """`ks` sorted, each once; refuses more clusters than rows."""
+    try:
+        wanted = sorted({int(k) for k in ks})
+    except (TypeError, ValueError) as cause:
+        raise InputError("n_clusters must be whole numbers", got=repr(ks)) from cause
+    if not wanted or wanted[0] < 1:
+        raise InputError("n_clusters must be at least 1", got=repr(wanted))
+    if wanted[-1] > n:
+        raise InputError(
+            f"n_clusters asks for {wanted[-1]} clusters of {n} rows",
+            expected=f"at most {n} clusters, better far fewer",
+            fix="ask for fewer clusters, e.g. n_clusters=range(3, 10), or bring more rows",
+        )
+    return wanted
+
+
+def usable_threads() -> int:
+    """Threads this process may use: OMP_NUM_THREADS when set, else the cores it may run on."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, int(asked)) if asked.isdecimal() else cores

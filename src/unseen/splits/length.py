@@ -1,0 +1,52 @@
+"""The longest texts as the test part."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+from unseen.splits.holdout import DEFAULT_SEED, Choice, HoldOut
+from unseen.splits.problem import Problem, column
+from unseen.splits.quotas import Mix
+
+
+class LengthSplit(HoldOut):
+    """The longest texts of each class, or the shortest; whole groups by the mean length of their texts.
+
+    `X` holds texts, whose length is counted in words, or numbers, which are taken as lengths.
+
+    >>> train, test = next(LengthSplit(test_size=1).split(["a b c", "a", "a b"]))
+    >>> test.tolist()
+    [0]
+    """
+
+    reads: ClassVar[str] = "texts"
+
+    def __init__(
+        self,
+        test_size: float = 0.1,
+        *,
+        hold_out: str = "longest",
+        mix: Mix = None,
+        stratify: bool = True,
+        random_state: int = DEFAULT_SEED,
+    ) -> None:
+        super().__init__(test_size, mix=mix, stratify=stratify, random_state=random_state)
+        self.hold_out = hold_out
+
+    def _choose(self, problem: Problem, X: Any) -> Choice:
+        if self.hold_out not in ("longest", "shortest"):
+            raise InputError("hold_out must be 'longest' or 'shortest'", got=repr(self.hold_out))
+        lengths = word_counts(column(X, len(problem), "X"))
+        mean = np.bincount(problem.units, weights=lengths, minlength=problem.n_units) / problem.sizes
+        return self._in_order(problem, np.argsort(-mean if self.hold_out == "longest" else mean, kind="stable"))
+
+
+def word_counts(texts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Words per text; numbers are returned as they are."""
+    if texts.dtype.kind in "iuf":
+        return texts.astype(np.float64)
+    return np.fromiter((len(str(text).split()) for text in texts), np.float64, len(texts))

@@ -1,0 +1,181 @@
+"""What a splitter has to solve: rows in units that stay whole, classes, and a quota per class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InfeasibleError, InputError
+from unseen.splits.quotas import Mix, quotas, rows_asked
+from unseen.splits.selection import Counts, Selection, choose_nearest
+from unseen.splits.vectors import Keys
+from unseen.types import Certificate, some
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows to divide. Without groups every row is a unit of its own."""
+
+    codes: npt.NDArray[np.intp]
+    """Class of each row. Classes are numbered by size, so that their names decide nothing."""
+    class_names: tuple[str, ...]
+    quota: Counts
+    """Test rows asked for, per class."""
+    units: npt.NDArray[np.intp]
+    """Unit of each row."""
+    group_names: tuple[str, ...] | None
+    """Name of each unit; None without groups."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self) if self.group_names is None else len(self.group_names)
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Rows per unit."""
+        return np.bincount(self.units, minlength=self.n_units)
+
+    @cached_property
+    def unit_counts(self) -> Counts:
+        """Rows per unit and class."""
+        return self.counts(np.arange(self.n_units), self.n_units)
+
+    def counts(self, labels: npt.NDArray[Any], k: int) -> Counts:
+        """Rows per cluster and class, when each unit has a cluster label."""
+        classes = len(self.class_names)
+        flat = np.bincount(labels[self.units].astype(np.int64) * classes + self.codes, minlength=k * classes)
+        return flat.reshape(k, classes)
+
+    def rows_in(self, chosen: Mask) -> Mask:
+        """Rows of the chosen units."""
+        return chosen[self.units]
+
+    def class_counts(self, chosen: Mask) -> Counts:
+        """Rows per class in the chosen units."""
+        return np.bincount(self.codes[self.rows_in(chosen)], minlength=len(self.class_names))
+
+    def fill(self, room: Counts, order: npt.NDArray[np.intp]) -> Selection:
+        """Units, preferably early in `order` and only from it, that fill `room` as nearly as possible."""
+        if self.group_names is None:
+            return self._fill_rows(room, order)
+        picked = choose_nearest(self.unit_counts[order], room, np.arange(len(order)))
+        chosen = np.zeros(self.n_units, bool)
+        chosen[order[picked.chosen]] = True
+        return Selection(chosen, picked.missed, picked.missed_at_least)
+
+    def _fill_rows(self, room: Counts, order: npt.NDArray[np.intp]) -> Selection:
+        chosen = np.zeros(len(self), bool)
+        codes = self.codes[order]
+        for c, wanted in enumerate(room):
+            chosen[order[np.flatnonzero(codes == c)[:wanted]]] = True
+        missed = int(room.sum() - chosen.sum())
+        return Selection(chosen, missed, missed)
+
+    def certificate(self, chosen: Mask, **proof: Any) -> Certificate:
+        """The certificate of the test part `chosen`; refuses a test part that lacks a class."""
+        got = self.class_counts(chosen)
+        self._check_reached(got)
+        by_name = sorted(range(len(self.class_names)), key=lambda c: self.class_names[c])
+        groups = None
+        if self.group_names is not None:
+            groups = {"count": self.n_units, "largest": int(self.sizes.max()), "on_both_sides": 0}
+        return Certificate(
+            asked={self.class_names[c]: int(self.quota[c]) for c in by_name},
+            got={self.class_names[c]: int(got[c]) for c in by_name},
+            groups=groups,
+            **proof,
+        )
+
+    def _check_reached(self, got: Counts) -> None:
+        lacking = [name for name, has, want in zip(self.class_names, got, self.quota, strict=True) if want and not has]
+        if not lacking or self.group_names is None:
+            return
+        big = np.argsort(-self.sizes, kind="stable")[:3]
+        largest = ", ".join(f"{self.group_names[unit]!r} ({self.sizes[unit]} rows)" for unit in big)
+        raise InfeasibleError(
+            f"whole groups cannot give a test part of {int(self.quota.sum())} rows",
+            expected=f"groups small enough to give test rows of {some(lacking)}",
+            got=f"{self.n_units} groups, the largest: {largest}",
+            fix="ask for a larger test part, or divide the largest groups by a finer attribute",
+        )
+
+
+def pose(
+    y: Any,
+    groups: Any,
+    n: int,
+    *,
+    test_size: float,
+    mix: Mix = None,
+    stratify: bool = True,
+    keys: Keys | None = None,
+) -> Problem:
+    """The problem for `n` rows with classes `y` and groups `groups`; both may be None."""
+    if not stratify and mix is not None:
+        raise InputError("mix has no effect with stratify=False", fix="leave one of them out")
+    rows = rows_asked(test_size, n)
+    codes, names = _classes(y if stratify else None, n, keys)
+    counts = np.bincount(codes, minlength=len(names))
+    quota = quotas(counts, rows, names, mix) if len(names) > 1 else np.array([rows], dtype=np.int64)
+    units, group_names = _units(groups, n)
+    if group_names is not None and len(group_names) < 2:
+        raise InfeasibleError("all rows are in one group", got=f"group {group_names[0]!r}", fix="use a finer attribute")
+    return Problem(codes, names, quota, units, group_names)
+
+
+def column(values: Any, n: int, name: str) -> npt.NDArray[Any]:
+    """`values` as a flat array with one entry per row."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one value per row", got=f"an array of shape {array.shape}")
+    if len(array) != n:
+        raise InputError(f"{name} has another length", expected=f"{n} values, one per row", got=f"{len(array)}")
+    return array
+
+
+def _classes(y: Any, n: int, keys: Keys | None) -> tuple[npt.NDArray[np.intp], tuple[str, ...]]:
+    """Class per row, numbered by size; equal sizes by the content of their rows, never by name."""
+    if y is None:
+        return np.zeros(n, np.intp), ("all",)
+    names, codes = np.unique(column(y, n, "y"), return_inverse=True)
+    keys = np.arange(n, dtype=np.uint64) if keys is None else keys
+    sums = np.zeros(len(names), np.uint64)
+    np.add.at(sums, codes, keys)
+    counts = np.bincount(codes)
+    order = np.lexsort((sums, -counts))
+    rank = np.empty(len(names), np.intp)
+    rank[order] = np.arange(len(names))
+    return rank[codes], tuple(str(names[c]) for c in order)
+
+
+def _units(groups: Any, n: int) -> tuple[npt.NDArray[np.intp], tuple[str, ...] | None]:
+    if groups is None:
+        return np.arange(n), None
+    values = column(groups, n, "groups")
+    missing = _missing(values)
+    if missing.any():
+        raise InputError(
+            f"{int(missing.sum())} rows have no group",
+            got=f"rows {some(np.flatnonzero(missing))}",
+            fix="give each of them a group of its own, or drop them",
+        )
+    names, units = np.unique(values.astype(str), return_inverse=True)
+    return units, tuple(names.tolist())
+
+
+def _missing(values: npt.NDArray[Any]) -> Mask:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values], dtype=bool)
+    return np.zeros(len(values), bool)

@@ -1,0 +1,91 @@
+"""How many rows of each class the test part should have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InfeasibleError, InputError, UnknownNameError
+
+Mix = str | Mapping[str, float] | None
+"""None: as in the data. "balanced": equal shares. Or a share per label."""
+
+
+def rows_asked(size: float, n: int, name: str = "test_size") -> int:
+    """`size` in rows: a share below one is taken of `n` and rounded down, a whole number is rows."""
+    if (
+        isinstance(size, bool)
+        or not isinstance(size, int | float | np.integer | np.floating)
+        or not math.isfinite(size)
+    ):
+        raise InputError(f"{name} must be a number", expected="a share such as 0.1 or a number of rows", got=repr(size))
+    is_share = isinstance(size, float | np.floating) and size < 1
+    rows = math.floor(n * float(size) + 1e-9) if is_share else int(size)
+    if size <= 0 or (rows != size and not is_share):
+        raise InputError(
+            f"{name} must be above 0", expected="a share between 0 and 1, or a whole number of rows", got=repr(size)
+        )
+    if not 1 <= rows < n:
+        raise InputError(
+            f"{name}={size} asks for {rows} of {n} rows",
+            expected=f"at least 1 row, at most {n - 1}, so that both sides have some",
+            fix="ask for another size, or bring more rows",
+        )
+    return rows
+
+
+def largest_remainder(shares: npt.NDArray[np.float64], total: int) -> npt.NDArray[np.int64]:
+    """Whole numbers in proportion to `shares` that sum to `total`; ties go to the first.
+
+    >>> largest_remainder(np.array([1.0, 1.0, 1.0]), 10).tolist()
+    [4, 3, 3]
+    """
+    exact = shares / shares.sum() * total
+    whole = np.floor(exact + 1e-9).astype(np.int64)
+    by_remainder = np.argsort(-(exact - whole).round(9), kind="stable")
+    whole[by_remainder[: total - int(whole.sum())]] += 1
+    return whole
+
+
+def quotas(counts: npt.NDArray[np.int64], rows: int, names: Sequence[str], mix: Mix = None) -> npt.NDArray[np.int64]:
+    """Test rows per class that sum to `rows`; refuses what a class cannot give."""
+    lonely = [str(name) for name, count in zip(names, counts, strict=True) if count < 2]
+    if lonely:
+        raise InfeasibleError(
+            f"the class {lonely[0]!r} has only one row" if len(lonely) == 1 else f"{len(lonely)} classes have one row",
+            problems=lonely if len(lonely) > 1 else (),
+            expected="at least two rows of each class, one for each side",
+            fix="drop or merge these classes, or split without the class mix: stratify=False",
+        )
+    asked = largest_remainder(_shares(counts, names, mix), rows)
+    problems = [
+        f"{name}: {want} test rows asked, {have} in the data, one must stay for training"
+        for name, want, have in zip(names, asked.tolist(), counts.tolist(), strict=True)
+        if want > have - 1
+    ]
+    if problems:
+        raise InfeasibleError(
+            f"a test part of {rows} rows is larger than a class allows",
+            problems=problems,
+            fix="ask for a smaller test part, another mix, or split without the class mix: stratify=False",
+        )
+    return asked
+
+
+def _shares(counts: npt.NDArray[np.int64], names: Sequence[str], mix: Mix) -> npt.NDArray[np.float64]:
+    if mix is None:
+        return counts.astype(np.float64)
+    if mix == "balanced":
+        return np.ones(len(counts))
+    if isinstance(mix, str):
+        raise UnknownNameError.of("mix", mix, ["balanced"], fix="or give a share per label")
+    for name in mix:
+        if name not in names:
+            raise UnknownNameError.of("label", name, names)
+    shares = np.array([float(mix.get(name, 0.0)) for name in names])
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) < 1e-6):
+        raise InputError("the shares of a mix must sum to one", got=f"{dict(mix)}, sum {shares.sum():.4f}")
+    return shares

@@ -1,0 +1,76 @@
+"""Whole clusters that add up to the asked class counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unseen.seeding import generator
+from unseen.splits.clustering import Clustering
+from unseen.splits.holdout import Choice, seed_of
+from unseen.splits.latent import LatentHoldOut
+from unseen.splits.problem import Mask, Problem
+from unseen.splits.selection import Selection, choose_within
+from unseen.splits.vectors import Keys, Rows
+
+
+class SubsetSumSplit(LatentHoldOut):
+    """Whole clusters whose class counts sum to the quota: the true optimum, for any number of classes.
+
+    Züfle (2023), section 2.1. Over all k the clustering that leaves the fewest rows missing, ties to
+    the smallest k. Missing rows come from as few other clusters as possible, in practice one.
+    The clusters of the test part need not be near each other, so this split is milder than `closest`.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 5)); y = np.arange(300) % 3
+    >>> train, test = next(SubsetSumSplit(test_size=0.2, n_clusters=range(3, 12)).split(X, y))
+    >>> np.bincount(y[test]).tolist()
+    [20, 20, 20]
+    """
+
+    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+        clustering, found, least = self._best(problem, self._clusterings(problem, X, keys))
+        chosen = found.chosen[clustering.labels]
+        whole = int(problem.class_counts(chosen).sum())
+        chosen = self._completed(problem, clustering, chosen, keys)
+        certificate = problem.certificate(
+            chosen,
+            completed=int(problem.class_counts(chosen).sum()) - whole,
+            n_clusters=clustering.k,
+            missed_at_least=least,
+            optimal=found.missed <= least,
+            notes=(
+                f"{int(found.chosen.sum())} whole clusters of {clustering.k}; "
+                f"they miss {found.missed} rows, at least {least} for any choice of clusters",
+            ),
+        )
+        return Choice(problem.rows_in(chosen), clustering.labels[problem.units].astype(np.int32), certificate)
+
+    def _best(self, problem: Problem, clusterings: list[Clustering]) -> tuple[Clustering, Selection, int]:
+        """The clustering and selection that miss the fewest rows, and a bound for all of them."""
+        best, least = None, int(problem.quota.sum())
+        for clustering in clusterings:
+            counts = problem.counts(clustering.labels, clustering.k)
+            found = choose_within(counts, problem.quota, None if best is None else best[1].missed)
+            least = min(least, found.missed_at_least)
+            if best is None or found.missed < best[1].missed:
+                best = (clustering, found)
+            if best[1].missed == 0:
+                break
+        assert best is not None
+        return *best, least
+
+    def _completed(self, problem: Problem, clustering: Clustering, chosen: Mask, keys: Keys) -> Mask:
+        """`chosen` and, for what is missing, random units of the smallest cluster that can give it all."""
+        room = problem.quota - problem.class_counts(chosen)
+        if not room.any():
+            return chosen
+        counts = problem.counts(clustering.labels, clustering.k)
+        counts[np.unique(clustering.labels[chosen])] = 0
+        gives = np.minimum(counts, room).sum(axis=1)
+        clusters = np.lexsort((counts.sum(axis=1), -gives))
+        shuffled = generator(seed_of(self.random_state), "complete").permutation(np.argsort(keys, kind="stable"))
+        rank = np.empty(clustering.k, np.intp)
+        rank[clusters] = np.arange(clustering.k)
+        candidates = shuffled[~chosen[shuffled]]
+        order = candidates[np.argsort(rank[clustering.labels[candidates]], kind="stable")]
+        return np.asarray(chosen | problem.fill(room, order).chosen)

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import csv
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unseen.data import load_table
+from unseen.data.ids import made_ids, repeats
+
+texts = st.text(alphabet=st.one_of(st.sampled_from("\"',;|\t\n\r ab"), st.characters(exclude_categories=["Cs"])))
+visible = texts.filter(lambda text: text.strip() and "\0" not in text)
+
+
+def saved(folder: Path, content: str | bytes, name: str = "posts.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@settings(max_examples=60)
+@given(
+    rows=st.lists(st.tuples(visible, visible), min_size=2, max_size=12),
+    delimiter=st.sampled_from(",\t;|"),
+    # With one of "\n" and "\r" as line end, the csv module of Python 3.11 leaves the other unquoted.
+    style=st.sampled_from([("\r\n", csv.QUOTE_MINIMAL), *((ending, csv.QUOTE_ALL) for ending in ("\n", "\r", "\r\n"))]),
+)
+def test_what_the_csv_module_writes_comes_back(
+    rows: list[tuple[str, str]], delimiter: str, style: tuple[str, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator=style[0], quoting=style[1])
+        writer.writerow(["text", "user", "label"])
+        writer.writerows([text, user, str(row % 2)] for row, (text, user) in enumerate(rows))
+    data = load_table(path, attributes=["user"], id=None)
+    assert data.origin.params["delimiter"] == delimiter
+    assert data.texts.to_pylist() == [text for text, _ in rows]
+    assert len(data.attribute("user")) == len(rows)
+
+
+def test_the_record_says_how_it_was_made(tmp_path: Path) -> None:
+    path = saved(tmp_path, "key;words;kind;user\n1;a;x;u\n2;b;y;\n3;;y;u\n4;d;z;u\n2;e;x;u\n5;f;;u\n")
+    data = load_table(
+        path,
+        text="words",
+        label="kind",
+        id="key",
+        attributes=["user"],
+        labels={"y": "why", "x": "ex"},
+        drop=["undeclared", "unlabelled", "empty", "duplicates"],
+    )
+    assert data.name == "posts"
+    assert data.ids.to_pylist() == ["1", "2"]
+    assert data.label_names == ("why", "ex")
+    assert data.table["label"].to_pylist() == ["ex", "why"]
+    assert data.attribute("user").to_pylist() == ["u", None]
+    assert data.origin.step == "load"
+    assert data.origin.params == {
+        "file": "posts.csv",
+        "format": "delimited",
+        "delimiter": ";",
+        "encoding": "utf-8",
+        "columns": {"text": "words", "label": "kind", "id": "key", "attributes": ["user"]},
+        "labels": {"y": "why", "x": "ex"},
+        "drop": ["unlabelled", "undeclared", "empty", "duplicates"],
+        "dropped": {"unlabelled": 1, "undeclared": 1, "empty": 1, "duplicates": 1},
+    }
+    assert data.origin.inputs == {"file": hashlib.sha256(path.read_bytes()).hexdigest()}
+    assert data.origin.versions["pyarrow"] == pa.__version__
+    assert "unseen" in data.origin.versions
+
+
+def test_declared_labels_keep_their_order_and_may_be_merged(tmp_path: Path) -> None:
+    path = saved(tmp_path, "text,label\na,0\nb,1\nc,2\n")
+    assert load_table(path).label_names == ("0", "1", "2")
+    assert load_table(path, labels=(2, 0, 1)).label_names == ("2", "0", "1")
+    merged = load_table(path, labels={0: "fine", 1: "bad", 2: "bad"})
+    assert merged.label_counts == {"fine": 1, "bad": 2}
+
+
+def test_found_labels_are_sorted_by_number_then_by_alphabet(tmp_path: Path) -> None:
+    values = ["10", "9", "-1", "b", "a", "nan"]
+    path = saved(tmp_path, "text,label\n" + "".join(f"t,{value}\n" for value in values))
+    assert load_table(path).label_names == ("-1", "9", "10", "a", "b", "nan")
+
+
+def test_columns_may_have_our_names_in_any_combination(tmp_path: Path) -> None:
+    path = saved(tmp_path, "label,id,text\nfirst words,yes,1\nother words,no,2\n")
+    data = load_table(path, text="label", label="id", id="text")
+    assert data.table.to_pydict() == {
+        "id": ["1", "2"],
+        "text": ["first words", "other words"],
+        "label": ["yes", "no"],
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"text,label\na b,no\nc,yes\n",
+        b"text,label\r\na b,no\r\nc,yes\r\n\r\n\r\n",
+        b"text,label\ra b,no\rc,yes",
+        b"\n\ntext,label\n\na b,no\n\nc,yes",
+        b"\xef\xbb\xbftext,label\na b,no\nc,yes\n",
+        b'\xef\xbb\xbf"text","label"\n"a b","no"\n"c","yes"',
+        b"other,text,,label\n\xff,a b,,no\nx,c,,yes\n",
+        b"text\tlabel\na b\tno\nc\tyes\n",
+        b'text|"label"\na b|no\nc|yes\n',
+    ],
+)
+def test_spellings_of_the_same_table(content: bytes, tmp_path: Path) -> None:
+    data = load_table(saved(tmp_path, content))
+    assert data.texts.to_pylist() == ["a b", "c"]
+    assert data.label_counts == {"no": 1, "yes": 1}
+
+
+def test_quotes_inside_unquoted_fields_are_characters(tmp_path: Path) -> None:
+    data = load_table(saved(tmp_path, 'text\tlabel\n5" wide\tno\nsay "a"\tyes\n'))
+    assert data.texts.to_pylist() == ['5" wide', 'say "a"']
+
+
+@pytest.mark.parametrize("quoted", [True, False])
+def test_a_field_of_five_megabytes(quoted: bool, tmp_path: Path) -> None:
+    long = "long, words\n" * 420_000 if quoted else "long words " * 460_000
+    field = f'"{long}"' if quoted else long
+    data = load_table(saved(tmp_path, f"text,label\n{field},no\nb,yes\n"))
+    assert data.texts[0].as_py() == long
+
+
+def test_other_encodings(tmp_path: Path) -> None:
+    content = "text,label\ncafé,no\nnaïve “x”,yes\n"
+    for encoding in ("cp1252", "utf-16", "utf-16-le", "utf-8-sig"):
+        data = load_table(saved(tmp_path, content.encode(encoding)), encoding=encoding)
+        assert data.texts.to_pylist() == ["café", "naïve “x”"]
+
+
+def test_lines_are_counted_in_other_encodings_too(tmp_path: Path) -> None:
+    path = saved(tmp_path, 'text,label\n"é\né",no\nx,yes\ny,\n'.encode("utf-16"))
+    with pytest.raises(ValueError, match="1 row has no label: line 5"):
+        load_table(path, encoding="utf-16")
+
+
+def test_a_delimiter_of_the_users_choice(tmp_path: Path) -> None:
+    path = saved(tmp_path, "text~label\na, b~no\nc~yes\n")
+    assert load_table(path, delimiter="~").texts.to_pylist() == ["a, b", "c"]
+
+
+def test_the_delimiter_is_the_one_that_finds_the_columns(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a,b,c,text\tlabel\nx\tno\ny\tyes\n")
+    assert load_table(path, text="a,b,c,text").origin.params["delimiter"] == "\t"
+
+
+def test_ids_come_from_the_text_and_count_its_repetitions(tmp_path: Path) -> None:
+    data = load_table(saved(tmp_path, "text,label\nsame,no\nother,yes\nsame,yes\nsame,no\n"))
+    digest = hashlib.sha256(b"same").hexdigest()[:16]
+    assert data.ids.to_pylist() == [digest, hashlib.sha256(b"other").hexdigest()[:16], f"{digest}-2", f"{digest}-3"]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "ü"]), max_size=12), st.integers(1, 5))
+def test_made_ids_and_repetitions_against_a_loop(values: list[str], size: int) -> None:
+    chunks = [pa.array(values[at : at + size], pa.large_string()) for at in range(0, len(values), size)]
+    column = pa.chunked_array(chunks, type=pa.large_string())
+    expected = []
+    for row, value in enumerate(values):
+        count = values[: row + 1].count(value)
+        digest = hashlib.sha256(value.encode()).hexdigest()[:16]
+        expected.append(digest if count == 1 else f"{digest}-{count}")
+    assert made_ids(column).to_pylist() == expected
+    np.testing.assert_array_equal(repeats(column), [value in values[:row] for row, value in enumerate(values)])
+
+
+def test_a_row_is_dropped_for_one_reason_only(tmp_path: Path) -> None:
+    path = saved(tmp_path, "text,label,k\na,x,1\n,,1\nb,y,2\nc,y,1\n")
+    data = load_table(path, id="k", drop=["empty", "unlabelled", "duplicates"])
+    assert data.origin.params["dropped"] == {"unlabelled": 1, "empty": 0, "duplicates": 1}
+    assert data.texts.to_pylist() == ["a", "b"]
+
+
+def test_ids_of_numbers_are_their_digits() -> None:
+    rows = [{"text": "a", "label": 1, "n": 7.0}, {"text": "b", "label": 2, "n": 780000000000000000.0}]
+    assert load_table(rows, id="n", name="mine").ids.to_pylist() == ["7", "780000000000000000"]
+    assert load_table(rows, name="mine").name == "mine"

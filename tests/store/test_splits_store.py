@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unseen.errors import InputError, MismatchError, TableError
+from unseen.store import read_json, read_split, sha256_of, write_json, write_split
+from unseen.types import Certificate, Dataset, Origin, Split, string_array
+
+Builder = Callable[..., Dataset]
+
+IDS = [
+    "=cmd()",
+    "'x",
+    "''y",
+    "-5",
+    "-5+2",
+    "a,b",
+    "new\nline",
+    "\r",
+    "a\r\nb",
+    '"quoted"',
+    "ü 🙂",
+    "@x",
+    "",
+    " ",
+    "\ttab",
+    "\x00",
+]
+CERTIFICATE = Certificate(
+    {"no": 2, "yes": 1},
+    {"no": 1, "yes": 1},
+    completed=1,
+    n_clusters=7,
+    missed_at_least=1,
+    optimal=True,
+    groups={"by": "user", "groups": 3, "both_sides": 0},
+    notes=("one", "two"),
+)
+ORIGIN = Origin("closest.v1", {"test": 0.1}, 42, {"data": "f", "vectors": "v"}, {"numpy": "2"})
+
+
+def split_of(data: Dataset, **changes: object) -> Split:
+    rows = np.arange(len(data))
+    made = Split(
+        "hard",
+        data.ids,
+        (rows % 4).astype(np.int8),
+        (rows % 3 - 1).astype(np.int32),
+        CERTIFICATE,
+        data.fingerprint,
+        ORIGIN,
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def assert_equal(first: Split, second: Split) -> None:
+    assert first.ids.to_pylist() == second.ids.to_pylist()
+    assert first.parts.tolist() == second.parts.tolist()
+    assert first.clusters.tolist() == second.clusters.tolist()
+    for field in ("name", "certificate", "dataset", "origin"):
+        assert getattr(first, field) == getattr(second, field)
+
+
+def test_a_split_with_hostile_ids_comes_back_as_it_was(tiny: Builder, tmp_path: Path) -> None:
+    split = split_of(tiny(IDS))
+    assert_equal(read_split(write_split(split, tmp_path / "hard.csv")), split)
+    assert_equal(read_split(tmp_path / "hard.csv", tiny(IDS)), split)
+
+
+@given(ids=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True, max_size=5))
+def test_any_ids_come_back(tiny: Builder, tmp_path: Path, ids: list[str]) -> None:
+    split = split_of(tiny(ids))
+    assert_equal(read_split(write_split(split, tmp_path / "hard.csv")), split)
+
+
+def test_a_written_split_holds_ids_and_no_texts_or_formulas(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny(["=a", "b", "-5", "c"], ["secret"] * 4)), tmp_path / "hard.csv")
+    assert path.read_bytes() == b"id,part,cluster\n'=a,train,\nb,dev,0\n-5,test,1\nc,independent,\n"
+    assert "secret" not in path.with_suffix(".json").read_text()
+
+
+def test_other_csv_readers_see_the_same_rows(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny(IDS)), tmp_path / "hard.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(IDS)
+
+
+def test_the_certificate_is_readable_beside_it(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    about = read_json(tmp_path / "hard.json")
+    assert about["csv_sha256"] == sha256_of(path)
+    assert about["sizes"] == {"train": 1, "dev": 1, "test": 1, "independent": 1}
+    assert (about["certificate"]["missed"], about["certificate"]["completed_share"]) == (1, 0.5)
+
+
+def test_a_split_comes_back_in_the_row_order_of_its_dataset(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    assert read_split(path, tiny().take([3, 2, 1, 0])).parts.tolist() == [3, 2, 1, 0]
+
+
+def test_the_split_of_another_dataset_is_refused(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    with pytest.raises(MismatchError, match="another dataset"):
+        read_split(path, tiny(texts=["changed"] * 4))
+
+
+@pytest.mark.parametrize(("old", "new"), [("dev", "test"), ("\n1,", "\n9,"), ("train,", "train,5")])
+def test_a_csv_changed_after_writing_is_refused(tiny: Builder, tmp_path: Path, old: str, new: str) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(MismatchError, match="was changed after it was written"):
+        read_split(path)
+
+
+def test_wrong_rows_are_named_all_at_once_with_their_lines(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    path.write_text("id,part,cluster\n1,train,0\n2,tset,0\n3,test,x\n4,test,99999999999\n5,test\n6,test,-1\n")
+    with pytest.raises(TableError) as caught:
+        read_split(path)
+    assert [each.partition(":")[0] for each in caught.value.problems] == [f"line {line}" for line in (3, 4, 5, 6, 7)]
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n", b"\xff\xfe\n", b"id,part,cluster\n\xff,train,\n"])
+def test_a_file_that_is_no_split_is_wrong_input(tiny: Builder, tmp_path: Path, content: bytes) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"hard\.csv"):
+        read_split(path)
+
+
+def test_a_csv_without_certificate_says_what_to_do(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    path.with_suffix(".json").unlink()
+    with pytest.raises(InputError, match=r"no certificate beside it \(hard\.json\)") as caught:
+        read_split(path)
+    assert "--with predefined" in str(caught.value)
+
+
+def test_a_split_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no split .*hard\.csv"):
+        read_split(tmp_path / "hard.csv")
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"format": None}])
+def test_a_certificate_of_another_format_is_refused(tiny: Builder, tmp_path: Path, change: dict[str, object]) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    write_json(tmp_path / "hard.json", read_json(tmp_path / "hard.json") | change)
+    with pytest.raises(InputError, match="another version"):
+        read_split(path)
+
+
+def test_a_json_file_that_is_no_certificate_is_refused(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    write_json(tmp_path / "hard.json", {"name": "x", "origin": {}, "certificate": {}, "format": 1})
+    with pytest.raises(InputError, match=r"not the certificate of a split\n.*\['csv_sha256', 'dataset'\]"):
+        read_split(path)
+
+
+@pytest.mark.parametrize("certificate", [{}, {"asked": {}}, None, "got"])
+def test_a_certificate_that_certifies_nothing_is_refused(tiny: Builder, tmp_path: Path, certificate: object) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    write_json(tmp_path / "hard.json", read_json(tmp_path / "hard.json") | {"certificate": certificate})
+    with pytest.raises(InputError, match="what was asked for and what was got"):
+        read_split(path)
+
+
+def test_only_csv_names_are_written(tiny: Builder, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"written as \.csv"):
+        write_split(split_of(tiny()), tmp_path / "hard.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_users_own_json_is_not_overwritten(tiny: Builder, tmp_path: Path) -> None:
+    (tmp_path / "posts.json").write_text('[{"text": "a post"}]')
+    with pytest.raises(InputError, match="would be overwritten"):
+        write_split(split_of(tiny()), tmp_path / "posts.csv")
+    assert [each.name for each in tmp_path.iterdir()] == ["posts.json"]
+
+
+def test_a_recipe_that_cannot_be_written_leaves_the_old_pair(tiny: Builder, tmp_path: Path) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    with pytest.raises(TypeError):
+        write_split(split_of(tiny(["x"]), origin=Origin("mine", {"by": object()})), path)
+    assert_equal(read_split(path), split_of(tiny()))
+
+
+def test_a_split_without_rows_comes_back(tmp_path: Path) -> None:
+    empty = Split("none", string_array([]), np.array([]), np.array([]), Certificate({}, {}), "f")
+    assert_equal(read_split(write_split(empty, tmp_path / "none.csv")), empty)
