@@ -35,6 +35,7 @@ LADDER = [
     "api",
     "study",
     "__init__",
+    "demo",
     "cli",
     "__main__",
 ]

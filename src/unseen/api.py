@@ -90,8 +90,8 @@ def folds(
     splitter, full_name = _splitter(method, test, seed, knobs)
     reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
     X, inputs = _read(data, reads, full_name, using, by, seed)
-    params = {"test": test, "dev": dev, "independent": independent, "groups": groups, "by": by and Path(by).name}
-    params = {key: value for key, value in params.items() if value} | {key: _shown(each) for key, each in knobs.items()}
+    params = {"dev": dev, "independent": independent, "groups": groups, "by": by and Path(by).name}
+    params = {key: value for key, value in params.items() if value} | _settings(splitter)
     step = full_name.partition(".v")[0].rpartition(":")[2]
     return partition(
         Request(data, X, groups, dev, independent, seed, name or step, full_name, params, inputs), splitter
@@ -167,10 +167,16 @@ def _column(data: Dataset, method: str, by: str | Path | None) -> Any:
     return values.to_pylist()
 
 
+def _settings(splitter: Any) -> dict[str, Any]:
+    """The resolved knobs of a splitter, as values that can be written down."""
+    names = [name for name in inspect.signature(type(splitter)).parameters if hasattr(splitter, name)]
+    return {name: _shown(getattr(splitter, name)) for name in names if name != "using"}
+
+
 def _shown(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return f"array {value.shape}"
-    return list(value) if isinstance(value, range) else value
+    if isinstance(value, str | int | float | bool | Mapping) or value is None:
+        return value
+    return list(value) if isinstance(value, range | list | tuple) else f"{type(value).__name__} {np.shape(value)}"
 
 
 def _refuse(what: str, params: Mapping[str, Any]) -> None:

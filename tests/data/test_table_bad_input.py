@@ -112,6 +112,14 @@ CASES: dict[str, tuple[str, bytes, dict[str, Any], type[UnseenError], list[str]]
         TableError,
         ["line 3: the"],
     ),
+    "quote in the second line of a row": ("a.csv", b'text,label\n"a\nb","yes\nc,no\n', {}, TableError, ["line 3: the"]),
+    "ragged row behind a byte order mark": (
+        "a.csv",
+        b'\xef\xbb\xbf"te,xt",label\na,no\nb\n',
+        {"text": "te,xt"},
+        TableError,
+        ["line 3: 1 field, the header has 2", "1 problem\n"],
+    ),
     "quote that swallows rows": (
         "a.csv",
         b'text,label\n"open,yes\nb,no\n"c",yes\nd,no\n',

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.errors import InputError
@@ -36,6 +36,7 @@ def test_a_dataset_comes_back_equal(tiny: Builder, tmp_path: Path) -> None:
 
 
 @given(texts=st.lists(ANY_TEXT, max_size=5), names=st.lists(ANY_TEXT, min_size=1, max_size=3, unique=True))
+@settings(max_examples=40)
 def test_any_text_and_label_names_come_back(tiny: Builder, tmp_path: Path, texts: list[str], names: list[str]) -> None:
     data = tiny([str(row) for row in range(len(texts))], texts, label_names=names)
     read = read_dataset(write_dataset(data, tmp_path / "data.parquet"))

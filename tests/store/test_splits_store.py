@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.errors import InputError, MismatchError, TableError
@@ -76,6 +76,7 @@ def test_a_split_with_hostile_ids_comes_back_as_it_was(tiny: Builder, tmp_path: 
 
 
 @given(ids=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True, max_size=5))
+@settings(max_examples=40)
 def test_any_ids_come_back(tiny: Builder, tmp_path: Path, ids: list[str]) -> None:
     split = split_of(tiny(ids))
     assert_equal(read_split(write_split(split, tmp_path / "hard.csv")), split)

@@ -12,7 +12,9 @@ import typer
 
 from unseen.errors import InputError
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A table (CSV, TSV, JSONL, Parquet), a known dataset, or 'sample'.")]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A table (CSV, TSV, JSONL, Parquet), a known dataset, or 'sample'.")
+]
 OPTIONS: dict[str, Any] = {
     "text": Annotated[str | None, typer.Option(help="Column of the texts. (default: text)")],
     "label": Annotated[str | None, typer.Option(help="Column of the labels. (default: label)")],

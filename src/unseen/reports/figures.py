@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from collections.abc import Sequence
@@ -11,29 +12,28 @@ import numpy.typing as npt
 
 from unseen.types import Embeddings, Split
 
-TRAIN_COLOUR, TEST_COLOUR, INK = "#9aa5b1", "#d55e00", "#6b7280"
+TRAIN_COLOUR, TEST_COLOUR = "#9aa5b1", "#d55e00"
 MOST_POINTS = 4_000
 
 
-def latent_map(embeddings: Embeddings, splits: Sequence[Split], seed: int = 42) -> str:
-    """The vectors in two dimensions, once per split, test rows in colour. An illustration, not a proof."""
-    import matplotlib
-
-    matplotlib.use("svg", force=False)
-    from matplotlib.figure import Figure
-
+def latent_maps(embeddings: Embeddings, splits: Sequence[Split], seed: int = 42) -> list[str]:
+    """The vectors in two dimensions, one picture per split, test rows in colour. An illustration, not a proof."""
     points = plane(embeddings.vectors, seed)
     shown = np.random.default_rng(seed).permutation(len(points))[:MOST_POINTS]
-    figure = Figure(figsize=(3.4 * len(splits), 3.5), layout="constrained")
+    return [_map(points[shown], np.isin(shown, split.rows("test")), split.name) for split in splits]
+
+
+def _map(points: npt.NDArray[np.float64], test: npt.NDArray[np.bool_], name: str) -> str:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.4, 3.2), layout="constrained")
     figure.patch.set_alpha(0)
-    for axes, split in zip(figure.subplots(1, len(splits), squeeze=False)[0], splits, strict=True):
-        test = np.isin(shown, split.rows("test"))
-        style = {"s": 5, "linewidths": 0, "rasterized": True}
-        axes.scatter(*points[shown[~test]].T, c=TRAIN_COLOUR, alpha=0.45, **style)
-        axes.scatter(*points[shown[test]].T, c=TEST_COLOUR, alpha=0.9, **style)
-        axes.set_title(split.name, color=INK, fontsize=11)
-        axes.set_axis_off()
-    return _svg(figure, "The texts on a map of the latent space, one panel per split; test rows in orange.")
+    axes = figure.subplots()
+    for rows, colour, alpha in ((~test, TRAIN_COLOUR, 0.45), (test, TEST_COLOUR, 0.9)):
+        x, y = points[rows].T
+        axes.scatter(x, y, s=5, c=colour, alpha=alpha, linewidths=0, rasterized=True)
+    axes.set_axis_off()
+    return _svg(figure, f"Map of the texts for the split {name}: test rows in orange, training rows in grey.")
 
 
 def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.float64]:
@@ -56,4 +56,4 @@ def _svg(figure: object, description: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(description)}" ', 1)

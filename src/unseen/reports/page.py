@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from unseen.reports.figures import latent_map
+from unseen.reports.figures import latent_maps
 from unseen.store import write_text
 from unseen.types import Dataset, Embeddings, Measurement, Split
 
@@ -31,7 +31,11 @@ def write_splits_page(
         lstrip_blocks=True,
     )  # fmt: skip
     page = environment.get_template("splits.html").render(
-        data=data, rows=rows, verdict=verdict(rows), map=latent_map(embeddings, splits), about=about
+        data=data,
+        rows=rows,
+        verdict=verdict(rows),
+        maps=zip(splits, latent_maps(embeddings, splits), strict=True),
+        about=about,
     )
     return write_text(path, page)
 
@@ -62,8 +66,9 @@ def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     if far is None:
         return "No distances were measured."
     split, ratio = far["split"], far["ratio"].value
+    singly = split.certificate.completed_share
     return (
         f"In the split “{split.name}” a test text is {ratio:.2f} times as far from its nearest training text as in a "
-        f"random split of the same size and class mix. {split.certificate.completed_share:.0%} of its test rows were "
-        "added singly to reach the size that was asked for."
+        "random split of the same size and class mix. Its test part is made of "
+        + (f"whole clusters and {singly:.0%} single rows." if singly else "whole clusters only.")
     )
