@@ -50,8 +50,7 @@ def encode(data: Dataset, using: str = DEFAULT_ENCODER, *, seed: int = 42, **par
     by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
     encoder = ENCODERS.make(using, **_accepted(ENCODERS.get(using), seed=seed), **params)
     vectors = np.asarray(encoder.encode(data.texts.take(pa.array(by_id)).to_pylist()), dtype=np.float32)
-    placed = np.empty_like(vectors)
-    placed[by_id] = vectors
+    placed = vectors[np.argsort(by_id)] if vectors.shape[:1] == by_id.shape else vectors
     origin = Origin(ENCODERS.full_name(using), params, seed, {"dataset": data.fingerprint}, versions())
     return Embeddings(data.ids, placed, origin)
 
@@ -84,8 +83,9 @@ def folds(
 
     `using` gives the vectors of methods that cut a latent space. `by` is the attribute that `time`,
     `attribute` and `predefined` read; for `predefined` it may be a file. `groups` names an attribute whose
-    values stay on one side. `test`, `dev` and `independent` are shares of all rows, or rows; the last two
-    are drawn at random. `knobs` are the parameters of the splitter.
+    values stay on one side. `independent` is set aside first, `dev` comes from the training rows, both at
+    random; they are shares of all rows, or rows. `test` is a share of the rows that are not set aside, or
+    rows. `knobs` are the parameters of the splitter.
     """
     splitter, full_name = _splitter(method, test, seed, knobs)
     reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
@@ -127,6 +127,9 @@ def _splitter(method: Any, test: float | None, seed: int, knobs: Mapping[str, An
             )
         return method, type(method).__name__
     made = SPLITTERS.get(method)
+    for knob, argument in (("test_size", "test"), ("random_state", "seed")):
+        if knob in knobs:
+            raise InputError(f"{knob} is called {argument} here", fix=f"{argument}={knobs[knob]!r}")
     accepted = _accepted(made, test_size=DEFAULT_TEST if test is None else test, random_state=seed)
     if test is not None and "test_size" not in accepted:
         raise InputError(f"test={test} has no effect on the splitter {method!r}", fix="leave it out")
@@ -162,7 +165,8 @@ def _column(data: Dataset, method: str, by: str | Path | None) -> Any:
     if method.startswith("predefined") and str(by) not in data.attributes:
         return read_parts(by, data)
     values = data.attribute(str(by))
-    if pa.types.is_temporal(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+    is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+    if pa.types.is_temporal(values.type) or (is_number and not method.startswith("attribute")):
         return values.to_numpy()
     return values.to_pylist()
 
@@ -176,6 +180,10 @@ def _settings(splitter: Any) -> dict[str, Any]:
 def _shown(value: Any) -> Any:
     if isinstance(value, str | int | float | bool | Mapping) or value is None:
         return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, set | frozenset):
+        return sorted(value)
     return list(value) if isinstance(value, range | list | tuple) else f"{type(value).__name__} {np.shape(value)}"
 
 

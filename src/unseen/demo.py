@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
 from unseen import __version__, api
+from unseen.errors import InputError
 from unseen.reports import write_splits_page
 from unseen.splits.partition import versions
 from unseen.store import write_embeddings, write_json, write_measurements, write_split
@@ -18,7 +20,7 @@ METHODS = ("random", "subset-sum", "closest")
 
 def demo(out: str | Path, seed: int = 42) -> tuple[Dataset, list[Split], list[Measurement]]:
     """Sample corpus, vectors, three splits, their distances, a report; everything in the folder `out`."""
-    out, begun = Path(out), monotonic()
+    out, begun = _folder(Path(out)), monotonic()
     data = api.load("sample")
     vectors = api.encode(data, seed=seed)
     splits = [api.split(data, method, **_using(method, vectors), seed=seed) for method in METHODS]
@@ -27,7 +29,7 @@ def demo(out: str | Path, seed: int = 42) -> tuple[Dataset, list[Split], list[Me
     for split in splits:
         write_split(split, out / "splits" / f"{split.name}.csv")
     write_measurements(measured, out / "measurements.csv")
-    command = f"unseen demo --out {out.name}"
+    command = f"unseen demo --out {shlex.quote(out.name)} --seed {seed}"
     about = {
         "command": command,
         "version": __version__,
@@ -48,6 +50,15 @@ def demo(out: str | Path, seed: int = 42) -> tuple[Dataset, list[Split], list[Me
         },
     )
     return data, splits, measured
+
+
+def _folder(out: Path) -> Path:
+    """`out` as a folder that is there, before any work is done for it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise InputError(f"cannot write to {out}: {cause.strerror}", fix="name a folder you may write to") from cause
+    return out.resolve()
 
 
 def _using(method: str, vectors: api.Vectors) -> dict[str, api.Vectors]:

@@ -311,6 +311,21 @@ def test_bad_input_is_one_clear_error(case: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_structural_problems_are_in_the_order_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,label\na\nb\xff,no\nc\nd\0,yes\n")
+    with pytest.raises(TableError) as caught:
+        load_table(path)
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == [f"line {n}" for n in (2, 3, 4, 5)]
+
+
+def test_lines_are_counted_beyond_the_first_block_of_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,label\n" + b"words,no\n" * 20_000 + b"\xff\xff,yes\n")
+    with pytest.raises(TableError, match="line 20002: "):
+        load_table(path, encoding="shift_jis")
+
+
 def test_the_fast_path_reads_what_the_cases_break(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(GOOD)

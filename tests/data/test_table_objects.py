@@ -128,15 +128,19 @@ def test_labels_of_pandas_become_strings(values: list[Any], names: tuple[str, ..
 
 def test_types_that_change_between_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unseen.data.records.ROWS_AT_ONCE", 2)
-    rows = [{"text": str(n), "label": label, "x": n / 2} for n, label in enumerate([None, None, 1, 2, "z", 1.0])]
+    labels, numbers = [None, None, 1, 2, "z", 1.0], [None, None, 1, 2, 2.5, 3]
+    rows = [{"text": "t", "label": label, "x": x} for label, x in zip(labels, numbers, strict=True)]
     data = load_table(rows, drop=["unlabelled"], attributes=["x"])
     assert data.table["label"].to_pylist() == ["1", "2", "z", "1"]
     assert data.attribute("x").type == pa.float64()
+    assert data.attribute("x").to_pylist() == numbers[2:]
 
 
 def test_sets_in_pandas_become_sorted_lists() -> None:
-    frame = pd.DataFrame({"text": ["a", "b"], "label": [0, 1], "x": [{"d", "c"}, None]})
-    assert load_table(frame, attributes="x").attribute("x").to_pylist() == [["c", "d"], None]
+    letters = set("unordered")
+    frame = pd.DataFrame({"text": list("abcd"), "label": [0, 1, 1, 1], "letters": [letters, None, float("nan"), pd.NA]})
+    data = load_table(frame, attributes="letters")
+    assert data.attribute("letters").to_pylist() == [sorted(letters), None, None, None]
 
 
 def test_timestamps_stay_sortable() -> None:

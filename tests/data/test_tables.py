@@ -85,7 +85,7 @@ def test_declared_labels_keep_their_order_and_may_be_merged(tmp_path: Path) -> N
 
 
 def test_found_labels_are_sorted_by_number_then_by_alphabet(tmp_path: Path) -> None:
-    values = ["10", "9", "-1", "b", "a", "nan"]
+    values = ["nan", "10", "9", "-1", "b", "a"]
     path = saved(tmp_path, "text,label\n" + "".join(f"t,{value}\n" for value in values))
     assert load_table(path).label_names == ("-1", "9", "10", "a", "b", "nan")
 

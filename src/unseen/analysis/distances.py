@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
+from unseen.seeding import generator
 from unseen.splits.distance import nearest_distances, sampled
-from unseen.splits.random import RandomSplit
 from unseen.types import Dataset, Embeddings, Measurement, Split
 
 
@@ -27,11 +27,8 @@ def distances(
         raise InputError(f"the split {split.name!r} has no distance", expected="rows in train and in test")
     measured = _nearest(embeddings, np.sort(train), test, metric, seed)
     both = np.sort(np.concatenate([train, test]))
-    mix = {name: count / len(test) for name, count in zip(data.label_names, _counts(data, test), strict=True)}
-    drawn = RandomSplit(len(test), mix=mix, random_state=seed).folds(
-        None, np.array(data.label_names)[data.labels[both]]
-    )
-    chance = _nearest(embeddings, both[drawn[0].train], both[drawn[0].test], metric, seed)
+    drawn = _matched(data.labels[both], data.labels[test], seed)
+    chance = _nearest(embeddings, both[~drawn], both[drawn], metric, seed)
     tags = {"split": split.name, "part": "test"}
     spread = 1.96 * float(measured.std()) / np.sqrt(len(measured))
     mean, n = float(measured.mean()), len(measured)
@@ -51,5 +48,10 @@ def _nearest(
     return nearest_distances(looked_up, embeddings.vectors[train], metric)
 
 
-def _counts(data: Dataset, rows: npt.NDArray[np.intp]) -> list[int]:
-    return np.bincount(data.labels[rows], minlength=len(data.label_names)).tolist()
+def _matched(labels: npt.NDArray[np.int32], wanted: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.bool_]:
+    """Random rows with as many of each label as `wanted`, even if that is all of them."""
+    shuffled = generator(seed, "matched random").permutation(len(labels))
+    drawn = np.zeros(len(labels), bool)
+    for label, count in zip(*np.unique(wanted, return_counts=True), strict=True):
+        drawn[shuffled[labels[shuffled] == label][:count]] = True
+    return drawn

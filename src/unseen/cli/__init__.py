@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from unseen.cli import analyse, data, demo, encode, export, ls, split
+from unseen.cli.console import printable
 from unseen.errors import UnseenError
 
 app = typer.Typer(
@@ -54,7 +55,14 @@ def main() -> None:
     try:
         app()
     except UnseenError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo("\n".join(map(printable, f"error: {error}".split("\n"))), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        typer.echo(
+            printable(f"error: {where}{error.strerror or error}") + "\n  what to do: look at space and permissions",
+            err=True,
+        )
+        sys.exit(UnseenError.exit_code)

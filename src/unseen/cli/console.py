@@ -22,8 +22,14 @@ def print_json(content: Any) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
 
 
+def printable(text: str) -> str:
+    """`text` in one line that cannot steer a terminal: control characters are shown as escapes."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> None:
     """Rows of cells, the first row a header; columns from `numbers_from` on are set to the right."""
+    lines = [[printable(cell) for cell in line] for line in lines]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
         cells = [

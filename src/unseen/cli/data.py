@@ -27,7 +27,10 @@ DataDir = Annotated[
 
 @app.command("ls")
 def list_cards(data_dir: DataDir = None, as_json: Json = False) -> None:
-    """List the known datasets and whether they are on this machine."""
+    """List the known datasets and whether they are on this machine.
+
+    Example: unseen data ls --data-dir data/
+    """
     from unseen.data.catalogue import cards
 
     rows = [_summary(each, data_dir) for each in cards().values()]
@@ -44,7 +47,10 @@ def list_cards(data_dir: DataDir = None, as_json: Json = False) -> None:
 
 @app.command("fetch")
 def fetch_card(name: Name, data_dir: DataDir = None, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Download a known dataset, or what is missing of it; checks what is known about its bytes."""
+    """Download a known dataset, or what is missing of it; checks what is known about its bytes.
+
+    Example: unseen data fetch davidson --data-dir data/
+    """
     from unseen.data.catalogue import card, data_folder, verify
     from unseen.data.fetch import fetch
 
@@ -61,7 +67,10 @@ def fetch_card(name: Name, data_dir: DataDir = None, as_json: Json = False, quie
 
 @app.command("show")
 def show_card(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
-    """Show all that is known about a dataset, and verify its files on this machine."""
+    """Show all that is known about a dataset, and verify its files on this machine.
+
+    Example: unseen data show davidson
+    """
     from unseen.data.catalogue import card, data_folder, verify
 
     known, copies = card(name), verify(card(name), data_dir)

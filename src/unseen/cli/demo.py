@@ -16,7 +16,10 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the whole job on a bundled synthetic sample: vectors, three splits, a report. No network."""
+    """Run the whole job on a bundled synthetic sample: vectors, three splits, a report. No network.
+
+    Example: unseen demo --out out/demo
+    """
     from unseen.demo import demo as run_demo
     from unseen.reports.page import split_row, verdict
 

@@ -9,6 +9,7 @@ import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
 from unseen.cli.source import takes_data
+from unseen.cli.target import check_target
 
 
 @takes_data
@@ -28,6 +29,7 @@ def encode(
     from unseen import api
     from unseen.store import write_embeddings
 
+    check_target(out, ".npy")
     params = {} if dimensions is None else {"dimensions": dimensions}
     with notes(quiet), progress(quiet):
         vectors = api.encode(data, model, seed=seed, **params)

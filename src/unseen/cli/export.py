@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,23 +32,60 @@ def export(
 
     Example: unseen export posts.csv hard.csv --text text --label label --as hf -o hard-dataset/
     """
-    import numpy as np
-
-    from unseen.store import atomic, to_dataset_dict, to_indices
-
     if form not in FORMS:
         raise UnknownNameError.of("form", form, FORMS)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists already", fix="name another folder")
     with notes(quiet):
         found = read_any_split(split, data)
-        if form == "hf":
-            to_dataset_dict(data, found).save_to_disk(str(out))
-        else:
-            for part, rows in to_indices(found.of(data)).items():
-                with atomic(out / f"{part}.npy") as temporary, temporary.open("wb") as file:
-                    np.save(file, rows)
+        with _whole(out) as folder:
+            _write(data, found, form, folder, quiet)
     if as_json:
         print_json({"folder": out, "form": form, "sizes": found.sizes})
     else:
         typer.echo(f"{out}: " + ", ".join(f"{part} {count:,}" for part, count in found.sizes.items()))
+
+
+def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:
+    import numpy as np
+
+    from unseen.store import to_dataset_dict, to_indices
+
+    if form == "hf":
+        with _bars_of_datasets(quiet):
+            to_dataset_dict(data, split).save_to_disk(str(folder))
+        return
+    for part, rows in to_indices(split.of(data)).items():
+        np.save(folder / f"{part}.npy", rows)
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """A temporary folder that becomes `folder` when the block ends without an error."""
+    folder = folder.absolute()
+    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    try:
+        temporary.mkdir(parents=True)
+    except OSError as cause:
+        raise InputError(f"cannot write {folder}: {cause.strerror}", fix="name a folder you may write to") from cause
+    try:
+        yield temporary
+        temporary.replace(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _bars_of_datasets(quiet: bool) -> Iterator[None]:
+    """The progress bars of the package datasets, or none when `quiet`."""
+    try:
+        from datasets import disable_progress_bars, enable_progress_bars
+    except ImportError:  # to_dataset_dict says what is missing
+        quiet = False
+    if quiet:
+        disable_progress_bars()
+    try:
+        yield
+    finally:
+        if quiet:
+            enable_progress_bars()

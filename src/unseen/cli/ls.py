@@ -14,7 +14,10 @@ def ls(
     kind: Annotated[str | None, typer.Argument(help="encoders or splitters; both when left out.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List encoders and splitters."""
+    """List encoders and splitters.
+
+    Example: unseen ls splitters
+    """
     from unseen.representations import ENCODERS
     from unseen.splits import SPLITTERS
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli.console import notes
 from unseen.errors import InputError
 
 Data = Annotated[
@@ -46,8 +47,9 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(source: str, **given: Any) -> None:
         loading = {name: given.pop(name) for name in OPTIONS}
-        columns = [given.get(name) for name in ("groups", "by")]
-        command(_loaded(source, columns, loading), **given)
+        with notes(given["quiet"]):
+            data = _loaded(source, _columns_named(given), loading)
+        command(data, **given)
 
     own = [each for name, each in signature.parameters.items() if name != "data"]
     first = inspect.Parameter("source", inspect.Parameter.KEYWORD_ONLY, annotation=Data)
@@ -63,14 +65,20 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _loaded(source: str, columns: list[Any], given: dict[str, Any]) -> Any:
+def _columns_named(given: dict[str, Any]) -> list[str]:
+    """What `--groups` and `--by` name, but for a file that `--with predefined` reads."""
+    by, method = given.get("by"), str(given.get("method"))
+    is_file = by is not None and method.startswith("predefined") and Path(by).is_file()
+    return [name for name in (given.get("groups"), None if is_file else by) if name is not None]
+
+
+def _loaded(source: str, columns: list[str], given: dict[str, Any]) -> Any:
     from unseen.api import load
 
     given = {name: value for name, value in given.items() if value is not None}
     attributes = list(given.pop("attribute", []))
     if source != "sample" and "data_dir" not in given and (Path(source).exists() or attributes):
-        attributes += [str(name) for name in columns if name and not Path(name).exists()]
-        given["attributes"] = list(dict.fromkeys(attributes))
+        given["attributes"] = list(dict.fromkeys(attributes + columns))
     elif attributes:
         given["attributes"] = attributes
     if "labels" in given:
@@ -85,4 +93,4 @@ def _declared(labels: str) -> list[str] | dict[str, str]:
     pairs = [name.partition("=") for name in names]
     if not all(middle for _, middle, _ in pairs):
         raise InputError("--labels must be all names or all pairs", expected="'a,b' or '0=a,1=b'", got=repr(labels))
-    return {raw: name for raw, _, name in pairs}
+    return {raw.strip(): name.strip() for raw, _, name in pairs}

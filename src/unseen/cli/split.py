@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
 from unseen.cli.source import takes_data
+from unseen.cli.target import check_target
 from unseen.errors import InputError
+
+CLUSTERS = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
+OWN_OPTIONS = {
+    "using": "--vectors or --encoder",
+    "test_size": "--test",
+    "random_state": "--seed",
+    "name": "-o",
+} | {name: f"--{name}" for name in ("by", "groups", "test", "dev", "independent", "seed")}
+"""Parameters that --set cannot give, and the options that can."""
 
 
 @takes_data
@@ -45,6 +56,8 @@ def split(
 
     if vectors is not None and encoder is not None:
         raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
+    out = out or Path(re.sub("[/:]", "-", f"{data.name}-{method}") + ".csv")
+    check_target(out, ".csv")
     with notes(quiet), progress(quiet):
         made = api.folds(
             data,
@@ -58,8 +71,9 @@ def split(
             seed=seed,
             **_knobs(values, clusters, difficulty, deployment, folds, mix, knob or []),
         )
-        out = out or Path(f"{data.name}-{method}.csv")
         paths = [out] if len(made) == 1 else [out.with_stem(f"{out.stem}-{i}") for i in range(1, len(made) + 1)]
+        for path in paths:
+            check_target(path, ".csv")
         for each, path in zip(made, paths, strict=True):
             write_split(each, path)
     _show(data, made, paths, as_json)
@@ -81,7 +95,7 @@ def describe(data: Any, split: Any) -> None:
     """Sizes, classes and certificate of a split, for people."""
     certificate = split.certificate
     sizes = ", ".join(f"{part} {count:,}" for part, count in split.sizes.items())
-    typer.echo(f"{split.name}: {sizes}")
+    typer.echo(f"{printable(split.name)}: {sizes}")
     counts = {part: data.take(split.rows(part)).label_counts for part in split.sizes}
     lines = [["label", *counts, "test asked"]]
     for name in data.label_names:
@@ -104,17 +118,27 @@ def describe(data: Any, split: Any) -> None:
             )
         )
     for note in certificate.notes:
-        typer.echo(f"note: {note}")
+        typer.echo(f"note: {printable(note)}")
 
 
 def size(text: str, option: str) -> float:
-    """A share or a number of rows, as typed."""
+    """A share or a number of rows, as typed; 1 could be either and is refused."""
+    number = _number(text, option, "a share such as 0.1, or rows")
+    if 0 < number < 1 or (number > 1 and float(number).is_integer()):
+        return number
+    raise InputError(
+        f"{option} must be a share between 0 and 1, or a number of rows above 1",
+        expected="0.1 for a tenth of the rows, or 500 for 500 of them",
+        got=repr(text),
+        fix=f"{option} 0.1",
+    )
+
+
+def _number(text: str, option: str, expected: str) -> float:
     try:
         return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
     except ValueError as cause:
-        raise InputError(
-            f"{option} must be a number", expected="a share such as 0.1, or rows", got=repr(text)
-        ) from cause
+        raise InputError(f"{option} must be a number", expected=expected, got=repr(text)) from cause
 
 
 def _knobs(
@@ -134,7 +158,12 @@ def _knobs(
         name, middle, value = other.partition("=")
         if not middle:
             raise InputError("--set takes name=value", got=repr(other))
-        knobs[name.strip()] = _literal(value)
+        name = name.strip()
+        if name in OWN_OPTIONS:
+            raise InputError(f"--set does not take {name}", got=repr(other), fix=f"use {OWN_OPTIONS[name]}")
+        if knobs.get(name) is not None:
+            raise InputError(f"{name} is given twice", got=repr(other), fix="leave one of them out")
+        knobs[name] = _literal(value)
     return {name: value for name, value in knobs.items() if value is not None}
 
 
@@ -142,10 +171,13 @@ def numbers_of_clusters(text: str) -> list[int]:
     """'3-50', '20' or '5,10,20' as numbers."""
     numbers: list[int] = []
     for each in text.split(","):
-        first, middle, last = each.partition("-")
-        if not first.strip().isdecimal() or (middle and not last.strip().isdecimal()):
-            raise InputError("--clusters must be numbers", expected="'3-50', '20' or '5,10,20'", got=repr(text))
-        numbers += range(int(first), int(last or first) + 1)
+        found = CLUSTERS.fullmatch(each)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if last < first:
+            raise InputError(
+                "--clusters must be numbers, the smaller first", expected="'3-50', '20' or '5,10,20'", got=repr(text)
+            )
+        numbers += range(first, last + 1)
     return numbers
 
 
@@ -153,7 +185,9 @@ def _mix(text: str) -> str | dict[str, float]:
     if "=" not in text:
         return text
     pairs = [each.partition("=") for each in text.split(",")]
-    return {name.strip(): float(size(share, "--mix")) for name, _, share in pairs}
+    return {
+        name.strip(): float(_number(share, "--mix", "a share per label, 'a=0.5,b=0.5'")) for name, _, share in pairs
+    }
 
 
 def _literal(text: str) -> Any:
@@ -170,5 +204,7 @@ def _array(path: Path) -> Any:
 
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as cause:
-        raise VectorsError(f"cannot read vectors from {path}: {cause}") from cause
+    except OSError as cause:
+        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
+    except (ValueError, EOFError) as cause:
+        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause

@@ -88,21 +88,16 @@ def _read_hugging_face(data: Any, wanted: Sequence[str]) -> Rows:
     title = "the Hugging Face Dataset"
     require_columns(title, wanted, data.column_names)
     table = data.select_columns(list(wanted)).with_format("arrow")[:]
-    for position, name in enumerate(table.column_names):
-        names = _class_names(data.features[name])
-        if names:
-            table = table.set_column(position, name, _named(plain(table[name]), names))
-    return Rows(
-        table.replace_schema_metadata(None),
-        title,
-        {"format": "datasets.Dataset"},
-        label_names=_class_names(data.features[wanted[1]]) if len(wanted) > 1 else None,
-    )
+    declared = {name: names for name in wanted if (names := _class_names(data.features[name]))}
+    for name, names in declared.items():
+        table = table.set_column(table.column_names.index(name), name, _named(plain(table[name]), names))
+    settings = {"format": "datasets.Dataset"}
+    return Rows(table.replace_schema_metadata(None), title, settings, class_names=declared)
 
 
-def _class_names(feature: Any) -> tuple[str, ...] | None:
+def _class_names(feature: Any) -> tuple[str, ...]:
     feature = getattr(feature, "feature", feature)
-    return tuple(feature.names) if type(feature).__name__ == "ClassLabel" else None
+    return tuple(feature.names) if type(feature).__name__ == "ClassLabel" else ()
 
 
 def _named(codes: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:

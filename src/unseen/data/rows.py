@@ -58,8 +58,8 @@ class Rows:
     """Physical lines of row positions in ascending order; None when the source has no lines."""
     typed: bool = True
     """False when the format holds only text, as CSV does, so that numbers have to be recognised."""
-    label_names: tuple[str, ...] | None = None
-    """Labels that the source declares, in its order."""
+    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels that the source declares, in its order, by column."""
 
     def places(self, positions: Iterable[int]) -> str:
         """Where these rows are, for a message: physical lines, or positions where there are no lines."""

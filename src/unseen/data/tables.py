@@ -60,7 +60,7 @@ def load_table(
     else:
         with reading(path):
             rows = _read_file(recognise(path, known_encoding(encoding)), columns.names, delimiter)
-    declared = declare(labels, rows.label_names)
+    declared = declare(labels, rows.class_names.get(label))
     table, label_names, dropped = _dataset_table(rows, columns, declared, drop)
     params = {
         **({"file": path.name} if path else {}),
@@ -98,8 +98,6 @@ def _read_parquet(path: Path, wanted: Sequence[str]) -> Rows:
             require_columns(str(path), wanted, file.schema_arrow.names)
             table = file.read(columns=list(wanted))
     except (pa.ArrowException, OSError) as cause:
-        if isinstance(cause, PermissionError):
-            raise
         raise TableError(
             f"{path} is a damaged Parquet file", got=str(cause), fix="copy or write it again; it may be cut short"
         ) from cause

@@ -14,6 +14,7 @@ from unseen.types import Embeddings, Split
 
 TRAIN_COLOUR, TEST_COLOUR = "#9aa5b1", "#d55e00"
 MOST_POINTS = 4_000
+NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
 def latent_maps(embeddings: Embeddings, splits: Sequence[Split], seed: int = 42) -> list[str]:
@@ -51,7 +52,7 @@ def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.fl
 def _svg(figure: object, description: str) -> str:
     """The figure as an SVG element with a description for those who do not see it."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", dpi=110, metadata={"Date": None})  # type: ignore[attr-defined]
+    figure.savefig(buffer, format="svg", dpi=110, metadata=NO_METADATA)  # type: ignore[attr-defined]
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)

@@ -67,8 +67,11 @@ def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
         return "No distances were measured."
     split, ratio = far["split"], far["ratio"].value
     singly = split.certificate.completed_share
-    return (
+    said = (
         f"In the split “{split.name}” a test text is {ratio:.2f} times as far from its nearest training text as in a "
-        "random split of the same size and class mix. Its test part is made of "
-        + (f"whole clusters and {singly:.0%} single rows." if singly else "whole clusters only.")
+        "random split of the same size and class mix."
     )
+    if split.certificate.n_clusters is None:
+        return said
+    made = f"whole clusters and {singly:.0%} single rows" if singly else "whole clusters only"
+    return f"{said} Its test part is made of {made}."

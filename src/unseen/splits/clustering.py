@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import operator
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +50,9 @@ class Clustering:
     labels: npt.NDArray[np.int32]
     centres: Rows
     inertia: float
+
+    def __post_init__(self) -> None:
+        self.labels.flags.writeable = self.centres.flags.writeable = False
 
 
 @dataclass
@@ -104,14 +108,15 @@ def sweep(
         raise InputError(f"metric must be one of {METRICS}", got=repr(metric))
     if n_init < 1 or max_iter < 1:
         raise InputError("n_init and max_iter must be at least 1", got=f"n_init={n_init}, max_iter={max_iter}")
-    keys = row_keys(rows) if keys is None else keys
+    content = row_keys(rows)
+    keys = content if keys is None else keys
     visited = np.argsort(keys, kind="stable")
     if len(rows) > SAMPLE_ABOVE:
-        visited = np.sort(visited[np.argsort(scramble(keys[visited], seed), kind="stable")[:SAMPLE]])
+        visited = visited[np.sort(np.argsort(scramble(keys[visited], seed), kind="stable")[:SAMPLE])]
     mass = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights, np.float32)
     data, shift = _prepare(rows[visited], mass[visited], metric, max_iter)
-    check_distinct(keys[visited], ks[-1])
-    question = _question(keys, mass, rows.shape, ks, metric, n_init, max_iter, seed)
+    check_distinct(content[visited], ks[-1])
+    question = _question((content, keys, mass), rows.shape, ks, metric, n_init, max_iter, seed)
     if question in _last:
         return _last[question]
     _last.clear()
@@ -119,7 +124,7 @@ def sweep(
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         found = _grow_population(data, ks, n_init, seed, pool)
         if len(visited) < len(rows):
-            _last[question] = _assign_all(rows, mass, metric, [state.centres + shift for state in found], pool)
+            _last[question] = _assign_all(rows, mass, shift, metric, [state.centres for state in found], pool)
             return _last[question]
     placed = np.empty(len(rows), np.int64)
     placed[visited] = np.arange(len(rows))
@@ -131,10 +136,10 @@ _last: dict[str, list[Clustering]] = {}
 """The last question and its answer: a second splitter often asks for the same clusterings."""
 
 
-def _question(keys: Keys, weights: Rows, *settings: object) -> str:
+def _question(arrays: Iterable[npt.NDArray[Any]], *settings: object) -> str:
     digest = hashlib.sha256(repr(settings).encode())
-    digest.update(keys.tobytes())
-    digest.update(weights.tobytes())
+    for array in arrays:
+        digest.update(array.tobytes())
     return digest.hexdigest()
 
 
@@ -172,12 +177,12 @@ def _grow_population(data: _Data, ks: Sequence[int], n_init: int, seed: int, poo
 
 def waypoints(ks: Sequence[int]) -> list[int]:
     """The k at which Lloyd's algorithm runs: those asked for, and at most half as many again in one leap."""
-    visited, k = [], 1
+    visited, k = ([1] if ks[0] == 1 else []), 1
     for goal in ks:
         while k < goal:
             k = min(goal, max(k + 1, k + k // 2))
             visited.append(k)
-    return visited or [1]
+    return visited
 
 
 def _whole(data: _Data, most: int) -> _State:
@@ -273,14 +278,14 @@ def _finished(state: _State) -> _State:
 
 
 def _assign_all(
-    rows: Rows, weights: Rows, metric: str, centres: Sequence[Rows], pool: ThreadPoolExecutor
+    rows: Rows, weights: Rows, shift: Rows, metric: str, centres: Sequence[Rows], pool: ThreadPoolExecutor
 ) -> list[Clustering]:
-    """The exact nearest centre of every row, for all clusterings in one pass over the rows."""
+    """The exact nearest centre of every row less `shift`, for all clusterings in one pass over the rows."""
     labels = [np.empty(len(rows), np.int32) for _ in centres]
 
     def assign(start: int) -> list[float]:
         part = slice(start, start + ROWS_AT_ONCE // 4)
-        block = unit_rows(rows[part]) if metric == "cosine" else np.asarray(rows[part])
+        block = unit_rows(rows[part]) if metric == "cosine" else np.asarray(rows[part] - shift, np.float32)
         norms = np.einsum("ij,ij->i", block, block)
         inertias = []
         for own, each in zip(labels, centres, strict=True):
@@ -293,7 +298,7 @@ def _assign_all(
     starts = range(0, len(rows), ROWS_AT_ONCE // 4)
     sums = np.sum(list(track(pool.map(assign, starts), "assigning", len(starts))), axis=0)
     return [
-        Clustering(len(each), own, each, float(inertia))
+        Clustering(len(each), own, each + shift, float(inertia))
         for each, own, inertia in zip(centres, labels, sums, strict=True)
     ]
 
@@ -301,8 +306,8 @@ def _assign_all(
 def checked_ks(ks: Iterable[int], n: int) -> list[int]:
     """`ks` sorted, each once; refuses more clusters than rows."""
     try:
-        wanted = sorted({int(k) for k in ks})
-    except (TypeError, ValueError) as cause:
+        wanted = sorted({operator.index(k) for k in ks})
+    except TypeError as cause:
         raise InputError("n_clusters must be whole numbers", got=repr(ks)) from cause
     if not wanted or wanted[0] < 1:
         raise InputError("n_clusters must be at least 1", got=repr(wanted))

@@ -53,8 +53,9 @@ class DeploymentSplit(DifficultySplit):
         distances = self._distances(X, tests)
         choice = self._at(problem, hardest, tests, distances, wanted)
         note = f"deployment is {wanted:.4f} from the data"
-        if wanted > distances.max():
-            note += f", farther than the hardest split here ({distances.max():.4f}): expect worse than it shows"
+        farthest = max(distances[0], distances[-1])
+        if wanted > farthest:
+            note += f", farther than the hardest split here ({farthest:.4f}): expect worse than it shows"
         elif wanted < distances[0]:
             note += f", nearer than a random split ({distances[0]:.4f})"
         notes = (*choice.certificate.notes, note)
@@ -62,9 +63,7 @@ class DeploymentSplit(DifficultySplit):
 
     def _wanted(self, X: Rows) -> float:
         if self.deployment is None:
-            raise InputError(
-                "the splitter 'deployment' needs deployment vectors", fix="deployment=… (an array or .npy)"
-            )
+            raise InputError("the splitter 'deployment' needs deployment vectors", fix="deployment=… (an array)")
         texts = finite_float32(np.atleast_2d(np.asarray(self.deployment)))
         if texts.ndim != 2 or texts.shape[1] != X.shape[1] or not len(texts):
             raise VectorsError(

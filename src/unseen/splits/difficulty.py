@@ -29,8 +29,9 @@ class DifficultySplit(ClosestSplit):
     Each unit has a random rank and a rank by nearness to the region that `closest` holds out; the test
     part takes the first units by a weighted mean of the two. Twenty-one weights from all random to all
     region are measured (`curve_`: weight, mean distance of a test row to the nearest training row) and
-    the one nearest to the asked distance is taken, never a weight that lies below an easier one. So a
-    higher difficulty never gives a smaller distance.
+    the one nearest to the asked distance is taken, never a weight that lies below an easier one or above
+    `closest`. So a higher difficulty never gives a smaller distance, and 1 is `closest` itself, unless
+    that is nearer to training than a random test part: then every difficulty gives the random one.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(300, 5)); y = np.arange(300) % 3
@@ -75,13 +76,14 @@ class DifficultySplit(ClosestSplit):
         n = problem.n_units
         by_region = np.empty(n)
         nearest = by_similarity(X, region, problem.sizes, keys)
-        by_region[np.concatenate([np.flatnonzero(region), nearest])] = np.arange(n)
+        inside = np.flatnonzero(region)
+        by_region[np.concatenate([inside[np.argsort(keys[inside], kind="stable")], nearest])] = np.arange(n)
         by_chance = np.empty(n)
         shuffled = generator(seed_of(self.random_state), "difficulty").permutation(np.argsort(keys, kind="stable"))
         by_chance[shuffled] = np.arange(n)
         self.weights_ = np.linspace(0, 1, STEPS)
         return [
-            problem.fill(problem.quota, np.argsort((1 - w) * by_chance + w * by_region, kind="stable")).chosen
+            problem.fill(problem.quota, np.lexsort((by_chance, (1 - w) * by_chance + w * by_region))).chosen
             for w in self.weights_[:-1]
         ] + [region]
 
@@ -98,8 +100,11 @@ class DifficultySplit(ClosestSplit):
         self, problem: Problem, hardest: Choice, tests: list[Mask], distances: npt.NDArray[np.float64], wanted: float
     ) -> Choice:
         """The member of the family nearest to the `wanted` distance, among those above all easier ones."""
-        rising = np.flatnonzero(distances >= np.maximum.accumulate(distances))
-        step = int(rising[np.abs(distances[rising] - wanted).argmin()])
+        within = distances <= max(distances[0], distances[-1])
+        rising = np.flatnonzero(within & (distances >= np.maximum.accumulate(np.where(within, distances, 0))))
+        off = np.abs(distances[rising] - wanted)
+        nearest = rising[off == off.min()]
+        step = int(nearest[-1 if wanted >= distances[-1] else 0])
         if step == len(tests) - 1:
             return hardest
         note = (

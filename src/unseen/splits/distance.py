@@ -22,13 +22,13 @@ def nearest_distances(rows: Rows, train: Rows, metric: str = "cosine") -> npt.ND
     """Distance of each row to the nearest of `train`; exact, in blocks, whatever the number of threads."""
     if metric not in METRICS:
         raise InputError(f"metric must be one of {METRICS}", got=repr(metric))
-    if metric == "cosine":
-        rows = unit_rows(rows)
+    middle = train.mean(axis=0, dtype=np.float64).astype(np.float32)  # centring keeps float32 exact
+    rows = unit_rows(rows) if metric == "cosine" else rows - middle
     norms = np.einsum("ij,ij->i", rows, rows)
 
     def nearest_in(start: int) -> npt.NDArray[np.float32]:
         block = np.asarray(train[start : start + BLOCK])
-        block = unit_rows(block) if metric == "cosine" else block
+        block = unit_rows(block) if metric == "cosine" else block - middle
         return np.asarray((np.einsum("ij,ij->i", block, block) - 2 * (rows @ block.T)).min(axis=1))
 
     nearest = np.full(len(rows), np.inf, np.float32)

@@ -60,7 +60,7 @@ class HardKFold(Folds):
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """One choice per fold."""
         n = n_rows(X, y)
-        if not isinstance(self.n_splits, int) or not 2 <= self.n_splits <= n:
+        if not isinstance(self.n_splits, int | np.integer) or not 2 <= self.n_splits <= n:
             raise InputError("n_splits must be from 2 to the number of rows", got=repr(self.n_splits))
         vectors = vectors_of(X, self.using, n, seed_of(self.random_state))
         keys = row_keys(vectors)
@@ -72,7 +72,7 @@ class HardKFold(Folds):
         return [self._fold(problem, fold, fold_of, quota[fold]) for fold in range(self.n_splits)]
 
     def _partition(self, problem: Problem, X: Rows, keys: Keys) -> npt.NDArray[np.intp]:
-        X = unit_rows(X) if self.metric == "cosine" else X
+        X = unit_rows(X) if self.metric == "cosine" else X - X.mean(axis=0, dtype=np.float64).astype(np.float32)
         quota = fold_quotas(problem, self.n_splits)
         seed = seed_of(self.random_state)
         found = sweep(

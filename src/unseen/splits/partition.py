@@ -96,7 +96,8 @@ def _drawn(
     drawn = np.zeros(len(labels), bool)
     if size:
         rows = np.flatnonzero(among)
-        draw = RandomSplit(rows_asked(size, len(labels), part), random_state=child_seed(request.seed, part))
+        asked = rows_asked(rows_asked(size, len(labels), part), len(rows), part)
+        draw = RandomSplit(asked, random_state=child_seed(request.seed, part))
         chosen = draw.folds(None, labels[rows], None if groups is None else groups[rows])[0]
         drawn[rows[chosen.test]] = True
     return drawn

@@ -14,7 +14,7 @@ from unseen.types import some
 TEST_NAMES = frozenset({"test", "tst", "eval", "evaluation"})
 TRAIN_NAMES = frozenset({"train", "training", "trn"})
 DEV_NAMES = frozenset({"dev", "val", "valid", "validation", "development"})
-UNUSED = frozenset({"", "none", "nan", "unused"})
+UNUSED = frozenset({"", "none", "nan", "unused", "independent"})
 
 
 class PredefinedSplit(Folds):

@@ -147,7 +147,11 @@ def _classes(y: Any, n: int, keys: Keys | None) -> tuple[npt.NDArray[np.intp], t
     """Class per row, numbered by size; equal sizes by the content of their rows, never by name."""
     if y is None:
         return np.zeros(n, np.intp), ("all",)
-    names, codes = np.unique(column(y, n, "y"), return_inverse=True)
+    labels = column(y, n, "y")
+    missing = _missing(labels)
+    if missing.any():
+        raise InputError(f"{int(missing.sum())} rows have no label", got=f"rows {some(np.flatnonzero(missing))}")
+    names, codes = np.unique(labels, return_inverse=True)
     keys = np.arange(n, dtype=np.uint64) if keys is None else keys
     sums = np.zeros(len(names), np.uint64)
     np.add.at(sums, codes, keys)

@@ -24,9 +24,12 @@ def rows_asked(size: float, n: int, name: str = "test_size") -> int:
         raise InputError(f"{name} must be a number", expected="a share such as 0.1 or a number of rows", got=repr(size))
     is_share = isinstance(size, float | np.floating) and size < 1
     rows = math.floor(n * float(size) + 1e-9) if is_share else int(size)
-    if size <= 0 or (rows != size and not is_share):
+    is_all = isinstance(size, float | np.floating) and size == 1
+    if size <= 0 or is_all or (rows != size and not is_share):
         raise InputError(
-            f"{name} must be above 0", expected="a share between 0 and 1, or a whole number of rows", got=repr(size)
+            f"{name} must be above 0 and leave rows for the other side",
+            expected="a share between 0 and 1, or a whole number of rows",
+            got=repr(size),
         )
     if not 1 <= rows < n:
         raise InputError(
@@ -60,7 +63,13 @@ def quotas(counts: npt.NDArray[np.int64], rows: int, names: Sequence[str], mix: 
             expected="at least two rows of each class, one for each side",
             fix="drop or merge these classes, or split without the class mix: stratify=False",
         )
-    asked = largest_remainder(_shares(counts, names, mix), rows)
+    shares = _shares(counts, names, mix)
+    if rows < np.count_nonzero(shares):
+        raise InfeasibleError(
+            f"a test part of {rows} rows cannot have rows of {np.count_nonzero(shares)} classes",
+            fix="ask for a larger test part, or split without the class mix: stratify=False",
+        )
+    asked = largest_remainder(shares, rows)
     problems = [
         f"{name}: {want} test rows asked, {have} in the data, one must stay for training"
         for name, want, have in zip(names, asked.tolist(), counts.tolist(), strict=True)

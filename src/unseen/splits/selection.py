@@ -26,6 +26,8 @@ class Selection:
     chosen: npt.NDArray[np.bool_]
     missed: int
     missed_at_least: int
+    spent: float = 0.0
+    """Deterministic seconds of the solver."""
 
     @property
     def optimal(self) -> bool:
@@ -46,7 +48,7 @@ def choose_within(counts: Counts, quota: Counts, fewer_than: int | None = None, 
     fits = np.flatnonzero((counts <= quota).all(axis=1) & (counts.sum(axis=1) > 0))
     reachable = int(np.minimum(counts[fits].sum(axis=0), quota).sum())
     fewer_than = most + 1 if fewer_than is None else fewer_than
-    if reachable == 0 or most - reachable >= fewer_than:
+    if reachable == 0 or most - reachable >= fewer_than or limit <= 0:
         return Selection(nothing, most, most - reachable)
     model = cp_model.CpModel()
     take = [model.new_bool_var("") for _ in fits]
@@ -58,14 +60,15 @@ def choose_within(counts: Counts, quota: Counts, fewer_than: int | None = None, 
     model.maximize(total)
     solver = _solver(limit)
     status = solver.solve(model)
+    spent = float(solver.response_proto.deterministic_time)
     if status == cp_model.INFEASIBLE:
-        return Selection(nothing, most, fewer_than)
-    bound = max(0, most - math.floor(solver.best_objective_bound + 1e-6))
+        return Selection(nothing, most, fewer_than, spent)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Selection(nothing, most, max(bound, most - reachable))
+        return Selection(nothing, most, most - reachable)  # the solver's bound is not set yet
+    bound = max(most - reachable, most - math.floor(solver.best_objective_bound + 1e-6))
     chosen = nothing.copy()
     chosen[fits] = [bool(solver.boolean_value(each)) for each in take]
-    return Selection(chosen, most - int(counts[chosen].sum()), bound)
+    return Selection(chosen, most - int(counts[chosen].sum()), bound, spent)
 
 
 def choose_nearest(counts: Counts, quota: Counts, order: npt.NDArray[np.intp], limit: float = LIMIT) -> Selection:
@@ -94,7 +97,7 @@ def _repaired(
     taken = np.bincount(kind_of[chosen], minlength=len(kinds))
     model = cp_model.CpModel()
     take = [model.new_int_var(0, int(count), "") for count in available]
-    off = [model.new_int_var(0, int(counts.sum()), "") for _ in quota]
+    off = [model.new_int_var(0, int(counts.sum() + quota.sum()), "") for _ in quota]
     for c in range(len(quota)):
         total = cp_model.LinearExpr.weighted_sum(take, kinds[:, c].tolist())
         model.add_abs_equality(off[c], total - int(quota[c]))

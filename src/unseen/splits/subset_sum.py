@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from unseen.seeding import generator
 from unseen.splits.clustering import Clustering
-from unseen.splits.holdout import Choice, seed_of
+from unseen.splits.holdout import DEFAULT_SEED, Choice, seed_of
 from unseen.splits.latent import LatentHoldOut
 from unseen.splits.problem import Mask, Problem
+from unseen.splits.quotas import Mix
 from unseen.splits.selection import Selection, choose_within
 from unseen.splits.vectors import Keys, Rows
 
@@ -19,6 +23,8 @@ class SubsetSumSplit(LatentHoldOut):
     Züfle (2023), section 2.1. Over all k the clustering that leaves the fewest rows missing, ties to
     the smallest k. Missing rows come from as few other clusters as possible, in practice one.
     The clusters of the test part need not be near each other, so this split is milder than `closest`.
+    `time_limit`, in deterministic seconds (about real ones), is for all k together; what it leaves
+    unproven is in the certificate as `missed_at_least`.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(300, 5)); y = np.arange(300) % 3
@@ -26,6 +32,26 @@ class SubsetSumSplit(LatentHoldOut):
     >>> np.bincount(y[test]).tolist()
     [20, 20, 20]
     """
+
+    def __init__(
+        self,
+        test_size: float = 0.1,
+        *,
+        n_clusters: int | Iterable[int] | None = None,
+        metric: str = "euclidean",
+        n_init: int = 10,
+        max_iter: int = 300,
+        time_limit: float = 60.0,
+        using: Any = None,
+        mix: Mix = None,
+        stratify: bool = True,
+        random_state: int = DEFAULT_SEED,
+    ) -> None:
+        super().__init__(
+            test_size, n_clusters=n_clusters, metric=metric, n_init=n_init, max_iter=max_iter,
+            using=using, mix=mix, stratify=stratify, random_state=random_state,
+        )  # fmt: skip
+        self.time_limit = time_limit
 
     def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
         clustering, found, least = self._best(problem, self._clusterings(problem, X, keys))
@@ -47,10 +73,11 @@ class SubsetSumSplit(LatentHoldOut):
 
     def _best(self, problem: Problem, clusterings: list[Clustering]) -> tuple[Clustering, Selection, int]:
         """The clustering and selection that miss the fewest rows, and a bound for all of them."""
-        best, least = None, int(problem.quota.sum())
+        best, least, left = None, int(problem.quota.sum()), self.time_limit
         for clustering in clusterings:
             counts = problem.counts(clustering.labels, clustering.k)
-            found = choose_within(counts, problem.quota, None if best is None else best[1].missed)
+            found = choose_within(counts, problem.quota, None if best is None else best[1].missed, left)
+            left -= found.spent
             least = min(least, found.missed_at_least)
             if best is None or found.missed < best[1].missed:
                 best = (clustering, found)

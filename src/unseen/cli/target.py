@@ -1,0 +1,33 @@
+"""The file a command writes, looked at before the work begins."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from unseen.errors import InputError
+
+TWIN_KEYS = {".csv": {"certificate", "csv_sha256"}, ".npy": {"npy_sha256"}}
+"""What the .json beside a file of ours holds, by the ending of the file."""
+
+
+def check_target(path: Path, ending: str) -> None:
+    """Refuse a file that could not be written, or that is not one of ours and would be lost."""
+    from unseen.store.files import holds
+
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder", fix=f"name a file in it: -o {path / f'NAME{ending}'}")
+    if path.suffix != ending:
+        raise InputError(f"{path} does not end in {ending}", fix=f"-o {path.with_suffix(ending)}")
+    twin = path.with_suffix(".json")
+    for each in (path, twin):
+        if each.exists() and not holds(twin, TWIN_KEYS[ending]):
+            raise InputError(
+                f"{each} is not a file of unseen's and would be overwritten",
+                fix="give -o another name, or move that file away",
+            )
+    above = next(each for each in path.absolute().parents if each.exists())
+    if not above.is_dir():
+        raise InputError(f"cannot write {path}: {above.name} is not a folder", fix="name a file in a folder")
+    if not os.access(above, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise InputError(f"cannot write {path}: {above} may not be written to", fix="name another folder")
