@@ -1,0 +1,36 @@
+"""The records that flow through unseen: frozen, checked when made, arrays read-only.
+
+::
+
+    Dataset ──> Embeddings ──> Split ──> Predictions ──> Measurement
+                                    └──> Explanation     Finding
+
+Each carries an Origin: how it was made, from what, with which seed and versions.
+"""
+
+from unseen.types.arrays import ROWS_AT_ONCE, finite_float32, frozen, refuse_repeats, some, string_array
+from unseen.types.dataset import Dataset
+from unseen.types.embeddings import Embeddings
+from unseen.types.origin import Origin
+from unseen.types.results import LEVELS, Explanation, Finding, Measurement, Predictions
+from unseen.types.split import PARTS, Certificate, Split
+
+__all__ = [
+    "LEVELS",
+    "PARTS",
+    "ROWS_AT_ONCE",
+    "Certificate",
+    "Dataset",
+    "Embeddings",
+    "Explanation",
+    "Finding",
+    "Measurement",
+    "Origin",
+    "Predictions",
+    "Split",
+    "finite_float32",
+    "frozen",
+    "refuse_repeats",
+    "some",
+    "string_array",
+]

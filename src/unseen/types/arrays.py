@@ -1,0 +1,68 @@
+"""What the records share: read-only arrays, columns of strings, a few values for a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.errors import InputError, VectorsError
+
+ROWS_AT_ONCE = 65_536
+"""Rows handled together wherever a whole column would be too large to copy."""
+
+
+def refuse_repeats(ids: pa.ChunkedArray) -> None:
+    """Refuse ids of which two are equal."""
+    repeated = len(ids) - pc.count_distinct(ids).as_py()
+    if repeated:
+        raise InputError(f"{repeated} rows have the id of another row", expected="unique ids")
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds strings."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """`values` as a read-only array of `dtype`; the caller's array stays writable."""
+    array = np.asarray(values, dtype=dtype).view()
+    array.flags.writeable = False
+    return array
+
+
+def finite_float32(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """`vectors` as read-only float32; refuses NaN, infinity and numbers beyond float32, naming the rows."""
+    if not (np.issubdtype(vectors.dtype, np.number) or vectors.dtype == bool) or np.iscomplexobj(vectors):
+        raise VectorsError("vectors must be numbers", got=f"dtype {vectors.dtype}")
+    with np.errstate(over="ignore"):
+        array = frozen(vectors, np.float32)
+    wrong: list[int] = []
+    for start in range(0, len(array), ROWS_AT_ONCE):
+        block = array[start : start + ROWS_AT_ONCE]
+        wrong += (np.flatnonzero(~np.isfinite(block).all(axis=1)) + start).tolist()
+    if wrong:
+        raise VectorsError(
+            f"{len(wrong)} of {len(array)} vectors are not finite",
+            expected="no NaN, no infinity",
+            got=f"rows {some(wrong)}",
+            fix="look at the texts of these rows, or drop them before encoding",
+        )
+    return array
+
+
+def some(values: Iterable[Any], most: int = 5) -> str:
+    """The first few values, for a message."""
+    values = list(values)
+    return ", ".join(str(value) for value in values[:most]) + (", …" if len(values) > most else "")
+
+
+def string_array(values: Sequence[str] | pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
+    """`values` as a column of strings that may exceed two gigabytes."""
+    if isinstance(values, pa.ChunkedArray):
+        return values.cast(pa.large_string())
+    return pa.chunked_array([pa.array(values, type=pa.large_string())])

@@ -1,0 +1,40 @@
+"""Vectors of texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unseen.errors import VectorsError
+from unseen.types.arrays import finite_float32, refuse_repeats
+from unseen.types.origin import Origin
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """One finite vector per row of a dataset, in its order."""
+
+    ids: pa.ChunkedArray
+    vectors: npt.NDArray[np.float32]
+    origin: Origin = field(default_factory=lambda: Origin("given"))
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2:
+            raise VectorsError(
+                "vectors must be a table", expected="two dimensions [rows, numbers]", got=f"shape {self.vectors.shape}"
+            )
+        if len(self.ids) != len(self.vectors):
+            raise VectorsError(
+                "vectors of another length",
+                expected=f"{len(self.ids)} rows, one per text",
+                got=f"{len(self.vectors)} rows",
+                fix="encode this dataset again",
+            )
+        refuse_repeats(self.ids)
+        object.__setattr__(self, "vectors", finite_float32(self.vectors))
+
+    def __len__(self) -> int:
+        return len(self.vectors)

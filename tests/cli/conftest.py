@@ -1,0 +1,94 @@
+"""A folder with a small table in it, and the program run inside that folder."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from unseen.cli import main
+
+TOPICS = (("rain", "wind", "cloud", "storm"), ("bread", "soup", "salt", "pan"), ("goal", "team", "ball", "match"))
+Row = dict[str, str]
+Edit = Callable[[int, Row], Mapping[str, str]]
+
+
+class Done(NamedTuple):
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+def row(number: int) -> Row:
+    """One made-up post: three topics, two labels that do not follow them, twelve authors of five posts each."""
+    topic = TOPICS[number % 3]
+    words = (topic[number % 4], topic[number // 2 % 4], topic[number // 5 % 4])
+    return {
+        "id": f"p{number:02}",
+        "text": f"{' '.join(words)} in post number {number}",
+        "label": ("calm", "loud")[number * 7 // 3 % 2],
+        "user": f"u{number // 5:02}",
+        "source": ("app", "mail", "web")[number % 3],
+        "day": f"2024-{1 + number // 28:02}-{1 + number % 28:02}",
+        "part": "test" if number % 5 == 0 else "train",
+    }
+
+
+@pytest.fixture(scope="session")
+def write_posts() -> Callable[..., Path]:
+    """`write_posts(path, n=60, edit=…)` writes posts; `edit(number, row)` returns the fields to change."""
+
+    def write(path: Path, n: int = 60, edit: Edit = lambda number, row: {}) -> Path:
+        rows = [made | edit(number, made) for number in range(n) for made in [row(number)]]
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_posts: Callable[..., Path]) -> Path:
+    """The current folder, with posts.csv in it."""
+    monkeypatch.chdir(tmp_path)
+    write_posts(tmp_path / "posts.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def unseen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """`unseen("split", "posts.csv", …)` is the command in this process; an error nobody meant is raised."""
+
+    def run(*words: str) -> Done:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["unseen", *words])
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[..., Done]:
+    """`program("split", …, cwd=…)` is the real program in a process of its own."""
+
+    def run(*words: str, **settings: Any) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "unseen", *words], capture_output=True, text=True, encoding="utf-8", **settings
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
