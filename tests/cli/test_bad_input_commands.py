@@ -23,6 +23,7 @@ CLOSEST = f"split posts.csv {COLUMNS} --with closest --clusters 3-6"
 ENCODE = f"encode posts.csv {COLUMNS}"
 ANALYSE = f"analyse posts.csv hard.csv {COLUMNS}"
 MAKE = f"split posts.csv {COLUMNS} --with random --quiet -o hard.csv"
+CHANGE = ("hard.csv", "p00,train", "p00,test")
 OTHER = [f"split other.csv {COLUMNS} --with random --quiet -o hard.csv"]
 
 
@@ -33,7 +34,8 @@ class Case(NamedTuple):
     fragments: list[str]
     files: dict[str, Any] = {}  # noqa: RUF012
     """Bytes, an array (as .npy), None (a folder), or a change of posts.csv as a function of number and row."""
-    before: list[str] = []  # noqa: RUF012
+    before: list[Any] = []  # noqa: RUF012
+    """Commands, or a file, what to replace in it, and by what."""
 
 
 def changed(**values: Any) -> np.ndarray:
@@ -116,7 +118,10 @@ VECTORS = {
         [f"encode other.csv {COLUMNS} -q -o v.npy"],
     ),
     "changed after they were written": Case(
-        f"{CLOSEST} --vectors v.npy", ["v.npy was changed"], {}, [f"{ENCODE} -q -o v.npy", "TAMPER v.npy"]
+        f"{CLOSEST} --vectors v.npy",
+        ["v.npy was changed"],
+        {},
+        [f"{ENCODE} -q -o v.npy", ("v.npy", "'fortran_order': False", "'fortran_order': True ")],
     ),
     "constant": Case(f"{CLOSEST} --vectors v.npy", ["v", "same"], {"v.npy": np.ones((60, 5))}),
     "constant, any number of clusters": Case(
@@ -176,7 +181,7 @@ SIZES = {
     "test less than a row": Case(f"{RANDOM} --test 0.001", ["0 of 60 rows", "at least 1"]),
     "larger than a class allows": Case(
         f"{RANDOM} --test 0.5 --mix calm=0.95,loud=0.05",
-        ["larger than a class allows", "calm: 29 test rows asked, 20 in the data", "smaller test part"],
+        ["larger than a class allows", "calm: 28 test rows asked, 20 in the data", "smaller test part"],
         {"posts.csv": lambda number, row: {"label": "calm" if number < 20 else "loud"}},
     ),
     "a class with one row": Case(
@@ -311,24 +316,24 @@ SPLITS = {
     "of the same dataset with other columns": Case(
         "analyse posts.csv hard.csv --text user --label label", ["another dataset", "same columns"], {}, [MAKE]
     ),
-    "tampered with": Case(ANALYSE, ["hard.csv was changed", "sha256", "restore"], {}, [MAKE, "TAMPER hard.csv"]),
+    "tampered with": Case(ANALYSE, ["hard.csv was changed", "sha256", "restore"], {}, [MAKE, CHANGE]),
     "tampered with, exported": Case(
         f"export posts.csv hard.csv {COLUMNS} --as indices -o x",
         ["hard.csv was changed"],
         {},
-        [MAKE, "TAMPER hard.csv"],
+        [MAKE, CHANGE],
     ),
     "without a known part": Case(
-        ANALYSE, ["hard.csv has wrong rows", "line 2: p00,tset,"], {}, [MAKE, "REPLACE hard.csv p00,train p00,tset"]
+        ANALYSE, ["hard.csv has wrong rows", "line 2: p00,tset,"], {}, [MAKE, ("hard.csv", "p00,train", "p00,tset")]
     ),
     "with a broken certificate": Case(
-        ANALYSE, ["hard.json is not valid JSON"], {}, [MAKE, 'REPLACE hard.json certificate certificate"']
+        ANALYSE, ["hard.json is not valid JSON"], {}, [MAKE, ("hard.json", "certificate", '"')]
     ),
     "of another version": Case(
         ANALYSE,
         ["of another version", "format 1", "9"],
         {},
-        [MAKE, 'REPLACE hard.json "format\\":\\ 1" "format\\":\\ 9"'],
+        [MAKE, ("hard.json", '"format": 1', '"format": 9')],
     ),
     "with somebody else's JSON": Case(
         ANALYSE, ["hard.json is not the certificate"], {"hard.csv": b"id,part\n", "hard.json": b"{}"}
@@ -375,29 +380,19 @@ def prepare(folder: Path, write_posts: Callable[..., Path], unseen: Callable[...
         else:
             write_posts(path, edit=content)
 
-    def run(command: str) -> None:
-        first, *words = shlex.split(command)
-        if first == "TAMPER":
-            path = folder / words[0]
-            content = path.read_bytes()
-            last = b"train" if content.rstrip().endswith(b"test,") else b"test"
-            is_split = path.suffix == ".csv"
-            path.write_bytes(
-                content.rpartition(b"p59")[0] + b"p59," + last + b",\n" if is_split else content[:-1] + b"x"
-            )
-        elif first == "REPLACE":
-            path = folder / words[0]
-            old, new = path.read_text(encoding="utf-8"), words[1:]
-            assert new[0] in old
-            path.write_text(old.replace(*new, 1), encoding="utf-8")
-        else:
-            assert unseen(first, *words).code == 0
+    def replace(name: str, old: str, new: str) -> None:
+        content = (folder / name).read_bytes()
+        assert old.encode() in content
+        (folder / name).write_bytes(content.replace(old.encode(), new.encode(), 1))
 
     def prepared(case: Case) -> None:
         for name, content in case.files.items():
             put(name, content)
-        for command in case.before:
-            run(command)
+        for step in case.before:
+            if isinstance(step, tuple):
+                replace(*step)
+            else:
+                assert unseen(*shlex.split(step)).code == 0
 
     return prepared
 
@@ -453,7 +448,7 @@ def test_a_disk_that_is_full(name: str, folder: Path, program: Callable[..., Any
     # bytecode and compiled kernels would hit the limit too
     nowhere = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
     answer = program(*commands[name].split(), cwd=folder, preexec_fn=small_files, env=nowhere)
-    check(Case("", ["error: ", "File too large", "what to do: "]), answer)
+    check(Case("", ["error: a file could not be written or read", "what to do: look at the space"]), answer)
     assert everything(folder) == before
 
 

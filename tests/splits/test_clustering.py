@@ -123,7 +123,9 @@ def test_two_processes_give_identical_clusterings_whatever_their_threads():
 def test_the_order_of_rows_decides_nothing(metric):
     X = normal(400, 7)
     order = np.random.default_rng(9).permutation(len(X))
-    for straight, shuffled in zip(sweep(X, [3, 7, 12], metric=metric), sweep(X[order], [3, 7, 12], metric=metric), strict=True):
+    for straight, shuffled in zip(
+        sweep(X, [3, 7, 12], metric=metric), sweep(X[order], [3, 7, 12], metric=metric), strict=True
+    ):
         assert (straight.labels[order] == shuffled.labels).all()
         assert np.allclose(straight.centres, shuffled.centres, atol=1e-6)
 
@@ -193,7 +195,8 @@ def test_zeros_have_no_direction():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"metric": "manhattan"}, {"n_init": 0}, {"max_iter": 0}, {"ks": []}, {"ks": [0]}, {"ks": [3.7]}, {"ks": ["x"]}]
+    "wrong",
+    [{"metric": "manhattan"}, {"n_init": 0}, {"max_iter": 0}, {"ks": []}, {"ks": [0]}, {"ks": [3.7]}, {"ks": ["x"]}],
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(InputError):

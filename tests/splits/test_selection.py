@@ -135,3 +135,10 @@ def test_fifty_thousand_groups_of_zipf_sizes_are_exact():
     assert found.missed == found.missed_at_least == 0
     assert counts[found.chosen].sum(axis=0).tolist() == quota.tolist()
     assert (choose_nearest(counts, quota, order).chosen == found.chosen).all()
+
+
+@pytest.mark.parametrize("limit", [1e-9, 1e-4, 0.02])
+def test_time_is_accounted_for_whatever_was_found(limit):
+    counts = np.random.default_rng(0).integers(0, 200, size=(60, 8))
+    spent = choose_within(counts, (counts.sum(axis=0) * 0.1).astype(np.int64), limit=limit).spent
+    assert spent >= limit

@@ -12,7 +12,7 @@ from unseen.splits import SPLITTERS, ClosestSplit, DifficultySplit, HardKFold, S
 
 SEEDS = st.integers(0, 10**6)
 FEW = {"n_clusters": [3, 5, 8, 13], "n_init": 3}
-few_examples = settings(max_examples=12)
+few_examples = settings(max_examples=8)
 
 
 def points(rng, n=90, d=4):
@@ -76,7 +76,9 @@ def test_the_order_of_a_dataset_decides_nothing(tiny, method, seed):
     assert parts_by_id(data.take(order), method, vectors[order], **request) == straight
 
 
-@pytest.mark.parametrize("splitter", [ClosestSplit(0.2, **FEW), SubsetSumSplit(0.2, **FEW), DifficultySplit(0.2, **FEW)])
+@pytest.mark.parametrize(
+    "splitter", [ClosestSplit(0.2, **FEW), SubsetSumSplit(0.2, **FEW), DifficultySplit(0.2, **FEW)]
+)
 @few_examples
 @given(SEEDS, st.booleans())
 def test_the_order_of_arrays_decides_nothing(splitter, seed, grouped):
@@ -111,7 +113,9 @@ def test_names_of_labels_decide_nothing(method, seed):
 def test_quotas_are_met_for_any_number_of_classes(method, seed, k, share):
     rng = np.random.default_rng(seed)
     X, y = points(rng, 160), classes(rng, 160, k)
-    splitter = SPLITTERS.make(method, test_size=share, **METHODS[method] | ({"n_clusters": [20, 40]} if method != "random" else {}))
+    splitter = SPLITTERS.make(
+        method, test_size=share, **METHODS[method] | ({"n_clusters": [20, 40]} if method != "random" else {})
+    )
     (test,) = held_out(splitter, X, y)
     exact = np.bincount(y) * int(160 * share + 1e-9) / 160
     assert len(test) == int(160 * share + 1e-9)

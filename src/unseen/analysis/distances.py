@@ -6,18 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.seeding import generator
-from unseen.splits.distance import nearest_distances, sampled
+from unseen.seeding import child_seed, generator
+from unseen.splits.distance import SAMPLE, nearest_distances, sampled
 from unseen.types import Dataset, Embeddings, Measurement, Split
+
+MOST_DRAWS = 10
+"""Random splits to compare with: one of a large test part is enough, one of a small part is luck."""
 
 
 def distances(
     data: Dataset, split: Split, embeddings: Embeddings, metric: str = "cosine", seed: int = 42
 ) -> list[Measurement]:
-    """Mean distance of a test row to its nearest training row, and the same for a matched random split.
+    """Mean distance of a test row to its nearest training row, and the same for matched random splits.
 
     `nearest_train_distance` has a 95 % interval for the mean over rows. `nearest_train_distance_ratio`
-    divides it by that of a random split of the same rows, sizes and class mix: 1 is what chance gives,
+    divides it by that of random splits of the same rows, sizes and class mix: 1 is what chance gives,
     2 means that test texts are twice as far from anything seen in training.
     """
     split = split.of(data)
@@ -27,8 +30,11 @@ def distances(
         raise InputError(f"the split {split.name!r} has no distance", expected="rows in train and in test")
     measured = _nearest(embeddings, np.sort(train), test, metric, seed)
     both = np.sort(np.concatenate([train, test]))
-    drawn = _matched(data.labels[both], data.labels[test], seed)
-    chance = _nearest(embeddings, both[~drawn], both[drawn], metric, seed)
+    draws = [
+        _matched(data.labels[both], data.labels[test], child_seed(seed, number))
+        for number in range(min(MOST_DRAWS, max(1, SAMPLE // len(test))))
+    ]
+    chance = np.concatenate([_nearest(embeddings, both[~drawn], both[drawn], metric, seed) for drawn in draws])
     tags = {"split": split.name, "part": "test"}
     spread = 1.96 * float(measured.std()) / np.sqrt(len(measured))
     mean, n = float(measured.mean()), len(measured)

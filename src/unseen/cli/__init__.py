@@ -60,9 +60,6 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
-        where = "" if error.filename is None else f"{error.filename}: "
-        typer.echo(
-            printable(f"error: {where}{error.strerror or error}") + "\n  what to do: look at space and permissions",
-            err=True,
-        )
+        said = printable(f"error: a file could not be written or read: {error}")
+        typer.echo(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
         sys.exit(UnseenError.exit_code)

@@ -64,7 +64,7 @@ def choose_within(counts: Counts, quota: Counts, fewer_than: int | None = None, 
     if status == cp_model.INFEASIBLE:
         return Selection(nothing, most, fewer_than, spent)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Selection(nothing, most, most - reachable)  # the solver's bound is not set yet
+        return Selection(nothing, most, most - reachable, spent)  # the solver's bound is not set yet
     bound = max(most - reachable, most - math.floor(solver.best_objective_bound + 1e-6))
     chosen = nothing.copy()
     chosen[fits] = [bool(solver.boolean_value(each)) for each in take]

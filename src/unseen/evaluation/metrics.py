@@ -1,0 +1,104 @@
+"""Metrics with a full identity: score, averaging, class. A bare "f1" is refused.
+
+`f1.macro`, `precision.micro`, `recall.dodrans`, … average over classes; `f1[hate]`, `average_precision[hate]`
+are about one label. `metric(id)` gives the function and its facts: direction and bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.calibration import brier, expected_calibration_error, log_loss
+from unseen.evaluation.f_scores import SCHEMES, SCORES, averaged, class_scores, confusion
+from unseen.evaluation.ranking import auc, auc_one_vs_one, auc_one_vs_rest, average_precision
+
+Codes = npt.NDArray[np.integer]
+Floats = npt.NDArray[np.float64]
+Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
+OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number made from gold classes and probabilities, and what is known about such numbers."""
+
+    id: str
+    compute: Compute
+    higher_is_better: bool = True
+    low: float = 0.0
+    high: float = 1.0
+
+    def __call__(self, gold: Codes, probabilities: Floats, label_names: Sequence[str]) -> float | None:
+        """The value; None when the rows cannot give one, e.g. for lack of a class."""
+        return self.compute(gold, probabilities, label_names) if len(gold) else None
+
+
+def metric(name: str) -> Metric:
+    """The metric of that id."""
+    if name in METRICS:
+        return METRICS[name]
+    if name in (*SCORES, "roc_auc", "average_precision"):
+        family = [each for each in METRICS if each.startswith(f"{name}.")]
+        raise InputError(f"{name!r} does not say which", expected=f"one of {', '.join(family)}, or {name}[LABEL]")
+    found = OF_LABEL.match(name)
+    if found and found["score"] in (*SCORES, "roc_auc", "average_precision"):
+        return _of_label(found["score"], found["label"])
+    raise UnknownNameError.of("metric", name, METRICS, fix="or one of a label, e.g. f1[LABEL]")
+
+
+def _of_label(score: str, label: str) -> Metric:
+    def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+        if label not in names:
+            raise UnknownNameError.of("label", label, names)
+        code = list(names).index(label)
+        if score == "roc_auc":
+            return auc(gold == code, probabilities[:, code])
+        if score == "average_precision":
+            return average_precision(gold == code, probabilities[:, code])
+        matrix = confusion(gold, probabilities.argmax(axis=1), len(names))
+        return float(class_scores(matrix, score)[code]) if matrix[code].sum() else None
+
+    return Metric(f"{score}[{label}]", compute)
+
+
+def _averaged(score: str, scheme: str) -> Compute:
+    def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+        return averaged(confusion(gold, probabilities.argmax(axis=1), len(names)), scheme, score)
+
+    return compute
+
+
+def _two_classes(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+    if len(names) != 2:
+        raise InputError(
+            "roc_auc.binary is for two labels", got=f"{len(names)} labels", fix="roc_auc.ovo or roc_auc.ovr"
+        )
+    return auc(gold == 1, probabilities[:, 1])
+
+
+def _mean_precision(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+    areas = [average_precision(gold == code, probabilities[:, code]) for code in range(len(names))]
+    return None if None in areas else float(np.mean(np.array(areas, dtype=float)))
+
+
+METRICS: dict[str, Metric] = {
+    each.id: each
+    for each in (
+        Metric("accuracy", lambda gold, p, _: float(np.mean(p.argmax(axis=1) == gold))),
+        *(Metric(f"{score}.{scheme}", _averaged(score, scheme)) for score in SCORES for scheme in SCHEMES),
+        Metric("roc_auc.binary", _two_classes),
+        Metric("roc_auc.ovo", lambda gold, p, _: auc_one_vs_one(gold, p)),
+        Metric("roc_auc.ovr", lambda gold, p, _: auc_one_vs_rest(gold, p)),
+        Metric("average_precision.macro", _mean_precision),
+        Metric("log_loss", lambda gold, p, _: log_loss(gold, p), higher_is_better=False, high=float("inf")),
+        Metric("brier", lambda gold, p, _: brier(gold, p), higher_is_better=False, high=2.0),
+        Metric("ece.15", lambda gold, p, _: expected_calibration_error(gold, p, 15), higher_is_better=False),
+    )
+}
+"""Metrics by id. `roc_auc.binary` takes the second declared label as the positive one."""
