@@ -25,7 +25,7 @@ def points(n=80, seed=0):
 def data(tiny):
     rng = np.random.default_rng(1)
     return tiny(
-        ids=[f"id {row:02}" for row in range(80)],
+        ids=[f"id {row * 37 % 80:02}" for row in range(80)],
         texts=[" ".join(rng.choice(["sun", "rain", "wind", "snow", "fog"], 4)) for _ in range(80)],
         user=[f"user {u}" for u in rng.integers(0, 30, 80)],
         source=[("app", "mail", "web")[s] for s in rng.integers(0, 3, 80)],
@@ -131,7 +131,7 @@ def test_a_splitter_object_of_ours_reads_the_vectors(data):
 def test_several_splits_come_from_folds(data):
     assert [split.name for split in unseen.folds(data, KFold(3))] == ["KFold-1", "KFold-2", "KFold-3"]
     held = [held_out(split) for split in unseen.folds(data, "hard-kfold", using=points(), n_splits=4)]
-    assert sorted(name for each in held for name in each) == data.ids.to_pylist()
+    assert sorted(name for each in held for name in each) == sorted(data.ids.to_pylist())
     with pytest.raises(InputError, match="gives 3 splits"):
         unseen.split(data, "attribute", by="source")
 

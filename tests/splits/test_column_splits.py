@@ -24,13 +24,17 @@ def test_the_longest_or_shortest_texts_of_each_class():
     assert held_out(LengthSplit(2, stratify=False), texts) == [[1, 4]]
 
 
+def test_white_space_is_no_word():
+    assert held_out(LengthSplit(1), ["a    b", "a b c", "\ta\n\n"]) == [[1]]
+
+
 def test_numbers_are_lengths():
     assert held_out(LengthSplit(2), [5, 1, 9, 3]) == [[0, 2]]
     assert held_out(LengthSplit(2), np.array([0.5, 0.1, 0.9, 0.3])) == [[0, 2]]
 
 
 def test_groups_go_by_their_mean_length():
-    assert held_out(LengthSplit(2), [9, 1, 6, 6, 2, 2], groups=list("aabbcc")) == [[2, 3]]
+    assert held_out(LengthSplit(2), [9, 1, 5, 6, 6, 2, 2, 2], groups=list("aaabbccc")) == [[3, 4]]
 
 
 def test_only_longest_and_shortest_exist():
@@ -54,6 +58,10 @@ def test_only_longest_and_shortest_exist():
 )  # fmt: skip
 def test_the_latest_rows(times):
     assert held_out(TimeSplit(2), times) == [[3, 4]]
+
+
+def test_times_are_compared_across_zones():
+    assert held_out(TimeSplit(1), ["2024-05-01T00:00+02:00", "2024-04-30T23:00Z", "2024-04-30T23:30+01:00"]) == [[1]]
 
 
 def test_the_class_mix_has_its_price_and_the_certificate_tells_it():

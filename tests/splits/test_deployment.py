@@ -36,6 +36,12 @@ def test_far_deployment_gives_the_hardest_split_and_says_so(blobs):
     assert set(test) == set(next(ClosestSplit(0.2, n_clusters=KS, n_init=3).split(X, y))[1])
 
 
+def test_far_deployment_gives_closest_even_where_an_easier_part_is_farther(blobs):
+    X, y = blobs(120, 4, centres=1, classes=2, seed=11)
+    (_, test), _ = deployed(X, y, -X[:20])
+    assert set(test) == set(next(ClosestSplit(0.2, n_clusters=KS, n_init=3).split(X, y))[1])
+
+
 def test_deployment_that_is_the_data_is_nearer_than_random(blobs):
     X, y = blobs(300, 5, seed=2)
     _, note = deployed(X, y, X[:50])

@@ -97,6 +97,14 @@ def test_few_rows_are_exchanged_when_the_first_groups_do_not_fit():
     assert np.flatnonzero(found.chosen).tolist() == [1, 2, 3]
 
 
+def test_of_equal_groups_the_first_in_order_are_taken():
+    counts = np.array([[3, 3]] * 10 + [[4, 4]])
+    order = np.random.default_rng(3).permutation(11)
+    found = choose_nearest(counts, np.array([10, 10]), order)
+    threes = [unit for unit in order if unit < 10]
+    assert set(np.flatnonzero(found.chosen)) == {10, *threes[:2]}
+
+
 def random_clusters(units, classes, seed=0):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(rng.gamma(0.3, 8, size=(units, classes)))
@@ -126,7 +134,7 @@ def test_without_time_nothing_is_proven(limit):
 
 def test_fifty_thousand_groups_of_zipf_sizes_are_exact():
     rng = np.random.default_rng(1)
-    sizes = np.minimum(rng.zipf(1.7, 50_000), 20_000)
+    sizes = 2 + np.minimum(rng.zipf(1.7, 50_000), 20_000)
     counts = np.column_stack([rng.binomial(sizes, 0.3), np.zeros(50_000, np.int64)])
     counts[:, 1] = sizes - counts[:, 0]
     quota = np.floor(counts.sum(axis=0) * 0.2).astype(np.int64)

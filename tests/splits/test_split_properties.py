@@ -87,8 +87,10 @@ def test_the_order_of_arrays_decides_nothing(splitter, seed, grouped):
     groups = rng.integers(0, 45, len(X)) if grouped else None
     order = rng.permutation(len(X))
     (straight,) = held_out(splitter, X, y, groups)
+    curve = getattr(splitter, "curve_", 0)
     (shuffled,) = held_out(splitter, X[order], y[order], None if groups is None else groups[order])
     assert {int(order[row]) for row in shuffled} == straight
+    assert np.allclose(getattr(splitter, "curve_", 0), curve, atol=1e-5)
 
 
 NAMED = [name for name in METHODS if name not in ("attribute", "predefined", "time", "length", "deployment")]
