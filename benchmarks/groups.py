@@ -65,7 +65,7 @@ def ours(users: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], seed: int) -
 def _row(
     name: str, tests: list[np.ndarray[Any, Any]], labels: np.ndarray[Any, Any], users: np.ndarray[Any, Any]
 ) -> list[str]:
-    asked = np.bincount(labels) * SHARE
+    asked = np.round(np.bincount(labels) * SHARE)
     shares = [len(test) / len(labels) for test in tests]
     mixes = [labels[test].mean() for test in tests]
     off = [np.abs(np.bincount(labels[test], minlength=2) - asked).sum() for test in tests]

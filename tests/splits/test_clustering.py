@@ -172,6 +172,14 @@ def test_no_cluster_is_empty_when_most_rows_are_equal(k):
     assert (np.bincount(found.labels, minlength=k) > 0).all()
 
 
+def test_no_cluster_is_empty_when_directions_repeat():
+    for seed in range(30):
+        X = normal(20, 2, seed).round() + np.float32([0.25, 0])
+        ks = [3, len(np.unique(X, axis=0))]
+        for found in sweep(X, ks, metric="cosine", n_init=2):
+            assert (np.bincount(found.labels, minlength=found.k) > 0).all()
+
+
 @pytest.mark.parametrize(
     ("X", "k", "message"),
     [
