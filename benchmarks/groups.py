@@ -32,7 +32,7 @@ def section() -> str:
         "## Groups\n\n"
         f"Stormfront, {len(labels):,} sentences of {len(np.unique(users)):,} users, two classes; {SHARE:.0%} of the rows asked for, "
         f"no user on both sides, seeds {SEEDS.start} to {SEEDS.stop - 1} (DataSAIL takes none: one run). Size and class mix "
-        "are those of the rows that came back; “rows off” adds up, over the two classes, how many rows are too many or too few.\n\n"
+        "are those of the rows that came back; “rows off” adds up, over the two classes, how many rows are too many or too few against a tenth of each class, rounded (951 and 120, one more than the 1,070 rows asked for).\n\n"
         + table(
             [
                 "splitter",

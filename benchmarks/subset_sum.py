@@ -72,12 +72,13 @@ def _all_ks(counts: dict[int, Counts], quota: Counts, cuts: bool) -> tuple[int, 
     """Fewest rows missing over all k, and the k at which the search ended."""
     from unseen.splits.selection import choose_within
 
-    best, k = int(quota.sum()), 0
+    best, last = int(quota.sum()), 0
     for k, each in counts.items():
+        last = k
         best = min(best, choose_within(each, quota, best if cuts and best < quota.sum() else None).missed)
         if cuts and best == 0:
             break
-    return best, k
+    return best, last
 
 
 def plain_table(counts: list[list[int]], quota: list[int]) -> int:

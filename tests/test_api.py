@@ -96,7 +96,8 @@ def test_without_vectors_texts_are_encoded(data):
         unseen.split(data, "closest", using=using, test=0.2, **FEW) for using in ("tfidf", None, unseen.encode(data))
     )
     assert held_out(named) == held_out(default) == held_out(given)
-    assert named.origin.inputs["vectors"] == "tfidf.v1"
+    assert named.origin.params["encoder"] == "tfidf.v1"
+    assert named.origin.inputs["vectors"] == unseen.encode(data).fingerprint
 
 
 def test_vectors_in_another_order_are_refused(data, tmp_path):

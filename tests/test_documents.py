@@ -32,6 +32,9 @@ def posts(tmp_path, monkeypatch):
         for i in range(400)
     ]
     (tmp_path / "posts.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    ids = unseen.load(tmp_path / "posts.csv").ids.to_pylist()
+    said = ["id,a,b", *(f"{name},{0.2 + 0.6 * (i % 2)},{0.8 - 0.6 * (i % 2)}" for i, name in enumerate(ids))]
+    (tmp_path / "predictions.csv").write_text("\n".join(said) + "\n", encoding="utf-8")
     return tmp_path
 
 
@@ -42,7 +45,7 @@ def test_python_of_the_readme_runs(posts, code):
 
 def test_commands_of_the_readme_run(posts):
     commands = [line.partition("  #")[0] for line in "".join(blocks("sh")).splitlines() if line.startswith("unseen ")]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
         arguments = [sys.executable, "-m", "unseen", *shlex.split(command)[1:]]
         done = subprocess.run(

@@ -1,6 +1,6 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
-The verbs, in the order of the flow: `load`, `encode`, `split` (`folds` for several), `analyse`; splits go
+The verbs, in the order of the flow: `load`, `encode`, `split` (`folds` for several), `score`, `analyse`; splits go
 to files and come back with `write_split` and `read_split`. Names are imported when first used, so
 `import unseen` is fast.
 """
@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unseen.api import analyse, encode, folds, load, split
+    from unseen.api import analyse, encode, folds, load, score, split
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "unseen.api": ("load", "encode", "split", "folds", "analyse"),
+    "unseen.api": ("load", "encode", "split", "folds", "score", "analyse"),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
     "unseen.types": (
@@ -42,6 +42,7 @@ __all__ = [
     "folds",
     "load",
     "read_split",
+    "score",
     "split",
     "to_dataset_dict",
     "to_indices",

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from unseen import analysis
 from unseen.data.catalogue import cards, load_card
 from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
 from unseen.errors import InputError
+from unseen.evaluation import DEFAULT_METRICS, measure
 from unseen.representations import ENCODERS
 from unseen.splits import SPLITTERS
 from unseen.splits.partition import Request, partition, versions, word_lengths
-from unseen.store import read_embeddings, read_parts
-from unseen.types import Dataset, Embeddings, Measurement, Origin, Split
+from unseen.store import read_embeddings, read_parts, read_predictions
+from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
 """Vectors, an array of them, an .npy file, or the name of an encoder."""
@@ -89,9 +91,16 @@ def folds(
     """
     splitter, full_name = _splitter(method, test, seed, knobs)
     reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
-    X, inputs = _read(data, reads, full_name, using, by, seed)
-    params = {"dev": dev, "independent": independent, "groups": groups, "by": by and Path(by).name}
+    X, embeddings = _read(data, reads, full_name, using, by, seed)
+    params = {
+        "dev": dev,
+        "independent": independent,
+        "groups": groups,
+        "by": by and Path(by).name,
+        "encoder": embeddings and embeddings.origin.step,
+    }
     params = {key: value for key, value in params.items() if value} | _settings(splitter)
+    inputs = {} if embeddings is None else {"vectors": embeddings.fingerprint}
     step = full_name.partition(".v")[0].rpartition(":")[2]
     return partition(
         Request(data, X, groups, dev, independent, seed, name or step, full_name, params, inputs), splitter
@@ -104,6 +113,39 @@ def analyse(data: Dataset, split: Split, using: Vectors = None, *, metric: str =
     if using is not None:
         rows += analysis.distances(data, split, vectors_of(data, using), metric)
     return rows
+
+
+def score(
+    data: Dataset,
+    predictions: Predictions | str | Path,
+    split: Split | None = None,
+    *,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    slices: Sequence[str] = (),
+    groups: str | None = None,
+    seed: int = 42,
+) -> list[Measurement]:
+    """Metrics of anybody's predictions with 95 % intervals, by slice; with a split, for each part on its own.
+
+    Parts for which no row has a prediction are left out; a part with some but not all of them is refused.
+    """
+    if not isinstance(predictions, Predictions):
+        predictions = read_predictions(predictions, data)
+    options: dict[str, Any] = {"slices": slices, "groups": groups, "seed": seed}
+    if split is None:
+        return measure(data, predictions, np.arange(len(data)), metrics, **options)
+    split = split.of(data)
+    predicted = pc.is_in(data.ids, value_set=predictions.ids).to_numpy()
+    parts = [part for part in split.sizes if predicted[split.rows(part)].any()]
+    if not parts:
+        raise InputError("no row of the split has a prediction", expected="ids of the data in the predictions")
+    return [
+        row
+        for part in parts
+        for row in measure(
+            data, predictions, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
+        )
+    ]
 
 
 def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:
@@ -143,20 +185,20 @@ def _accepted(made: Any, **params: Any) -> dict[str, Any]:
 
 def _read(
     data: Dataset, reads: str, method: str, using: Vectors, by: str | Path | None, seed: int
-) -> tuple[Any, dict[str, str]]:
-    """What a splitter reads, and the fingerprints of it."""
+) -> tuple[Any, Embeddings | None]:
+    """What a splitter reads, and the vectors where that is what it reads."""
     if using is not None and reads != "vectors":
         raise InputError(f"vectors have no effect on the splitter {method!r}", fix="leave them out")
     if by is not None and reads != "column":
         raise InputError(f"by={str(by)!r} has no effect on the splitter {method!r}", fix="leave it out")
     if reads == "vectors":
         embeddings = vectors_of(data, using, seed)
-        return embeddings.vectors, {"vectors": embeddings.origin.step}
+        return embeddings.vectors, embeddings
     if reads == "texts":
-        return word_lengths(data), {}
+        return word_lengths(data), None
     if reads == "column":
-        return _column(data, method, by), {}
-    return None, {}
+        return _column(data, method, by), None
+    return None, None
 
 
 def _column(data: Dataset, method: str, by: str | Path | None) -> Any:

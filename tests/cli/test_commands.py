@@ -20,6 +20,7 @@ import typer
 
 from unseen import __version__, load, read_split
 from unseen.cli import app
+from unseen.evaluation import METRICS
 from unseen.splits import SPLITTERS
 
 COLUMNS = "--text text --label label --id id"
@@ -272,9 +273,9 @@ def test_published_splits_are_described(model: str, shared_data: Path, folder: P
 
 def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     lines = do("ls").out.splitlines()
-    assert lines[0].split() == ["kind", "name", "what", "it", "does"]
+    assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
-    assert names == ["tfidf.v1", *(f"{name}.v1" for name in SPLITTERS)]
+    assert names == ["tfidf.v1", *(f"{name}.v1" for name in SPLITTERS), *METRICS]
     assert all(len(line.split()) > 3 for line in lines)
     assert list(json.loads(do("ls splitters --json").out)) == ["splitters"]
 
@@ -311,7 +312,10 @@ def test_help_shows_an_example(words: tuple[str, ...], option: str, unseen: Run)
 def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
     tried = [words for words in COMMANDS if words not in {("demo",), ("data", "fetch")}]
-    assert tried[:4] == [("encode",), ("split",), ("analyse",), ("export",)]
+    assert tried[:5] == [("encode",), ("split",), ("score",), ("analyse",), ("export",)]
+    data = load(folder / "posts.csv")
+    lines = ["id,prediction", *(f"{name},{data.label_names[0]}" for name in data.ids.to_pylist())]
+    (folder / "predictions.csv").write_text("\n".join(lines), encoding="utf-8")
     for words in tried:
         assert do(example(words).removeprefix("unseen ")).out
 

@@ -7,6 +7,9 @@ from unseen.errors import InfeasibleError
 from unseen.splits import ClosestSplit, RandomSplit
 from unseen.splits.clustering import sweep
 from unseen.splits.distance import nearest_distances
+from unseen.splits.latent import unit_vectors
+from unseen.splits.problem import pose
+from unseen.splits.vectors import row_keys
 
 KS = [3, 5, 8, 12, 17]
 
@@ -107,6 +110,19 @@ def test_with_groups_no_group_is_on_both_sides_and_size_and_mix_are_as_certified
     assert np.abs(got - asked).sum() == certificate.missed
     assert certificate.missed_at_least <= certificate.missed <= 4
     assert certificate.groups["count"] == len(set(users))
+
+
+def test_groups_are_clustered_at_their_mean_with_their_weight(blobs):
+    X, y = blobs(400, 5, centres=1, seed=2)
+    users = np.minimum(np.random.default_rng(1).zipf(1.4, 400), 60)
+    splitter = ClosestSplit(0.2, n_clusters=9, stratify=False)
+    next(splitter.split(X, y, users))
+    problem = pose(None, users, 400, test_size=0.2)
+    means, keys = unit_vectors(problem, X, row_keys(X), "euclidean")
+    assert np.allclose(means, [X[problem.units == unit].mean(axis=0) for unit in range(problem.n_units)], atol=1e-5)
+    weighted, alike = (sweep(means, [9], weights=each, keys=keys)[0].labels for each in (problem.sizes, None))
+    assert (splitter.clusters_[0] == weighted[problem.units]).all()
+    assert (weighted != alike).any()
 
 
 def test_groups_of_one_row_are_no_groups(blobs):

@@ -34,7 +34,7 @@ def test_numbers_are_lengths():
 
 
 def test_groups_go_by_their_mean_length():
-    assert held_out(LengthSplit(2), [9, 1, 5, 6, 6, 2, 2, 2], groups=list("aaabbccc")) == [[3, 4]]
+    assert held_out(LengthSplit(3), [9, 1, 5, 6, 6, 5.5, 1, 1], groups=list("aaabbcdd")) == [[3, 4, 5]]
 
 
 def test_only_longest_and_shortest_exist():

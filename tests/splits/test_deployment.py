@@ -38,8 +38,10 @@ def test_far_deployment_gives_the_hardest_split_and_says_so(blobs):
 
 def test_far_deployment_gives_closest_even_where_an_easier_part_is_farther(blobs):
     X, y = blobs(120, 4, centres=1, classes=2, seed=11)
-    (_, test), _ = deployed(X, y, -X[:20])
-    assert set(test) == set(next(ClosestSplit(0.2, n_clusters=KS, n_init=3).split(X, y))[1])
+    splitter = DeploymentSplit(0.2, deployment=-X[:20], n_clusters=KS)
+    _, test = next(splitter.split(X, y))
+    assert splitter.curve_[0, 1] < splitter.curve_[-1, 1] < splitter.curve_[:, 1].max()
+    assert set(test) == set(next(ClosestSplit(0.2, n_clusters=KS).split(X, y))[1])
 
 
 def test_deployment_that_is_the_data_is_nearer_than_random(blobs):

@@ -132,13 +132,13 @@ def test_without_time_nothing_is_proven(limit):
         assert not found.optimal
 
 
-def test_fifty_thousand_groups_of_zipf_sizes_are_exact():
+@pytest.mark.parametrize(("groups", "smallest"), [(50_000, 1), (1_000, 10)])  # the second does not fit at first
+def test_many_groups_of_zipf_sizes_are_exact(groups, smallest):
     rng = np.random.default_rng(1)
-    sizes = 2 + np.minimum(rng.zipf(1.7, 50_000), 20_000)
-    counts = np.column_stack([rng.binomial(sizes, 0.3), np.zeros(50_000, np.int64)])
-    counts[:, 1] = sizes - counts[:, 0]
+    sizes = smallest - 1 + np.minimum(rng.zipf(1.7, groups), 20_000)
+    counts = np.column_stack([some := rng.binomial(sizes, 0.3), sizes - some])
     quota = np.floor(counts.sum(axis=0) * 0.2).astype(np.int64)
-    order = rng.permutation(50_000)
+    order = rng.permutation(groups)
     found = choose_nearest(counts, quota, order)
     assert found.missed == found.missed_at_least == 0
     assert counts[found.chosen].sum(axis=0).tolist() == quota.tolist()
@@ -150,3 +150,11 @@ def test_time_is_accounted_for_whatever_was_found(limit):
     counts = np.random.default_rng(0).integers(0, 200, size=(60, 8))
     spent = choose_within(counts, (counts.sum(axis=0) * 0.1).astype(np.int64), limit=limit).spent
     assert spent >= limit
+
+
+def test_even_counts_never_hit_an_odd_quota_and_that_is_proven():
+    draw = np.random.default_rng(0)
+    counts = 2 * np.column_stack([draw.zipf(1.6, 2000).clip(3, 300), draw.poisson(2, 2000)])
+    quota = (counts.sum(axis=0) // 10) | 1
+    found = choose_nearest(counts, quota, draw.permutation(2000))
+    assert (found.missed, found.missed_at_least) == (2, 2)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import analyse, data, demo, encode, export, ls, split
+from unseen.cli import analyse, data, demo, encode, export, ls, score, split
 from unseen.cli.console import printable
 from unseen.errors import UnseenError
 
@@ -44,6 +44,7 @@ def _options(
 app.command()(demo.demo)
 app.command()(encode.encode)
 app.command()(split.split)
+app.command()(score.score)
 app.command()(analyse.analyse)
 app.command()(export.export)
 app.add_typer(data.app, name="data")

@@ -11,24 +11,29 @@ from unseen.errors import UnknownNameError
 
 
 def ls(
-    kind: Annotated[str | None, typer.Argument(help="encoders or splitters; both when left out.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="encoders, splitters or metrics; all when left out.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List encoders and splitters.
+    """List encoders, splitters and metrics.
 
     Example: unseen ls splitters
     """
+    from unseen.evaluation import METRICS
     from unseen.representations import ENCODERS
     from unseen.splits import SPLITTERS
 
     registries = {"encoders": ENCODERS, "splitters": SPLITTERS}
-    if kind is not None and kind not in registries:
-        raise UnknownNameError.of("kind", kind, registries)
-    shown = {each: registries[each] for each in registries if kind in (None, each)}
+    known: dict[str, dict[str, str]] = {
+        kind: {own.full_name(name): own.summary(name) for name in own} for kind, own in registries.items()
+    }
+    known["metrics"] = {
+        name: "higher is better" if each.higher_is_better else "lower is better" for name, each in METRICS.items()
+    }
+    if kind is not None and kind not in known:
+        raise UnknownNameError.of("kind", kind, known)
+    shown = {each: known[each] for each in known if kind in (None, each)}
     if as_json:
-        print_json({each: {name: own.summary(name) for name in own} for each, own in shown.items()})
+        print_json(shown)
         return
-    lines = [
-        [each.removesuffix("s"), own.full_name(name), own.summary(name)] for each, own in shown.items() for name in own
-    ]
-    print_table([["kind", "name", "what it does"], *lines])
+    lines = [[each.removesuffix("s"), name, said] for each, own in shown.items() for name, said in own.items()]
+    print_table([["kind", "name", "what it is"], *lines])

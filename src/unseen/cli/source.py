@@ -66,10 +66,11 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _columns_named(given: dict[str, Any]) -> list[str]:
-    """What `--groups` and `--by` name, but for a file that `--with predefined` reads."""
+    """What `--groups`, `--by` and `--slice` name, but for a file that `--with predefined` reads."""
     by, method = given.get("by"), str(given.get("method"))
     is_file = by is not None and method.startswith("predefined") and Path(by).is_file()
-    return [name for name in (given.get("groups"), None if is_file else by) if name is not None]
+    named = (given.get("groups"), None if is_file else by, *(given.get("slice_by") or ()))
+    return [name for name in named if name is not None]
 
 
 def _loaded(source: str, columns: list[str], given: dict[str, Any]) -> Any:

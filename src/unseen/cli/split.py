@@ -106,11 +106,10 @@ def describe(data: Any, split: Any) -> None:
         typer.echo(
             f"clusters: {certificate.n_clusters}; completed singly: {certificate.completed_share:.1%} of the test part"
         )
-    proven = {
-        True: ", proven to be the least possible",
-        False: f", at least {certificate.missed_at_least} for any choice",
-    }
-    typer.echo(f"size and mix missed by {certificate.missed} rows{proven.get(certificate.optimal, '')}")
+    proven = ", proven to be the least possible" if certificate.optimal else ""
+    if certificate.optimal is False and certificate.missed > (certificate.missed_at_least or 0):
+        proven = f", at least {certificate.missed_at_least} for any choice"
+    typer.echo(f"size and mix missed by {certificate.missed} rows{proven}")
     if certificate.groups:
         typer.echo(
             "groups: {count:,} by {attribute}, the largest has {largest:,} rows, {on_both_sides} on both sides".format(

@@ -101,6 +101,7 @@ def _repaired(
     for c in range(len(quota)):
         total = cp_model.LinearExpr.weighted_sum(take, kinds[:, c].tolist())
         model.add_abs_equality(off[c], total - int(quota[c]))
+        model.add(off[c] >= _off_a_multiple(int(np.gcd.reduce(kinds[:, c])), int(quota[c])))
     for variable, count in zip(take, taken.tolist(), strict=True):
         model.add_hint(variable, count)
     model.minimize(sum(off))
@@ -126,6 +127,11 @@ def _repaired(
     if solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         numbers = [int(solver.value(each)) for each in take]
     return Selection(_earliest(kind_of, np.array(numbers), order), nearest, bound)
+
+
+def _off_a_multiple(divisor: int, number: int) -> int:
+    """How far `number` is from the nearest multiple of `divisor`: sums of even counts never hit an odd quota."""
+    return min(number % divisor, divisor - number % divisor) if divisor else number
 
 
 def _earliest(

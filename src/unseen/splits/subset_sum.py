@@ -24,7 +24,7 @@ class SubsetSumSplit(LatentHoldOut):
     the smallest k. Missing rows come from as few other clusters as possible, in practice one.
     The clusters of the test part need not be near each other, so this split is milder than `closest`.
     `time_limit`, in deterministic seconds (about real ones), is for all k together; what it leaves
-    unproven is in the certificate as `missed_at_least`.
+    unproven is in the certificate: `optimal` and the note are about whole clusters, before completion.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(300, 5)); y = np.arange(300) % 3
@@ -58,11 +58,12 @@ class SubsetSumSplit(LatentHoldOut):
         chosen = found.chosen[clustering.labels]
         whole = int(problem.class_counts(chosen).sum())
         chosen = self._completed(problem, clustering, chosen, keys)
+        missed = int(np.abs(problem.quota - problem.class_counts(chosen)).sum())
         certificate = problem.certificate(
             chosen,
             completed=int(problem.class_counts(chosen).sum()) - whole,
             n_clusters=clustering.k,
-            missed_at_least=least,
+            missed_at_least=min(least, missed),
             optimal=found.missed <= least,
             notes=(
                 f"{int(found.chosen.sum())} whole clusters of {clustering.k}; "

@@ -6,6 +6,7 @@ from unseen.store.exports import to_dataset_dict, to_indices
 from unseen.store.files import atomic, read_json, sha256_of, write_json, write_text
 from unseen.store.foreign_splits import read_parts
 from unseen.store.measurements import read_measurements, write_measurements
+from unseen.store.predictions import read_predictions
 from unseen.store.splits import read_split, write_split
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "read_json",
     "read_measurements",
     "read_parts",
+    "read_predictions",
     "read_split",
     "sha256_of",
     "to_dataset_dict",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.errors import VectorsError
-from unseen.types.arrays import finite_float32, refuse_repeats
+from unseen.types.arrays import ROWS_AT_ONCE, finite_float32, refuse_repeats
 from unseen.types.origin import Origin
 
 
@@ -38,3 +40,11 @@ class Embeddings:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Content hash of the vectors, in row order."""
+        digest = hashlib.sha256(repr(self.vectors.shape).encode())
+        for start in range(0, len(self), ROWS_AT_ONCE):
+            digest.update(self.vectors[start : start + ROWS_AT_ONCE].tobytes())
+        return digest.hexdigest()[:32]

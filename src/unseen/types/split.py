@@ -35,7 +35,7 @@ class Certificate:
     missed_at_least: int | None = None
     """Proven: no choice of whole units comes nearer than this many rows. None when nothing is proven."""
     optimal: bool | None = None
-    """The choice is proven to be the nearest possible. None when the method does not optimise."""
+    """The choice of whole units is proven to be the nearest possible. None when the method does not optimise."""
     groups: Mapping[str, Any] | None = None
     """Grouping attribute, number of groups, groups on both sides; None without groups."""
     notes: tuple[str, ...] = ()

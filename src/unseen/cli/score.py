@@ -1,0 +1,57 @@
+"""`unseen score`: metrics of predictions somebody made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.analyse import read_any_split
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.source import takes_data
+
+
+@takes_data
+def score(
+    data: Any,
+    predictions: Annotated[
+        Path, typer.Argument(help="CSV or Parquet: id and a probability per label, or a prediction.")
+    ],
+    split: Annotated[str | None, typer.Option(help="A split file: each part is scored on its own.")] = None,
+    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric; 'unseen ls metrics'.")] = None,
+    slice_by: Annotated[
+        list[str] | None, typer.Option("--slice", help="A column to slice by; may be repeated.")
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Attribute drawn together in the bootstrap, e.g. an author.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 42,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score predictions of any model: metrics with 95 % intervals, by part and by slice.
+
+    Example: unseen score posts.csv predictions.csv --text text --label label --split hard.csv -m f1.macro
+    """
+    from unseen import api
+    from unseen.evaluation import DEFAULT_METRICS
+    from unseen.store import write_measurements
+
+    with notes(quiet), progress(quiet):
+        found = None if split is None else read_any_split(split, data)
+        metrics = metric or list(DEFAULT_METRICS)
+        rows = api.score(data, predictions, found, metrics=metrics, slices=slice_by or [], groups=groups, seed=seed)
+        if out is not None:
+            write_measurements(rows, out)
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    lines = [["part", "slice", "metric", "value", "95 % interval", "n"]]
+    for row in rows:
+        value = "-" if row.value is None else f"{row.value:.4f}"
+        bounds = "-" if row.low is None or row.high is None else f"[{row.low:.4f}, {row.high:.4f}]"
+        lines.append([str(row.tags.get("part", "all")), row.slice, row.metric, value, bounds, f"{row.n:,}"])
+    print_table(lines, numbers_from=3)
