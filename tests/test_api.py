@@ -208,7 +208,7 @@ def test_the_origin_tells_how_to_make_the_split_again(data):
     assert split.origin.seed == 7
     assert split.origin.params == {
         "dev": 0.1, "groups": "user", "test_size": 0.2, "n_clusters": [4, 5, 6], "metric": "euclidean", "n_init": 10,
-        "max_iter": 300, "mix": None, "stratify": True, "random_state": 7,
+        "max_iter": 300, "mix": None, "stratify": True, "random_state": 7, "encoder": "given",
     }  # fmt: skip
     assert split.origin.inputs["dataset"] == data.fingerprint == split.dataset
     assert {"unseen", "numpy", "ortools"} <= split.origin.versions.keys()
