@@ -292,3 +292,23 @@ def test_unknown_parts_of_the_package_are_refused():
         getattr(unseen.splits, "Closet" + "Split")
     with pytest.raises(UnknownNameError):
         unseen.split(unseen.load("sample").take(np.arange(60)), "closest", using="bert")
+
+
+def test_what_is_no_splitter_is_refused(data):
+    with pytest.raises(InputError, match="is not a splitter"):
+        unseen.split(data, "os:getcwd")
+    with pytest.raises(InputError, match="cannot be made: Setting a random_state"):
+        unseen.split(data, "sklearn.model_selection:KFold")
+
+
+def test_a_mistyped_dataset_has_a_hint(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="did you mean 'stormfront'"):
+        unseen.load("stromfront")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sample").mkdir()
+    assert unseen.load("sample").name == "sample"
+
+
+def test_settings_of_clustering_are_checked(data):
+    with pytest.raises(InputError, match="n_init must be a whole number"):
+        unseen.split(data, "closest", n_init="a")

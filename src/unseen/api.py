@@ -16,9 +16,10 @@ from unseen import analysis
 from unseen.data.catalogue import cards, load_card
 from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
-from unseen.errors import InputError
+from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import DEFAULT_METRICS, measure
 from unseen.representations import ENCODERS
+from unseen.roles import Splitter
 from unseen.splits import SPLITTERS
 from unseen.splits.partition import Request, partition, versions, word_lengths
 from unseen.store import read_embeddings, read_parts, read_predictions
@@ -37,12 +38,14 @@ def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = 
     `columns` are the parameters of `unseen.data.load_table`: `text`, `label`, `id`, `attributes`, `labels`,
     `drop`, `delimiter`, `encoding`, `name`. A file of that name comes before a known dataset.
     """
-    if isinstance(source, str) and not Path(source).exists():
+    if isinstance(source, str) and not Path(source).is_file():
         if source == "sample":
             _refuse("the sample corpus", columns | {"data_dir": data_dir, "file": file})
             return sample_corpus()
         if source in cards():
             return load_card(source, data_dir, file, **columns)
+        if not Path(source).suffix and not Path(source).exists():
+            raise UnknownNameError.of("file or known dataset", source, ["sample", *cards()])
     _refuse("a table of your own", {"data_dir": data_dir, "file": file})
     return load_table(source, **columns)
 
@@ -90,6 +93,8 @@ def folds(
     rows. `knobs` are the parameters of the splitter.
     """
     splitter, full_name = _splitter(method, test, seed, knobs)
+    if not isinstance(splitter, Splitter):
+        raise InputError(f"{full_name!r} is not a splitter", expected="an object with split and get_n_splits")
     reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
     X, embeddings = _read(data, reads, full_name, using, by, seed)
     params = {
@@ -215,7 +220,10 @@ def _column(data: Dataset, method: str, by: str | Path | None) -> Any:
 
 def _settings(splitter: Any) -> dict[str, Any]:
     """The resolved knobs of a splitter, as values that can be written down."""
-    names = [name for name in inspect.signature(type(splitter)).parameters if hasattr(splitter, name)]
+    try:
+        names = [name for name in inspect.signature(type(splitter)).parameters if hasattr(splitter, name)]
+    except ValueError:  # a builtin type tells nothing about itself
+        return {}
     return {name: _shown(getattr(splitter, name)) for name in names if name != "using"}
 
 

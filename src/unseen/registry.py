@@ -58,7 +58,12 @@ class Registry:
         if not callable(made):
             raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(made).__name__)
         check_parameters(f"{self.kind} {name!r}", made, params)
-        return made(**params)
+        try:
+            return made(**params)
+        except (TypeError, ValueError) as cause:
+            if self.full_name(name) in self._places or isinstance(cause, InputError):
+                raise
+            raise InputError(f"the {self.kind} {name!r} cannot be made: {cause}", got=f"parameters {params}") from cause
 
     def summary(self, name: str) -> str:
         """First line of the docstring of what `name` stands for."""

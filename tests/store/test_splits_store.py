@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unseen
 from unseen.errors import InputError, MismatchError, TableError
 from unseen.store import read_json, read_split, sha256_of, write_json, write_split
 from unseen.types import Certificate, Dataset, Origin, Split, string_array
@@ -197,3 +199,13 @@ def test_a_recipe_that_cannot_be_written_leaves_the_old_pair(tiny: Builder, tmp_
 def test_a_split_without_rows_comes_back(tmp_path: Path) -> None:
     empty = Split("none", string_array([]), np.array([]), np.array([]), Certificate({}, {}), "f")
     assert_equal(read_split(write_split(empty, tmp_path / "none.csv")), empty)
+
+
+@pytest.mark.parametrize(("key", "wrong"), [("origin", 5), ("origin", {}), ("certificate", {"asked": 1, "got": {}})])
+def test_a_certificate_with_wrong_values_is_refused(tmp_path, key, wrong):
+    data = unseen.load([{"text": f"text {i}", "label": "ab"[i % 2]} for i in range(8)])
+    path = unseen.write_split(unseen.split(data, "random", test=0.5), tmp_path / "s.csv")
+    about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    path.with_suffix(".json").write_text(json.dumps(about | {key: wrong}), encoding="utf-8")
+    with pytest.raises(InputError):
+        unseen.read_split(path)

@@ -48,6 +48,7 @@ class ClosestSplit(LatentHoldOut):
             raise InfeasibleError(
                 f"no cluster fits into a test part of {int(problem.quota.sum())} rows, with up to {most} clusters",
                 expected="at least one cluster with no more rows of any class than the test part shall have",
+                got=problem.largest_groups(),
                 fix=f"ask for more, so smaller clusters, e.g. n_clusters={4 * most}, or for a larger test part",
             )
         return best[1], best[2]

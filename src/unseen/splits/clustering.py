@@ -106,8 +106,9 @@ def sweep(
     ks = checked_ks(ks, len(rows))
     if metric not in METRICS:
         raise InputError(f"metric must be one of {METRICS}", got=repr(metric))
-    if n_init < 1 or max_iter < 1:
-        raise InputError("n_init and max_iter must be at least 1", got=f"n_init={n_init}, max_iter={max_iter}")
+    for name, number in (("n_init", n_init), ("max_iter", max_iter)):
+        if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
+            raise InputError(f"{name} must be a whole number, at least 1", got=repr(number))
     content = row_keys(rows)
     keys = content if keys is None else keys
     visited = np.argsort(keys, kind="stable")

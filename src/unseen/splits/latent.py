@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from unseen.errors import InputError, VectorsError
+from unseen.errors import InfeasibleError, InputError, VectorsError
 from unseen.representations import encode_texts
 from unseen.splits.clustering import Clustering, checked_ks, sweep
 from unseen.splits.holdout import DEFAULT_SEED, Choice, HoldOut, n_rows, seed_of
@@ -66,6 +66,8 @@ class LatentHoldOut(HoldOut):
         """Solve `problem`; `X` and `keys` are those of the units."""
 
     def _clusterings(self, problem: Problem, X: Rows, keys: Keys) -> list[Clustering]:
+        if problem.group_names is not None and problem.n_units < DEFAULT_KS.start and self.n_clusters is None:
+            raise InfeasibleError("too few groups to find regions among them", got=problem.largest_groups())
         return sweep(
             X,
             asked_ks(self.n_clusters, keys),

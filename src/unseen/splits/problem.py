@@ -100,14 +100,21 @@ class Problem:
         lacking = [name for name, has, want in zip(self.class_names, got, self.quota, strict=True) if want and not has]
         if not lacking or self.group_names is None:
             return
-        big = np.argsort(-self.sizes, kind="stable")[:3]
-        largest = ", ".join(f"{self.group_names[unit]!r} ({self.sizes[unit]} rows)" for unit in big)
         raise InfeasibleError(
             f"whole groups cannot give a test part of {int(self.quota.sum())} rows",
             expected=f"groups small enough to give test rows of {some(lacking)}",
-            got=f"{self.n_units} groups, the largest: {largest}",
+            got=self.largest_groups(),
             fix="ask for a larger test part, or divide the largest groups by a finer attribute",
         )
+
+    def largest_groups(self) -> str | None:
+        """The largest groups by name and size, for a message; None without groups."""
+        if self.group_names is None:
+            return None
+        names = self.group_names
+        big = np.argsort(-self.sizes, kind="stable")[:3]
+        largest = ", ".join(f"{names[unit]!r} ({self.sizes[unit]} rows)" for unit in big)
+        return f"{self.n_units} groups, the largest: {largest}"
 
 
 def pose(

@@ -124,4 +124,6 @@ def csv_rows(file: TextIO) -> Callable[[Sequence[Any]], Any]:
 
 def origin_from(content: Mapping[str, Any]) -> Origin:
     """The Origin stored as `content`."""
+    if not isinstance(content, Mapping) or "step" not in content:
+        raise InputError("a record does not say how it was made", expected="an origin with its step")
     return Origin(**{each.name: content[each.name] for each in fields(Origin) if each.name in content})

@@ -98,10 +98,14 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
 
 
 def _certificate_from(content: Any) -> Certificate:
-    if not isinstance(content, dict) or not {"asked", "got"} <= content.keys():
+    if not isinstance(content, dict) or not all(_is_counts(content.get(name)) for name in ("asked", "got")):
         raise InputError("the certificate of the split does not say what was asked for and what was got")
     known = {each.name: content[each.name] for each in fields(Certificate) if each.name in content}
     return Certificate(**known | {"notes": tuple(content.get("notes", ()))})
+
+
+def _is_counts(content: Any) -> bool:
+    return isinstance(content, dict) and all(isinstance(count, int) for count in content.values())
 
 
 def _read_rows(path: Path) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
