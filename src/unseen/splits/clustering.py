@@ -15,7 +15,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import operator
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,8 +28,8 @@ from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import generator
 from unseen.splits import kernels
+from unseen.splits.assignment import METRICS, assign_all, usable_threads
 from unseen.splits.vectors import Keys, Rows, check_distinct, row_keys, scramble, unit_rows
-from unseen.types import ROWS_AT_ONCE
 
 SAMPLE_ABOVE = 200_000
 """With more rows than this, centres come from a sample; every row is still assigned exactly."""
@@ -39,7 +38,6 @@ PARENTS = 3
 """Clusterings of one generation from which the next one grows."""
 TRIES = 4
 """Divisions tried for each new cluster."""
-METRICS = ("euclidean", "cosine")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +123,12 @@ def sweep(
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         found = _grow_population(data, ks, n_init, seed, pool)
         if len(visited) < len(rows):
-            _last[question] = _assign_all(rows, mass, shift, metric, [state.centres for state in found], pool)
+            centres = [state.centres for state in found]
+            assigned = assign_all(rows, mass, shift, metric, centres, pool)
+            _last[question] = [
+                Clustering(len(own), labels, own + shift, inertia)
+                for own, (labels, inertia) in zip(centres, assigned, strict=True)
+            ]
             return _last[question]
     placed = np.empty(len(rows), np.int64)
     placed[visited] = np.arange(len(rows))
@@ -278,32 +281,6 @@ def _finished(state: _State) -> _State:
     return replace(state, centres=state.centres[: state.k].copy(), labels=state.labels.copy())
 
 
-def _assign_all(
-    rows: Rows, weights: Rows, shift: Rows, metric: str, centres: Sequence[Rows], pool: ThreadPoolExecutor
-) -> list[Clustering]:
-    """The exact nearest centre of every row less `shift`, for all clusterings in one pass over the rows."""
-    labels = [np.empty(len(rows), np.int32) for _ in centres]
-
-    def assign(start: int) -> list[float]:
-        part = slice(start, start + ROWS_AT_ONCE // 4)
-        block = unit_rows(rows[part]) if metric == "cosine" else np.asarray(rows[part] - shift, np.float32)
-        norms = np.einsum("ij,ij->i", block, block)
-        inertias = []
-        for own, each in zip(labels, centres, strict=True):
-            distances = np.einsum("ij,ij->i", each, each) - 2 * (block @ each.T)
-            own[part] = distances.argmin(axis=1)
-            nearest = np.take_along_axis(distances, own[part][:, None], axis=1)[:, 0] + norms
-            inertias.append(float(weights[part] @ np.maximum(nearest, 0)))
-        return inertias
-
-    starts = range(0, len(rows), ROWS_AT_ONCE // 4)
-    sums = np.sum(list(track(pool.map(assign, starts), "assigning", len(starts))), axis=0)
-    return [
-        Clustering(len(each), own, each + shift, float(inertia))
-        for each, own, inertia in zip(centres, labels, sums, strict=True)
-    ]
-
-
 def checked_ks(ks: Iterable[int], n: int) -> list[int]:
     """`ks` sorted, each once; refuses more clusters than rows."""
     try:
@@ -319,10 +296,3 @@ def checked_ks(ks: Iterable[int], n: int) -> list[int]:
             fix="ask for fewer clusters, e.g. n_clusters=range(3, 10), or bring more rows",
         )
     return wanted
-
-
-def usable_threads() -> int:
-    """Threads this process may use: OMP_NUM_THREADS when set, else the cores it may run on."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, int(asked)) if asked.isdecimal() else cores

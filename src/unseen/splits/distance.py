@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from unseen.errors import InputError
 from unseen.seeding import generator
-from unseen.splits.clustering import METRICS, usable_threads
+from unseen.splits.assignment import METRICS, usable_threads
 from unseen.splits.vectors import Rows, unit_rows
 
 SAMPLE = 5_000
