@@ -7,7 +7,7 @@ from importlib import import_module
 
 from benchmarks.setting import ROOT, machine
 
-NAMES = ("sweep", "subset_sum", "scale", "groups", "loading")
+NAMES = ("sweep", "faiss_sweep", "subset_sum", "scale", "groups", "loading")
 
 wanted = sys.argv[1:] or NAMES
 sections = [import_module(f"benchmarks.{name}").section() for name in wanted]
