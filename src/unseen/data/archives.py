@@ -20,6 +20,7 @@ MOST_FILES = 200_000
 MOST_BYTES = 4 * 2**30
 BLOCK = 1 << 20
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
+"""What reading a damaged archive raises; the last is zipfile's word for a compression it does not know."""
 
 
 def unpack(archive: Path, folder: Path) -> Path:

@@ -93,7 +93,7 @@ def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> 
             f"{title} has no column called {', '.join(map(repr, missing))}",
             problems=[_hint(name, known) for name in missing],
             expected=f"names among its columns: {some(map(repr, known), SHOWN_COLUMNS)}",
-            fix="name the columns of your data: text=…, label=…, id=…, attributes=[…]",
+            fix="name the columns of your data: text, label, id, attributes (--text, --label, --id, --attribute)",
         )
 
 

@@ -15,9 +15,9 @@ from unseen.splits.vectors import Keys, Rows
 
 
 class ClosestSplit(LatentHoldOut):
-    """The region that this latent space keeps farthest from its middle; the hardest split here.
+    """A region that this latent space keeps far from its middle; the hardest split in Züfle (2023).
 
-    Züfle (2023), section 2.2. Starts with the cluster least similar to the middle of all centres that
+    Section 2.2 there. Starts with the cluster least similar to the middle of all centres that
     fits the quota and adds the nearest cluster as long as it fits. Over all k the clustering that leaves
     the fewest rows missing, ties to the smallest k. Missing rows are those most similar to the mean of
     the region; the certificate says how many (`completed`), because the region is theirs only by
