@@ -7,16 +7,14 @@ import os
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # read once, when numpy is first imported
 
-from collections.abc import Callable, Sequence  # noqa: E402
+from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
 
-import pyarrow as pa  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-from unseen.store.datasets import encode_labels  # noqa: E402
-from unseen.types import Dataset, string_array  # noqa: E402
+from tiny_data import build  # noqa: E402
+from unseen.types import Dataset  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -27,25 +25,6 @@ settings.register_profile("ci", relaxed, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 Builder = Callable[..., Dataset]
-
-
-def build(
-    ids: Sequence[str] = ("1", "2", "3", "4"),
-    texts: Sequence[str] | None = None,
-    labels: Sequence[str] | None = None,
-    label_names: Sequence[str] = ("no", "yes"),
-    **attributes: Sequence[Any],
-) -> Dataset:
-    """A dataset written by hand: what is not given is made up from the ids."""
-    texts = [f"text {each}" for each in ids] if texts is None else texts
-    labels = [label_names[row % len(label_names)] for row in range(len(ids))] if labels is None else labels
-    columns = {
-        "id": string_array(list(ids)),
-        "text": string_array(list(texts)),
-        "label": encode_labels(string_array(list(labels)), tuple(label_names)),
-    }
-    table = pa.table(columns | {name: pa.array(values) for name, values in attributes.items()})
-    return Dataset("tiny", table, tuple(label_names), tuple(attributes))
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ LADDER = [
     "representations",
     "splits",
     "training",
+    "models",
     "evaluation",
     "functional",
     "bias",

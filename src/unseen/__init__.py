@@ -1,6 +1,7 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
-The verbs, in the order of the flow: `load`, `encode`, `split` (`folds` for several), `score`, `analyse`; splits go
+The main job is `stress`. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for
+several), `predict`, `score`, `compare`, `analyse`; `open_model` takes anybody's model; splits go
 to files and come back with `write_split` and `read_split`. Names are imported when first used, so
 `import unseen` is fast.
 """
@@ -9,16 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unseen.api import analyse, encode, folds, load, score, split
+    from unseen.api import analyse, compare, encode, folds, load, predict, score, split, train
     from unseen.errors import UnseenError, UnseenWarning
+    from unseen.models import open_model
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
+    from unseen.study import stress
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "unseen.api": ("load", "encode", "split", "folds", "score", "analyse"),
+    "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse"),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
+    "unseen.models": ("open_model",),
+    "unseen.study": ("stress",),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
     "unseen.types": (
         "Certificate", "Dataset", "Embeddings", "Finding", "Measurement", "Origin", "Predictions", "Split",
@@ -38,14 +43,19 @@ __all__ = [
     "UnseenError",
     "UnseenWarning",
     "analyse",
+    "compare",
     "encode",
     "folds",
     "load",
+    "open_model",
+    "predict",
     "read_split",
     "score",
     "split",
+    "stress",
     "to_dataset_dict",
     "to_indices",
+    "train",
     "write_split",
 ]
 

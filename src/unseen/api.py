@@ -12,17 +12,24 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen import analysis
+from unseen import analysis, evaluation, inference
 from unseen.data.catalogue import cards, load_card
 from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import DEFAULT_METRICS, measure
+from unseen.models import open_model
+from unseen.registry import VERSION
 from unseen.representations import ENCODERS
-from unseen.roles import Splitter
+from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
+from unseen.representations.reduction import DEFAULT_DIMENSIONS
+from unseen.representations.reduction import reduce as reduced
+from unseen.representations.resuming import encode_resumably
+from unseen.roles import Recipe, Splitter
 from unseen.splits import SPLITTERS
 from unseen.splits.partition import Request, partition, versions, word_lengths
 from unseen.store import read_embeddings, read_parts, read_predictions
+from unseen.training import RECIPES
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
@@ -50,14 +57,48 @@ def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = 
     return load_table(source, **columns)
 
 
-def encode(data: Dataset, using: str = DEFAULT_ENCODER, *, seed: int = 42, **params: Any) -> Embeddings:
-    """One vector per text, by an encoder of that name; the order of rows decides nothing."""
+def encode(
+    data: Dataset,
+    using: Any = DEFAULT_ENCODER,
+    *,
+    reduce: str | None = None,
+    seed: int = 42,
+    partial: str | Path | None = None,
+    **params: Any,
+) -> Embeddings:
+    """One vector per text; the order of rows decides nothing.
+
+    `using` is an encoder's name, a transformer (folder or hub name) as it comes, a model folder of ours, or a
+    classifier with a latent space of its own. `reduce` is pca or umap, to `dimensions` numbers (default 50).
+    `partial` names a file in which encoding by a transformer goes on where it was interrupted.
+    """
+    dimensions = {"dimensions": params.pop("dimensions", DEFAULT_DIMENSIONS)} if reduce else {}
+    encoder, step = _encoder(using, seed, params)
     by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
-    encoder = ENCODERS.make(using, **_accepted(ENCODERS.get(using), seed=seed), **params)
-    vectors = np.asarray(encoder.encode(data.texts.take(pa.array(by_id)).to_pylist()), dtype=np.float32)
+    texts = data.texts.take(pa.array(by_id)).to_pylist()
+    key = f"{step} {sorted(params.items())} {data.fingerprint}"
+    vectors = np.asarray(encode_resumably(encoder, texts, partial, key), dtype=np.float32)
+    if reduce is not None:
+        vectors = reduced(vectors, reduce, **dimensions, seed=seed)
+        params |= {"reduce": reduce} | dimensions
     placed = vectors[np.argsort(by_id)] if vectors.shape[:1] == by_id.shape else vectors
-    origin = Origin(ENCODERS.full_name(using), params, seed, {"dataset": data.fingerprint}, versions())
-    return Embeddings(data.ids, placed, origin)
+    return Embeddings(data.ids, placed, Origin(step, params, seed, {"dataset": data.fingerprint}, versions()))
+
+
+def train(data: Dataset, model: Any = "minilm", *, dev: float | Dataset = 0.1, seed: int = 42, **params: Any) -> Any:
+    """A classifier trained on `data` by a recipe: its name, a transformer's name or folder, or a Recipe object.
+
+    `dev` is validation data, or the share of `data` that is set aside as such. `params` are the recipe's.
+    """
+    if not isinstance(dev, Dataset):
+        parts = split(data, "random", test=dev, seed=seed)
+        data, dev = data.take(parts.rows("train")), data.take(parts.rows("test"))
+    return recipe_of(model, **params).fit(data, dev, seed)
+
+
+def predict(data: Dataset, model: Any, **opening: Any) -> Predictions:
+    """What a classifier says about every text; `opening` are the parameters of `unseen.models.open_model`."""
+    return inference.predict(open_model(model, **opening) if isinstance(model, str | Path) else model, data)
 
 
 def split(data: Dataset, method: Any = "closest", **request: Any) -> Split:
@@ -79,7 +120,7 @@ def folds(
     groups: str | None = None,
     test: float | None = None,
     dev: float = 0,
-    independent: float = 0,
+    independent: float | npt.NDArray[np.bool_] = 0,
     seed: int = 42,
     name: str | None = None,
     **knobs: Any,
@@ -89,8 +130,8 @@ def folds(
     `using` gives the vectors of methods that cut a latent space. `by` is the attribute that `time`,
     `attribute` and `predefined` read; for `predefined` it may be a file. `groups` names an attribute whose
     values stay on one side. `independent` is set aside first, `dev` comes from the training rows, both at
-    random; they are shares of all rows, or rows. `test` is a share of the rows that are not set aside, or
-    rows. `knobs` are the parameters of the splitter.
+    random; they are shares of all rows, or numbers of rows; a mask names the very rows to set aside. `test` is
+    a share of the rows that are not set aside, or a number of rows. `knobs` are the parameters of the splitter.
     """
     splitter, full_name = _splitter(method, test, seed, knobs)
     if not isinstance(splitter, Splitter):
@@ -99,7 +140,7 @@ def folds(
     X, embeddings = _read(data, reads, full_name, using, by, seed)
     params = {
         "dev": dev,
-        "independent": independent,
+        "independent": int(independent.sum()) if isinstance(independent, np.ndarray) else independent,
         "groups": groups,
         "by": by and Path(by).name,
         "encoder": embeddings and embeddings.origin.step,
@@ -112,11 +153,30 @@ def folds(
     )
 
 
-def analyse(data: Dataset, split: Split, using: Vectors = None, *, metric: str = "cosine") -> list[Measurement]:
-    """Sizes, class mixes and, with vectors, the distance from test to training; for any split."""
+def analyse(
+    data: Dataset,
+    split: Split,
+    using: Vectors = None,
+    *,
+    metric: str = "cosine",
+    words: analysis.Words | None = None,
+    categories: Sequence[str] | None = None,
+    groupings: Sequence[str] | None = None,
+    neutral: str | None = None,
+    english: Any = None,
+) -> list[Measurement]:
+    """Sizes, class mixes, with vectors the distance from test to training, and the properties; for any split.
+
+    `words`, `categories`, `groupings`, `neutral` and `english` are those of `unseen.analysis.properties`. A
+    split without a training or a test part has sizes and mixes only.
+    """
     rows = analysis.sizes_and_mixes(data, split)
     if using is not None:
         rows += analysis.distances(data, split, vectors_of(data, using), metric)
+    if "test" in split.sizes and {"train", "dev"} & split.sizes.keys():
+        rows += analysis.properties(
+            data, split, words, categories=categories, groupings=groupings, neutral=neutral, english=english
+        )
     return rows
 
 
@@ -149,6 +209,76 @@ def score(
         for part in parts
         for row in measure(
             data, predictions, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
+        )
+    ]
+
+
+def recipe_of(model: Any, **params: Any) -> Any:
+    """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune."""
+    if not isinstance(model, str):
+        if not isinstance(model, Recipe):
+            raise InputError("this is not a recipe", expected="an object with fit", got=type(model).__name__)
+        if params:
+            raise InputError("a recipe object has its own settings", fix="set them when you make it")
+        return model
+    if ":" in model or VERSION.sub("", model) in RECIPES:
+        return RECIPES.make(model, **params)
+    if not may_be_checkpoint(model):
+        raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen ls recipes' lists them")
+    return RECIPES.make("transformer", encoder=model, **params)
+
+
+def _encoder(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:
+    """An object with `encode`, and the name of what it is."""
+    if not isinstance(using, str | Path):
+        if not hasattr(using, "encode"):
+            raise InputError(
+                "this model has no latent space", expected="an object with encode", got=type(using).__name__
+            )
+        if params:
+            raise InputError(f"{', '.join(params)} has no effect on a model that is there already", fix="leave it out")
+        return using, str(getattr(using, "name", type(using).__name__))
+    if (Path(using) / "unseen.json").is_file():
+        return _encoder(open_model(str(using)), seed, params)
+    name = str(using)
+    if ":" in name or VERSION.sub("", name) in ENCODERS:
+        return ENCODERS.make(name, **_accepted(ENCODERS.get(name), seed=seed), **params), ENCODERS.full_name(name)
+    if not may_be_checkpoint(name):
+        raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen ls encoders' lists them")
+    return ENCODERS.make("transformer", checkpoint=name, **params), f"transformer.v1:{Path(name).name}"
+
+
+def compare(
+    data: Dataset,
+    predictions: Predictions | str | Path,
+    other: Predictions | str | Path,
+    split: Split | None = None,
+    *,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    slices: Sequence[str] = (),
+    groups: str | None = None,
+    seed: int = 42,
+) -> list[Measurement]:
+    """`difference.METRIC` of two models' predictions on the same rows: 95 % interval, and `p` among the tags.
+
+    Positive means that `predictions` has the higher value. With a split, for each part that both predict.
+    """
+    first, second = (
+        each if isinstance(each, Predictions) else read_predictions(each, data) for each in (predictions, other)
+    )
+    options: dict[str, Any] = {"slices": slices, "groups": groups, "seed": seed}
+    if split is None:
+        return evaluation.compare(data, first, second, np.arange(len(data)), metrics, **options)
+    split = split.of(data)
+    known = np.logical_and(*(pc.is_in(data.ids, value_set=each.ids).to_numpy() for each in (first, second)))
+    parts = [part for part in split.sizes if known[split.rows(part)].any()]
+    if not parts:
+        raise InputError("no row of the split has both predictions", expected="ids of the data in both files")
+    return [
+        row
+        for part in parts
+        for row in evaluation.compare(
+            data, first, second, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
         )
     ]
 

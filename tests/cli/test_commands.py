@@ -21,7 +21,9 @@ import typer
 from unseen import __version__, load, read_split
 from unseen.cli import app
 from unseen.evaluation import METRICS
+from unseen.representations import ENCODERS
 from unseen.splits import SPLITTERS
+from unseen.training import RECIPES
 
 COLUMNS = "--text text --label label --id id"
 Run = Callable[..., Any]
@@ -275,7 +277,7 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     lines = do("ls").out.splitlines()
     assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
-    assert names == ["tfidf.v1", *(f"{name}.v1" for name in SPLITTERS), *METRICS]
+    assert names == [*(f"{name}.v1" for name in (*ENCODERS, *SPLITTERS, *RECIPES)), *METRICS]
     assert all(len(line.split()) > 3 for line in lines)
     assert list(json.loads(do("ls splitters --json").out)) == ["splitters"]
 
@@ -312,7 +314,8 @@ def test_help_shows_an_example(words: tuple[str, ...], option: str, unseen: Run)
 def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
     tried = [words for words in COMMANDS if words not in {("demo",), ("data", "fetch")}]
-    assert tried[:5] == [("encode",), ("split",), ("score",), ("analyse",), ("export",)]
+    flow = ["stress", "train", "encode", "split", "predict", "score", "analyse", "report", "export"]
+    assert tried[: len(flow)] == [(name,) for name in flow]
     data = load(folder / "posts.csv")
     lines = ["id,prediction", *(f"{name},{data.label_names[0]}" for name in data.ids.to_pylist())]
     (folder / "predictions.csv").write_text("\n".join(lines), encoding="utf-8")

@@ -1,6 +1,32 @@
 """Analysis: what a split is like, whoever made it."""
 
+from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented
+from unseen.analysis.changes import Change, largest_changes
+from unseen.analysis.class_words import class_word_overlap
 from unseen.analysis.distances import distances
+from unseen.analysis.lengths import lengths
 from unseen.analysis.mixes import sizes_and_mixes
+from unseen.analysis.overlap import unigram_overlap
+from unseen.analysis.properties import properties
+from unseen.analysis.rare_words import rare_words
+from unseen.analysis.topics import class_topics, top_words
+from unseen.analysis.words import Words
 
-__all__ = ["distances", "sizes_and_mixes"]
+__all__ = [
+    "Change",
+    "Words",
+    "attribute_kinds",
+    "class_topics",
+    "class_word_overlap",
+    "distances",
+    "largest_changes",
+    "lengths",
+    "properties",
+    "rare_words",
+    "shift",
+    "sizes_and_mixes",
+    "split_groups",
+    "top_words",
+    "under_represented",
+    "unigram_overlap",
+]

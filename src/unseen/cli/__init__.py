@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import analyse, data, demo, encode, export, ls, score, split
+from unseen.cli import analyse, data, demo, encode, export, ls, predict, report, score, split, stress, train
 from unseen.cli.console import printable
 from unseen.errors import UnseenError
 
@@ -42,10 +42,14 @@ def _options(
 
 
 app.command()(demo.demo)
+app.command()(stress.stress)
+app.command()(train.train)
 app.command()(encode.encode)
 app.command()(split.split)
+app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
+app.command()(report.report)
 app.command()(export.export)
 app.add_typer(data.app, name="data")
 app.command()(ls.ls)

@@ -15,25 +15,33 @@ from unseen.cli.target import check_target
 @takes_data
 def encode(
     data: Any,
-    model: Annotated[str, typer.Option(help="Encoder; 'unseen ls encoders' lists them.")] = "tfidf",
+    model: Annotated[
+        str, typer.Option(help="Encoder ('unseen ls encoders'), a model folder, or a transformer's folder or hub name.")
+    ] = "tfidf",
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the vectors.")] = Path("vectors.npy"),
-    dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's)")] = None,
+    pooling: Annotated[str | None, typer.Option(help="Of a transformer: class, mean or last.")] = None,
+    reduce: Annotated[str | None, typer.Option(help="pca or umap, to --dimensions numbers.")] = None,
+    dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's; 50)")] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 42,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Turn texts into vectors.
+    """Turn texts into vectors. Interrupted and started again, a transformer goes on where it stopped.
 
     Example: unseen encode posts.csv --text text --label label --model tfidf -o vectors.npy
     """
     from unseen import api
+    from unseen.representations.resuming import forget
     from unseen.store import write_embeddings
 
     check_target(out, ".npy")
-    params = {} if dimensions is None else {"dimensions": dimensions}
+    given = {"dimensions": dimensions, "pooling": pooling}
+    params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    partial = out.with_name(f".{out.stem}.partial.npy")
     with notes(quiet), progress(quiet):
-        vectors = api.encode(data, model, seed=seed, **params)
+        vectors = api.encode(data, model, reduce=reduce, seed=seed, partial=partial, **params)
         write_embeddings(vectors, out, data)
+        forget(partial)
     rows, width = vectors.vectors.shape
     if as_json:
         print_json({"file": out, "rows": rows, "dimensions": width, "encoder": vectors.origin.step})

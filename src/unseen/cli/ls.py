@@ -11,27 +11,33 @@ from unseen.errors import UnknownNameError
 
 
 def ls(
-    kind: Annotated[str | None, typer.Argument(help="encoders, splitters or metrics; all when left out.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="encoders, splitters, recipes or metrics; all when left out.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """List encoders, splitters and metrics.
+    """List encoders, splitters, recipes and metrics.
 
     Example: unseen ls splitters
     """
     from unseen.evaluation import METRICS
     from unseen.representations import ENCODERS
     from unseen.splits import SPLITTERS
+    from unseen.training import RECIPES
 
-    registries = {"encoders": ENCODERS, "splitters": SPLITTERS}
-    known: dict[str, dict[str, str]] = {
-        kind: {own.full_name(name): own.summary(name) for name in own} for kind, own in registries.items()
+    registries = {"encoders": ENCODERS, "splitters": SPLITTERS, "recipes": RECIPES}
+    kinds = [*registries, "metrics"]
+    if kind is not None and kind not in kinds:
+        raise UnknownNameError.of("kind", kind, kinds)
+    shown: dict[str, dict[str, str]] = {
+        each: {own.full_name(name): own.summary(name) for name in own}
+        for each, own in registries.items()
+        if kind in (None, each)
     }
-    known["metrics"] = {
-        name: "higher is better" if each.higher_is_better else "lower is better" for name, each in METRICS.items()
-    }
-    if kind is not None and kind not in known:
-        raise UnknownNameError.of("kind", kind, known)
-    shown = {each: known[each] for each in known if kind in (None, each)}
+    if kind in (None, "metrics"):
+        shown["metrics"] = {
+            name: "higher is better" if each.higher_is_better else "lower is better" for name, each in METRICS.items()
+        }
     if as_json:
         print_json(shown)
         return

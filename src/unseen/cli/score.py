@@ -27,6 +27,9 @@ def score(
     groups: Annotated[
         str | None, typer.Option(help="Attribute drawn together in the bootstrap, e.g. an author.")
     ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(help="Predictions of another model: differences on the same rows, with p.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 42,
     as_json: Json = False,
@@ -42,16 +45,24 @@ def score(
 
     with notes(quiet), progress(quiet):
         found = None if split is None else read_any_split(split, data)
-        metrics = metric or list(DEFAULT_METRICS)
-        rows = api.score(data, predictions, found, metrics=metrics, slices=slice_by or [], groups=groups, seed=seed)
+        options: dict[str, Any] = {"metrics": metric or list(DEFAULT_METRICS), "slices": slice_by or []}
+        options |= {"groups": groups, "seed": seed}
+        rows = api.score(data, predictions, found, **options)
+        differences = [] if compare is None else api.compare(data, predictions, compare, found, **options)
         if out is not None:
-            write_measurements(rows, out)
+            write_measurements([*rows, *differences], out)
     if as_json:
-        print_json([asdict(row) for row in rows])
+        print_json([asdict(row) for row in [*rows, *differences]])
         return
-    lines = [["part", "slice", "metric", "value", "95 % interval", "n"]]
-    for row in rows:
-        value = "-" if row.value is None else f"{row.value:.4f}"
-        bounds = "-" if row.low is None or row.high is None else f"[{row.low:.4f}, {row.high:.4f}]"
-        lines.append([str(row.tags.get("part", "all")), row.slice, row.metric, value, bounds, f"{row.n:,}"])
-    print_table(lines, numbers_from=3)
+    print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
+    if differences:
+        typer.echo()
+        head = ["part", "slice", f"less {compare}", "value", "95 % interval", "n", "p"]
+        lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in differences]
+        print_table([head, *lines], numbers_from=3)
+
+
+def _cells(row: Any) -> list[str]:
+    value = "-" if row.value is None else f"{row.value:.4f}"
+    bounds = "-" if row.low is None or row.high is None else f"[{row.low:.4f}, {row.high:.4f}]"
+    return [str(row.tags.get("part", "all")), row.slice, row.metric, value, bounds, f"{row.n:,}"]

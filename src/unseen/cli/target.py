@@ -31,3 +31,13 @@ def check_target(path: Path, ending: str) -> None:
         raise InputError(f"cannot write {path}: {above.name} is not a folder", fix="name a file in a folder")
     if not os.access(above, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         raise InputError(f"cannot write {path}: {above} may not be written to", fix="name another folder")
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that holds other things than a model of ours."""
+    from unseen.store.files import holds
+
+    if path.exists() and not path.is_dir():
+        raise InputError(f"cannot write the folder {path}: it is a file", fix="give -o another name")
+    if path.is_dir() and any(path.iterdir()) and not holds(path / "unseen.json", {"classifier"}):
+        raise InputError(f"{path} holds other things than a model", fix="give -o another name, or an empty folder")

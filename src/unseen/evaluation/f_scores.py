@@ -24,55 +24,70 @@ def confusion(gold: npt.NDArray[np.integer], said: npt.NDArray[np.integer], k: i
 
 
 def class_scores(matrix: Floats, score: str = "f1") -> Floats:
-    """The score of each class; zero where it would divide by zero, as scikit-learn has it."""
+    """The score of each class [..., k]; zero where it would divide by zero, as scikit-learn has it."""
     if score not in SCORES:
         raise UnknownNameError.of("score", score, SCORES)
-    hits, predicted, gold = np.diag(matrix), matrix.sum(axis=0), matrix.sum(axis=1)
+    hits, predicted, gold = _diagonal(matrix), matrix.sum(axis=-2), matrix.sum(axis=-1)
     if score == "f1":
         return _ratio(2 * hits, predicted + gold)
     return _ratio(hits, predicted if score == "precision" else gold)
 
 
-def scheme_weights(counts: Floats, scheme: str, total: float | None = None) -> Floats:
-    """Normalised weights of the classes; classes without rows have none.
+def scheme_weights(counts: Floats, scheme: str, total: Floats | float | None = None) -> Floats:
+    """Normalised weights of the classes [..., k]; classes without rows have none.
 
     `total` is the N of the entropy scheme: all rows of the data, those of excluded classes too. The
     choice matters, so it is part of what must be reported; by default the sum of `counts`.
     """
-    total = float(counts.sum()) if total is None else total
+    total = counts.sum(axis=-1) if total is None else total
     present = counts > 0
-    shares = np.where(present, counts, 1.0) / total
-    raw = {
-        "macro": present.astype(np.float64),
-        "weighted": counts,
-        "dodrans": counts**0.75,
-        "entropy": -counts * np.log(shares),
-    }
-    if scheme not in raw:
-        raise UnknownNameError.of("weighting scheme", scheme, raw)
-    weights = np.where(present, raw[scheme], 0.0)
-    return np.asarray(weights / weights.sum()) if weights.sum() else weights
+    if scheme == "macro":
+        raw = present.astype(np.float64)
+    elif scheme == "weighted":
+        raw = counts
+    elif scheme == "dodrans":
+        raw = counts**0.75
+    elif scheme == "entropy":
+        raw = -counts * np.log(np.where(present, counts, 1.0) / np.maximum(total, 1.0)[..., None])
+    else:
+        raise UnknownNameError.of("weighting scheme", scheme, SCHEMES[1:])
+    weights = np.where(present, raw, 0.0)
+    return _ratio(weights, np.broadcast_to(weights.sum(axis=-1, keepdims=True), weights.shape))
+
+
+def averages(
+    matrices: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
+) -> Floats:
+    """One number for all classes but the `excluded` ones, for each matrix [..., k, k]; NaN when no class has rows.
+
+    With `micro`, true positives come from the included classes only; false positives are wrong
+    predictions of an included class, also on rows of an excluded one.
+    """
+    included = np.setdiff1d(np.arange(matrices.shape[-1]), excluded)
+    counts = matrices.sum(axis=-1)[..., included]
+    rows = counts.sum(axis=-1)
+    if scheme == "micro":
+        hits, predicted = _diagonal(matrices)[..., included].sum(-1), matrices.sum(axis=-2)[..., included].sum(-1)
+        below = {"f1": predicted + rows, "precision": predicted, "recall": rows}[score]
+        found = _ratio((2 if score == "f1" else 1) * hits, below)
+    else:
+        total = matrices.sum(axis=(-2, -1)) if count_excluded else rows
+        found = (scheme_weights(counts, scheme, total) * class_scores(matrices, score)[..., included]).sum(axis=-1)
+    return np.where(rows > 0, found, np.nan)
 
 
 def averaged(
     matrix: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
 ) -> float | None:
-    """One number for all classes but the `excluded` ones; None when no class has rows.
+    """`averages` of one matrix; None when no class has rows."""
+    found = float(averages(matrix, scheme, score, excluded, count_excluded))
+    return None if np.isnan(found) else found
 
-    With `micro`, true positives come from the included classes only; false positives are wrong
-    predictions of an included class, also on rows of an excluded one.
-    """
-    included = np.setdiff1d(np.arange(len(matrix)), excluded)
-    counts = matrix.sum(axis=1)[included]
-    if not counts.sum():
-        return None
-    if scheme == "micro":
-        hits, predicted = np.diag(matrix)[included].sum(), matrix.sum(axis=0)[included].sum()
-        below = {"f1": predicted + counts.sum(), "precision": predicted, "recall": counts.sum()}[score]
-        return float((2 if score == "f1" else 1) * hits / below) if below else 0.0
-    total = float(matrix.sum()) if count_excluded else float(counts.sum())
-    return float(scheme_weights(counts, scheme, total) @ class_scores(matrix, score)[included])
+
+def _diagonal(matrices: Floats) -> Floats:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    above, below = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unseen.evaluation.counting import Patterns, times_drawn
 from unseen.evaluation.metrics import Codes, Floats, Metric
 from unseen.seeding import generator
 
@@ -28,11 +29,47 @@ def interval(
     With `groups` (one number per row) whole groups are drawn: rows of one author are not independent,
     and an interval that ignores it is too narrow.
     """
-    values = [
-        metric(gold[rows], probabilities[rows], label_names) for rows in resamples(len(gold), groups, draws, seed)
+    (values,) = bootstrap(metric, gold, [probabilities], label_names, groups=groups, draws=draws, seed=seed)
+    return percentiles(values)
+
+
+def bootstrap(
+    metric: Metric,
+    gold: Codes,
+    probabilities: Sequence[Floats],
+    label_names: Sequence[str],
+    *,
+    groups: npt.NDArray[np.integer] | None = None,
+    draws: int = DRAWS,
+    seed: int = 42,
+) -> Floats:
+    """The metric of several models [models, draws] on the same resamples of rows; NaN where there is no value."""
+    names, draw = label_names, generator(seed, "bootstrap")
+    if metric.of_counts is not None:
+        patterns = Patterns(gold, [each.argmax(axis=1) for each in probabilities], len(names), groups)
+        values = [
+            [metric.of_counts(patterns.matrices(counts, model), names) for model in range(len(probabilities))]
+            for counts in patterns.resampled(draws, draw)
+        ]
+        return np.concatenate(values, axis=1)
+    if metric.of_weights is not None:
+        unit = np.arange(len(gold)) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
+        values = [
+            [metric.of_weights(gold, each, times[:, unit].astype(np.float64), names) for each in probabilities]
+            for times in times_drawn(int(unit.max()) + 1, draws, draw)
+        ]
+        return np.concatenate(values, axis=1)
+    found = [
+        [metric(gold[rows], each[rows], names) for each in probabilities]
+        for rows in resamples(len(gold), groups, draws, seed)
     ]
-    known = np.array([value for value in values if value is not None])
-    if len(known) * 2 <= draws:
+    return np.array(found, dtype=np.float64).T  # None becomes NaN
+
+
+def percentiles(values: Floats) -> tuple[float, float] | None:
+    """The middle 95 % of what is known; None when that is not even half."""
+    known = values[np.isfinite(values)]
+    if len(known) * 2 <= len(values):
         return None
     low, high = np.quantile(known, [0.025, 0.975])
     return float(low), float(high)

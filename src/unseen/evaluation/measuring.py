@@ -38,9 +38,9 @@ def measure(
     """
     chosen = [checked(name, predictions) for name in metrics]
     probabilities = aligned(data, predictions, rows)
-    units = None if groups is None else _codes(data.attribute(groups))[rows]
+    units = None if groups is None else unit_codes(data.attribute(groups))[rows]
     found = []
-    for name, where in _slices(data, rows, slices):
+    for name, where in places_by_slice(data, rows, slices):
         gold, p = data.labels[rows[where]], probabilities[where]
         for each in chosen:
             value = each(gold, p, data.label_names)
@@ -76,7 +76,7 @@ def aligned(data: Dataset, predictions: Predictions, rows: npt.NDArray[np.intp])
     return predictions.probabilities[at.to_numpy(zero_copy_only=False)][:, columns]
 
 
-def _slices(
+def places_by_slice(
     data: Dataset, rows: npt.NDArray[np.intp], attributes: Sequence[str]
 ) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
     """Names of slices and the places of their rows in `rows`; first of all, all of them."""
@@ -90,7 +90,8 @@ def _slices(
             yield f"{attribute}={value}", np.array(places[value])
 
 
-def _codes(values: pa.ChunkedArray) -> npt.NDArray[np.intp]:
+def unit_codes(values: pa.ChunkedArray) -> npt.NDArray[np.intp]:
+    """A number per row, equal for equal values: what is drawn together."""
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
         raise InputError("groups must have one value per row", got=str(values.type))
     return np.unique(np.array([str(each) for each in values.to_pylist()]), return_inverse=True)[1]

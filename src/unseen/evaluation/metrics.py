@@ -15,12 +15,22 @@ import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.calibration import brier, expected_calibration_error, log_loss
-from unseen.evaluation.f_scores import SCHEMES, SCORES, averaged, class_scores, confusion
-from unseen.evaluation.ranking import auc, auc_one_vs_one, auc_one_vs_rest, average_precision
+from unseen.evaluation.f_scores import SCHEMES, SCORES, averages, class_scores, confusion
+from unseen.evaluation.ranking import (
+    auc,
+    auc_one_vs_one,
+    auc_one_vs_rest,
+    aucs,
+    aucs_one_vs_one,
+    aucs_one_vs_rest,
+    average_precision,
+)
 
 Codes = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
+OfCounts = Callable[[Floats, Sequence[str]], Floats]
+OfWeights = Callable[[Codes, Floats, Floats, Sequence[str]], Floats]
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$")
 
 
@@ -33,6 +43,11 @@ class Metric:
     higher_is_better: bool = True
     low: float = 0.0
     high: float = 1.0
+    of_counts: OfCounts | None = None
+    """The same of many confusion matrices [..., gold, predicted] at once, NaN where there is no value; None for
+    metrics that need more than the predicted labels."""
+    of_weights: OfWeights | None = None
+    """The same with each row counted so often, for many weightings [draws, rows] at once, where that was written."""
 
     def __call__(self, gold: Codes, probabilities: Floats, label_names: Sequence[str]) -> float | None:
         """The value; None when the rows cannot give one, e.g. for lack of a class."""
@@ -52,26 +67,47 @@ def metric(name: str) -> Metric:
     raise UnknownNameError.of("metric", name, METRICS, fix="or one of a label, e.g. f1[LABEL]")
 
 
-def _of_label(score: str, label: str) -> Metric:
+def counted(name: str, of_counts: OfCounts) -> Metric:
+    """A metric that the confusion counts decide."""
+
     def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+        found = float(of_counts(confusion(gold, probabilities.argmax(axis=1), len(names)), names))
+        return None if np.isnan(found) else found
+
+    return Metric(name, compute, of_counts=of_counts)
+
+
+def _of_label(score: str, label: str) -> Metric:
+    def code(names: Sequence[str]) -> int:
         if label not in names:
             raise UnknownNameError.of("label", label, names)
-        code = list(names).index(label)
-        if score == "roc_auc":
-            return auc(gold == code, probabilities[:, code])
-        if score == "average_precision":
-            return average_precision(gold == code, probabilities[:, code])
-        matrix = confusion(gold, probabilities.argmax(axis=1), len(names))
-        return float(class_scores(matrix, score)[code]) if matrix[code].sum() else None
+        return list(names).index(label)
 
-    return Metric(f"{score}[{label}]", compute)
+    def ranked(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+        area = auc if score == "roc_auc" else average_precision
+        return area(gold == code(names), probabilities[:, code(names)])
+
+    def of_counts(matrices: Floats, names: Sequence[str]) -> Floats:
+        rows = matrices[..., code(names), :].sum(axis=-1)
+        return np.where(rows > 0, class_scores(matrices, score)[..., code(names)], np.nan)
+
+    def of_weights(gold: Codes, probabilities: Floats, weights: Floats, names: Sequence[str]) -> Floats:
+        return aucs(gold == code(names), probabilities[:, code(names)], weights)
+
+    full = f"{score}[{label}]"
+    if score in SCORES:
+        return counted(full, of_counts)
+    return Metric(full, ranked, of_weights=of_weights if score == "roc_auc" else None)
 
 
-def _averaged(score: str, scheme: str) -> Compute:
-    def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
-        return averaged(confusion(gold, probabilities.argmax(axis=1), len(names)), scheme, score)
+def _averaged(score: str, scheme: str) -> Metric:
+    return counted(f"{score}.{scheme}", lambda matrices, _: averages(matrices, scheme, score))
 
-    return compute
+
+def _share_right(matrices: Floats, _: Sequence[str]) -> Floats:
+    rows = matrices.sum(axis=(-2, -1))
+    right = np.trace(matrices, axis1=-2, axis2=-1)
+    return np.where(rows > 0, right / np.maximum(rows, 1), np.nan)
 
 
 def _two_classes(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
@@ -90,11 +126,19 @@ def _mean_precision(gold: Codes, probabilities: Floats, names: Sequence[str]) ->
 METRICS: dict[str, Metric] = {
     each.id: each
     for each in (
-        Metric("accuracy", lambda gold, p, _: float(np.mean(p.argmax(axis=1) == gold))),
-        *(Metric(f"{score}.{scheme}", _averaged(score, scheme)) for score in SCORES for scheme in SCHEMES),
-        Metric("roc_auc.binary", _two_classes),
-        Metric("roc_auc.ovo", lambda gold, p, _: auc_one_vs_one(gold, p)),
-        Metric("roc_auc.ovr", lambda gold, p, _: auc_one_vs_rest(gold, p)),
+        counted("accuracy", _share_right),
+        *(_averaged(score, scheme) for score in SCORES for scheme in SCHEMES),
+        Metric("roc_auc.binary", _two_classes, of_weights=lambda gold, p, w, _: aucs(gold == 1, p[:, 1], w)),
+        Metric(
+            "roc_auc.ovo",
+            lambda gold, p, _: auc_one_vs_one(gold, p),
+            of_weights=lambda gold, p, w, _: aucs_one_vs_one(gold, p, w),
+        ),
+        Metric(
+            "roc_auc.ovr",
+            lambda gold, p, _: auc_one_vs_rest(gold, p),
+            of_weights=lambda gold, p, w, _: aucs_one_vs_rest(gold, p, w),
+        ),
         Metric("average_precision.macro", _mean_precision),
         Metric("log_loss", lambda gold, p, _: log_loss(gold, p), higher_is_better=False, high=float("inf")),
         Metric("brier", lambda gold, p, _: brier(gold, p), higher_is_better=False, high=2.0),

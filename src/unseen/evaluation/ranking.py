@@ -43,6 +43,35 @@ def auc_one_vs_one(gold: npt.NDArray[np.integer], probabilities: Floats) -> floa
     return float(np.mean(areas))
 
 
+def aucs(positive: Mask, scores: Floats, weights: Floats) -> Floats:
+    """`auc` with each row counted so often, for many weightings [draws, rows] at once; NaN without both."""
+    order = np.argsort(scores, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(scores[order]) != 0))  # where a new score begins
+    placed, is_positive = weights[:, order], positive[order]
+    wins = np.add.reduceat(np.where(is_positive, placed, 0.0), starts, axis=1)
+    losses = np.add.reduceat(np.where(is_positive, 0.0, placed), starts, axis=1)
+    above = np.cumsum(losses, axis=1) - losses / 2
+    pairs = wins.sum(axis=1) * losses.sum(axis=1)
+    return np.divide((wins * above).sum(axis=1), pairs, out=np.full(len(weights), np.nan), where=pairs > 0)
+
+
+def aucs_one_vs_rest(gold: npt.NDArray[np.integer], probabilities: Floats, weights: Floats) -> Floats:
+    """`auc_one_vs_rest` for many weightings at once."""
+    return np.mean([aucs(gold == c, probabilities[:, c], weights) for c in range(probabilities.shape[1])], axis=0)
+
+
+def aucs_one_vs_one(gold: npt.NDArray[np.integer], probabilities: Floats, weights: Floats) -> Floats:
+    """`auc_one_vs_one` for many weightings at once."""
+    areas = []
+    for a, b in combinations(range(probabilities.shape[1]), 2):
+        rows = np.flatnonzero((gold == a) | (gold == b))
+        if not len(rows):
+            return np.full(len(weights), np.nan)
+        some = weights[:, rows]
+        areas += [aucs(gold[rows] == each, probabilities[rows, each], some) for each in (a, b)]
+    return np.asarray(np.mean(areas, axis=0))
+
+
 def average_precision(positive: Mask, scores: Floats) -> float | None:
     """Area under the precision–recall curve by steps; None without a positive row."""
     if not positive.any():

@@ -5,56 +5,182 @@ from __future__ import annotations
 import html
 import io
 import re
+import warnings
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.types import Embeddings, Split
+from unseen.reports.wording import number, shortened
 
-TRAIN_COLOUR, TEST_COLOUR = "#9aa5b1", "#d55e00"
+TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
+CLASS_COLOURS = ("#3b8fd4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a08c00")
+"""Told apart by colour-blind readers (after Okabe and Ito), visible on light and on dark paper."""
+OTHER_COLOUR = "#8a929c"
+"""Classes beyond the palette."""
+INK, FAINT, PAPER = "#010203", "#040506", "#070809"
+"""Stand-ins that become the page's own colours, which differ in the dark."""
 MOST_POINTS = 4_000
 NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
-def latent_maps(embeddings: Embeddings, splits: Sequence[Split], seed: int = 42) -> list[str]:
-    """The vectors in two dimensions, one picture per split, test rows in colour. An illustration, not a proof."""
-    points = plane(embeddings.vectors, seed)
-    shown = np.random.default_rng(seed).permutation(len(points))[:MOST_POINTS]
-    return [_map(points[shown], np.isin(shown, split.rows("test")), split.name) for split in splits]
-
-
-def _map(points: npt.NDArray[np.float64], test: npt.NDArray[np.bool_], name: str) -> str:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.4, 3.2), layout="constrained")
-    figure.patch.set_alpha(0)
-    axes = figure.subplots()
-    for rows, colour, alpha in ((~test, TRAIN_COLOUR, 0.45), (test, TEST_COLOUR, 0.9)):
-        x, y = points[rows].T
-        axes.scatter(x, y, s=5, c=colour, alpha=alpha, linewidths=0, rasterized=True)
-    axes.set_axis_off()
-    return _svg(figure, f"Map of the texts for the split {name}: test rows in orange, training rows in grey.")
-
-
 def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.float64]:
-    """Two coordinates per row: t-SNE for up to a few thousand rows, the first principal components beyond."""
+    """Two coordinates per row by t-SNE, made for some thousand rows; by principal components for fewer than ten."""
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 
-    if len(vectors) < 10 or len(vectors) > MOST_POINTS:
+    if len(vectors) < 10:
         return PCA(2, random_state=seed).fit_transform(vectors)
     return TSNE(2, metric="cosine", init="pca", random_state=seed, perplexity=min(30, len(vectors) // 4)).fit_transform(
         vectors
     )
 
 
-def _svg(figure: object, description: str) -> str:
-    """The figure as an SVG element with a description for those who do not see it."""
+@dataclass(frozen=True)
+class GapRow:
+    """One line of the gap chart: a family's score on one part."""
+
+    family: str
+    part: str
+    value: float
+    low: float | None
+    high: float | None
+    single: tuple[float, ...]
+    """Score of each run."""
+
+
+def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None, *, narrow: bool = False) -> str:
+    """Scores of each family, test part over independent part, with whiskers; ticks are single runs.
+
+    The narrow form has room for a telephone: names stand above their lines.
+    """
+    from matplotlib.figure import Figure
+
+    families = list(dict.fromkeys(row.family for row in rows))
+    width, step = (3.7, 0.62) if narrow else (7.6, 0.46)
+    height = step * len(families) + 0.75
+    figure = Figure(figsize=(width, height))
+    figure.patch.set_alpha(0)
+    left = 0.02 if narrow else 0.22
+    axes = figure.add_axes((left, 0.55 / height, 0.96 - left, 1 - 0.65 / height))
+    for row in rows:
+        place = families.index(row.family) + (0.13 if row.part == "independent" else -0.13) + 0.1 * narrow
+        _draw_score(axes, row, place)
+    look: dict[str, Any] = {"color": INK, "va": "center", "parse_math": False, "transform": axes.get_yaxis_transform()}
+    for place, family in enumerate(families):
+        if narrow:
+            ground = {"facecolor": PAPER, "linewidth": 0, "pad": 1}
+            axes.text(0.0, place - 0.3, shortened(family, 40), ha="left", bbox=ground, **look)
+        else:
+            axes.text(-0.02, place, shortened(family, 16), ha="right", **look)
+    if guessing is not None:
+        axes.axvline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
+    _bare_axes(axes, rows, guessing, len(families), metric)
+    said = ", ".join(f"{row.family} {row.part} {number(row.value)}" for row in rows)
+    return _svg(figure, f"{metric} with 95 % intervals: {said}. The table below has the same numbers.")
+
+
+def _draw_score(axes: Any, row: GapRow, place: float) -> None:
+    test = row.part == "test"
+    colour = TEST_COLOUR if test else INDEPENDENT_COLOUR
+    if row.low is not None and row.high is not None:
+        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2.2, solid_capstyle="round", alpha=0.75)
+    axes.vlines(row.single, place - 0.1, place + 0.1, color=colour, linewidth=0.9, alpha=0.8)
+    axes.plot([row.value], [place], "o" if test else "D", color=colour, markersize=6.5 if test else 5)
+
+
+def _bare_axes(axes: Any, rows: Sequence[GapRow], guessing: float | None, count: int, metric: str) -> None:
+    """A horizontal scale of round numbers with light rules and nothing else."""
+    numbers = [each for row in rows for each in (row.value, row.low, row.high, *row.single) if each is not None]
+    low, high = min([*numbers, guessing or numbers[0]]), max(numbers)
+    pad = 0.06 * (high - low) + 0.01
+    axes.set_xlim(low - pad, high + pad)
+    axes.set_ylim(count - 0.45, -0.55)
+    axes.set_yticks([])
+    axes.xaxis.set_major_formatter(lambda value, _: number(value, 1 if round(value * 10, 6) % 1 == 0 else 2))
+    axes.locator_params(axis="x", nbins=7)
+    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="x", length=0, colors=INK, labelsize=9)
+    axes.set_xlabel(shortened(metric, 40), color=INK, fontsize=9, parse_math=False)
+    axes.patch.set_alpha(0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def class_map(points: npt.NDArray[np.float64], labels: npt.NDArray[np.str_], names: Sequence[str]) -> str:
+    """Every point in the colour of its class, drawn in an order that hides no class behind another."""
+    colours = class_colours(names)
+    shown = _shown(len(points))
+    drawn = [colours.get(str(label), OTHER_COLOUR) for label in labels[shown]]
+    return _scattered([(points[shown], drawn, 0.75)], f"Map of the texts by class: {', '.join(names)}.")
+
+
+def part_map(points: npt.NDArray[np.float64], parts: npt.NDArray[np.str_], name: str) -> str:
+    """Test rows of one split in colour over all others in grey."""
+    shown = _shown(len(points))
+    test = parts[shown] == "test"
+    layers: list[Layer] = [
+        (points[shown][~test], TRAIN_COLOUR, 0.4),
+        (points[shown][test], TEST_COLOUR, 0.85),
+    ]
+    return _scattered(layers, f"Map of the texts for the split {name}: test rows in orange, all others in grey.")
+
+
+def class_colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour per class; classes beyond the palette share one."""
+    palette = CLASS_COLOURS + (OTHER_COLOUR,) * len(names)
+    return dict(zip(names, palette, strict=False))
+
+
+Layer = tuple[npt.NDArray[np.float64], str | list[str], float]
+
+
+def _scattered(layers: Sequence[Layer], description: str) -> str:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.2, 3.0))
+    figure.patch.set_alpha(0)
+    axes = figure.add_axes((0, 0, 1, 1))
+    count = sum(len(points) for points, _, _ in layers)
+    size = min(14.0, max(4.0, 12_000 / max(1, count)))  # few points are drawn larger
+    for points, colour, alpha in layers:
+        x, y = points.T
+        axes.scatter(x, y, s=size, c=colour, alpha=alpha, linewidths=0, rasterized=True)
+    axes.set_axis_off()
+    return _svg(figure, description)
+
+
+def _shown(count: int, seed: int = 42) -> npt.NDArray[np.intp]:
+    """Rows to draw, in the order of drawing."""
+    return np.random.default_rng(seed).permutation(count)[:MOST_POINTS]
+
+
+def _svg(figure: Any, description: str) -> str:
+    """The figure as an SVG element with a description for those who do not see it; the same bytes every time."""
+    from matplotlib import rc_context
+
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", dpi=110, metadata=NO_METADATA)  # type: ignore[attr-defined]
-    svg = buffer.getvalue()
+    with rc_context({"svg.hashsalt": "unseen", "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the browser's fonts draw the text
+        figure.savefig(buffer, format="svg", dpi=110, metadata=NO_METADATA)
+    svg = re.sub(r"<style.*?</style>", "", buffer.getvalue(), flags=re.DOTALL)
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    key = f"{zlib.crc32(f'{description} {figure.get_figwidth()}'.encode()):08x}"
+    # matplotlib writes no < or > into texts, so what is between them is a tag
+    svg = re.sub(r"<[^>]+>", lambda tag: _at_home(tag[0], key), svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(description)}" ', 1)
+
+
+def _at_home(tag: str, key: str) -> str:
+    """A tag of matplotlib's that fits into a page: the page's font and colours, ids of its own, no fixed size."""
+    if tag.startswith("<svg"):
+        tag = re.sub(r' (width|height)="[^"]*"', "", tag)
+    tag = re.sub(r' id="(figure|axes|patch|line2d|text|matplotlib|xtick|ytick|\w*Collection)[\w.]*"', "", tag)
+    tag = re.sub(r' id="', f' id="{key}', tag)
+    tag = re.sub(r'(href="#|url\(#)', rf"\g<1>{key}", tag)
+    tag = re.sub(r"font-family: [^;]*;", "font-family: inherit;", tag)
+    return tag.replace(INK, "currentColor").replace(FAINT, "var(--soft)").replace(PAPER, "var(--paper)")

@@ -10,7 +10,15 @@ import numpy.typing as npt
 
 from unseen.registry import Registry
 
-ENCODERS = Registry("encoder", {"tfidf.v1": "unseen.representations.tfidf:TfidfEncoder"})
+ENCODERS = Registry(
+    "encoder",
+    {
+        "tfidf.v1": "unseen.representations.tfidf:TfidfEncoder",
+        "minilm.v1": "unseen.representations.transformer:MiniLM",
+        "smollm2.v1": "unseen.representations.transformer:SmolLM2",
+        "transformer.v1": "unseen.representations.transformer:TransformerEncoder",
+    },
+)
 
 __all__ = ["ENCODERS", "encode_texts"]
 

@@ -34,7 +34,8 @@ class Request:
     groups: str | None = None
     """Attribute whose values must not be on both sides of anything."""
     dev: float = 0
-    independent: float = 0
+    independent: float | npt.NDArray[np.bool_] = 0
+    """A mask in the row order of `data` names the very rows."""
     seed: int = 42
     name: str = "split"
     step: str = "split"
@@ -51,7 +52,10 @@ def partition(request: Request, splitter: Any) -> list[Split]:
     by_id = pc.sort_indices(data.ids).to_numpy().astype(np.intp)
     labels = np.array(data.label_names)[data.labels[by_id]]
     groups = None if request.groups is None else group_values(data, request.groups)[by_id]
-    aside = _drawn(request, "independent", request.independent, labels, groups, np.ones(len(data), bool))
+    if isinstance(request.independent, np.ndarray):
+        aside = _asked_aside(request.independent, len(data))[by_id]
+    else:
+        aside = _drawn(request, "independent", request.independent, labels, groups, np.ones(len(data), bool))
     rest = np.flatnonzero(~aside)
     X = None if request.X is None else _take(request.X, by_id[rest])
     choices = _choices(splitter, X, labels[rest], None if groups is None else groups[rest])
@@ -101,6 +105,16 @@ def _drawn(
         chosen = draw.folds(None, labels[rows], None if groups is None else groups[rows])[0]
         drawn[rows[chosen.test]] = True
     return drawn
+
+
+def _asked_aside(mask: npt.NDArray[Any], rows: int) -> npt.NDArray[np.bool_]:
+    if mask.dtype != np.bool_ or mask.shape != (rows,) or mask.all():
+        raise InputError(
+            "the rows to set aside are not named by a mask",
+            expected=f"{rows} values True or False, not all True",
+            got=f"{mask.dtype} {mask.shape}",
+        )
+    return mask
 
 
 def _record(

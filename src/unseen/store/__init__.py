@@ -4,15 +4,17 @@ from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.embeddings import read_embeddings, write_embeddings
 from unseen.store.exports import to_dataset_dict, to_indices
 from unseen.store.files import atomic, read_json, sha256_of, write_json, write_text
+from unseen.store.findings import read_findings, write_findings
 from unseen.store.foreign_splits import read_parts
 from unseen.store.measurements import read_measurements, write_measurements
-from unseen.store.predictions import read_predictions
+from unseen.store.predictions import read_predictions, write_predictions
 from unseen.store.splits import read_split, write_split
 
 __all__ = [
     "atomic",
     "read_dataset",
     "read_embeddings",
+    "read_findings",
     "read_json",
     "read_measurements",
     "read_parts",
@@ -23,8 +25,10 @@ __all__ = [
     "to_indices",
     "write_dataset",
     "write_embeddings",
+    "write_findings",
     "write_json",
     "write_measurements",
+    "write_predictions",
     "write_split",
     "write_text",
 ]

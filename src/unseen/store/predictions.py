@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.store.files import atomic, csv_rows, harmless, unharmed
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
@@ -44,11 +46,58 @@ def read_predictions(path: str | Path, data: Dataset) -> Predictions:
         )
     else:
         values = _one_hot(table, data, path)
-    return Predictions(string_array(table["id"].cast(pa.string()).combine_chunks()), values, data.label_names, origin)
+    ids = string_array(table["id"].cast(pa.large_string()))
+    return Predictions(ids if path.suffix == ".parquet" else _unharmed(ids, data), values, data.label_names, origin)
+
+
+def write_predictions(predictions: Predictions, path: str | Path) -> Path:
+    """Write Parquet, or CSV for a path that ends so: `id` and a column of probabilities per label.
+
+    `read_predictions` gives the same numbers back. Columns are named by the label; where that would be
+    ambiguous (a label `id`, or `x` beside `p_x`), by `p_` and the label. Predictions that are only labels
+    are written as such.
+    """
+    path = Path(path)
+    if path.suffix not in (".parquet", ".csv"):
+        raise InputError(f"cannot write predictions to {path.name}", expected="a name that ends in .parquet or .csv")
+    columns = _columns(predictions)
+    with atomic(path) as temporary:
+        if path.suffix == ".parquet":
+            pq.write_table(pa.table({"id": predictions.ids} | columns), temporary, compression="zstd")
+        else:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                _write_csv(predictions.ids.to_pylist(), columns, file)
+    return path
+
+
+def _columns(predictions: Predictions) -> dict[str, Any]:
+    names = predictions.label_names
+    if predictions.origin.params.get("hard") and not {"id", *HARD} & set(names):
+        return {"prediction": [names[code] for code in predictions.probabilities.argmax(axis=1)]}
+    ambiguous = "id" in names or any(f"p_{name}" in names for name in names)
+    columns = [f"p_{name}" if ambiguous else name for name in names]
+    return dict(zip(columns, predictions.probabilities.T, strict=True))
+
+
+def _write_csv(ids: list[str], columns: dict[str, Any], file: TextIO) -> None:
+    write_row = csv_rows(file)
+    write_row(["id", *columns])
+    # Python's shortest form of a float is read back as the same float
+    values = [each if isinstance(each, list) else map(repr, each.tolist()) for each in columns.values()]
+    for name, *row in zip(ids, *values, strict=True):
+        write_row([harmless(name), *row])
+
+
+def _unharmed(ids: pa.ChunkedArray, data: Dataset) -> pa.ChunkedArray:
+    """The ids as `write_predictions` got them; somebody else's file has them as they are."""
+    plain = string_array([unharmed(each or "") for each in ids.to_pylist()])
+    ours, theirs = (pc.is_in(each, value_set=data.ids) for each in (plain, ids))
+    return plain if pc.all(ours).as_py() and not pc.all(theirs).as_py() else ids
 
 
 def _read_csv(path: Path) -> pa.Table:
-    as_text = pacsv.ConvertOptions(column_types={"id": pa.string()}, strings_can_be_null=True)
+    # only an empty field is missing: "NA" may be somebody's id, and an id is never a number
+    as_text = pacsv.ConvertOptions(column_types={"id": pa.string()}, null_values=[""], strings_can_be_null=True)
     return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(newlines_in_values=True), convert_options=as_text)
 
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: it renders, asks nobody, runs nothing, fits a telephone, and can be read."""
+"""A real browser for tests: opens a page, measures it, and tells what it asked of the network."""
 
 from __future__ import annotations
 
@@ -88,76 +88,6 @@ def requested(log: Path) -> set[str]:
     """Addresses in a net log that a page asked for; what the browser asks for itself has no origin."""
     asked = [event.get("params", {}) for event in json.loads(log.read_text(encoding="utf-8"))["events"]]
     return {each["url"] for each in asked if each.get("initiator", "not an origin") != "not an origin"}
-
-
-def test_the_report_renders_and_nothing_hostile_runs(
-    page: Path, browse: Callable[..., str], hostile: tuple[str, ...]
-) -> None:
-    dom = browse(page, "--dump-dom")
-    title = html.unescape(re.search(r"<title>(.*?)</title>", dom, re.DOTALL)[1])  # type: ignore[index]
-    assert title == f"unseen: splits of {hostile[0]}"
-    assert "<script" not in dom
-    assert dom.count("<svg") == 3
-    assert "How to do it again" in dom
-
-
-def test_what_runs_would_be_noticed(page: Path, browse: Callable[..., str], tmp_path: Path) -> None:
-    unsafe = tmp_path / "unsafe.html"
-    unsafe.write_text(html.unescape(page.read_text(encoding="utf-8")), encoding="utf-8")
-    assert "<title>it ran</title>" in browse(unsafe, "--dump-dom")
-
-
-def test_nothing_is_asked_of_the_network(page: Path, browse: Callable[..., str], tmp_path: Path) -> None:
-    browse(page, "--dump-dom", f"--log-net-log={tmp_path / 'log.json'}")
-    assert requested(tmp_path / "log.json") == set()
-    asking = tmp_path / "asking.html"
-    picture = '<img src="https://example.invalid/x.png"></body>'
-    asking.write_text(page.read_text(encoding="utf-8").replace("</body>", picture), encoding="utf-8")
-    browse(asking, "--dump-dom", f"--log-net-log={tmp_path / 'asked.json'}")
-    assert requested(tmp_path / "asked.json") == {"https://example.invalid/x.png"}
-
-
-@pytest.mark.parametrize("width", [PHONE, 700, 1100])
-def test_nothing_is_wider_than_the_page(page: Path, probe: Callable[..., dict[str, Any]], width: int) -> None:
-    found = probe(page.read_text(encoding="utf-8"), width)
-    assert found["width"] == width
-    assert found["over"] == []
-    assert found["scrolls"] == width
-    assert found["height"] > 1000
-    if width == PHONE:
-        assert found["tables"] == [0]
-
-
-def test_what_is_too_wide_would_be_noticed(page: Path, probe: Callable[..., dict[str, Any]]) -> None:
-    content = page.read_text(encoding="utf-8").replace("<h2>Map", '<p style="width:900px">too wide</p><h2>Map', 1)
-    found = probe(content, PHONE)
-    assert found["over"] == ["P: too wide"]
-    assert found["scrolls"] > PHONE
-
-
-@pytest.mark.parametrize(("scheme", "flag"), [("dark", 0), ("light", 1)])
-def test_light_and_dark_can_be_read(page: Path, probe: Callable[..., dict[str, Any]], scheme: str, flag: int) -> None:
-    found = probe(page.read_text(encoding="utf-8"), 1000, f"--blink-settings=preferredColorScheme={flag}")
-    colours = {name: luminance(colour) for name, colour in found["colours"].items()}
-    assert (colours["paper"] < 0.5) == (scheme == "dark")
-    for name in ("ink", "soft", "heads"):
-        assert contrast(colours[name], colours["paper"]) >= 4.5, name
-
-
-def test_pictures_of_light_and_dark_differ(page: Path, browse: Callable[..., str], tmp_path: Path) -> None:
-    from PIL import Image
-
-    pictures = []
-    for flag in (0, 1):
-        target = tmp_path / f"{flag}.png"
-        browse(
-            page, f"--screenshot={target}", "--window-size=1000,1400", f"--blink-settings=preferredColorScheme={flag}"
-        )
-        pictures.append(np.asarray(Image.open(target).convert("L"), dtype=float))
-    dark, light = pictures
-    assert np.median(dark) < 60 < 200 < np.median(light)
-    for each in pictures:
-        assert (np.abs(each - np.median(each)) > 60).mean() > 0.01, "hardly anything is drawn"
 
 
 def luminance(colour: str) -> float:

@@ -1,0 +1,163 @@
+"""Which properties of a split differ most from those of random splits, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unseen.types import Measurement, some
+
+SMALLEST = 0.1
+"""Differences below it are not worth a word."""
+
+SAYINGS = {
+    "unigram_overlap": ("test texts share more words with training", "test texts share fewer words with training"),
+    "length.words": ("test texts are longer", "test texts are shorter"),
+    "rare_words": ("test texts hold more rare words", "test texts hold fewer rare words"),
+    "class_word_overlap": (
+        "the words typical of a class are more alike in test and training",
+        "the words typical of a class differ more between test and training",
+    ),
+    "under_represented.": (
+        "more values of {of} are mostly missing from training",
+        "fewer values of {of} are mostly missing from training",
+    ),
+    "shift.": (
+        "{of} is distributed more differently in test and training",
+        "{of} is distributed more alike in test and training",
+    ),
+    "split_groups.": (
+        "more groups of {of} have texts on both sides",
+        "fewer groups of {of} have texts on both sides",
+    ),
+    "nearest_train_distance.": ("test texts are farther from training", "test texts are nearer to training"),
+    "label_share": ("the test part holds more {of}", "the test part holds less {of}"),
+}
+"""What to say when a property of the test part is higher, and when it is lower; a name that ends in a dot goes on."""
+
+UNITS = {"length.words": " words", "rare_words": " per text"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A property that differs from that of random splits."""
+
+    metric: str
+    value: float
+    baseline: float
+    """Mean over the random splits."""
+    difference: float
+    """Signed, in comparable units: standard deviations of a text (Cohen's d), for shares the arcsine scale
+    (Cohen's h). .2 is small, .8 is large."""
+    sentence: str
+
+
+def largest_changes(properties: Sequence[Measurement], split: str, baselines: Sequence[str]) -> list[Change]:
+    """The properties in which `split` differs from the splits named `baselines`, the largest difference first.
+
+    Left out is what differs by less than a tenth of a unit, by no more than the baselines differ from their
+    own mean, or by no more than chance would for a test part of this size.
+    """
+    found = []
+    mine = _comparable(properties, split)
+    others = [_comparable(properties, name) for name in dict.fromkeys(baselines)]
+    for key, row in mine.items():
+        known = [rows[key] for rows in others if key in rows]
+        if known and (change := _change(row, known, properties)):
+            found.append(change)
+    return sorted(found, key=lambda change: (-abs(change.difference), change.metric, change.sentence))
+
+
+def _comparable(properties: Sequence[Measurement], split: str) -> dict[tuple[str, str], Measurement]:
+    """Rows of the test part of one split that have something to say, by metric and slice."""
+    return {
+        (row.metric, row.slice): row
+        for row in properties
+        if row.value is not None
+        and row.tags.get("split") == split
+        and row.tags.get("part") == "test"
+        and _saying(row.metric) is not None
+        and (row.slice == "all" or row.metric == "label_share")
+    }
+
+
+def _change(row: Measurement, baselines: Sequence[Measurement], properties: Sequence[Measurement]) -> Change | None:
+    places = _on_scale([row, *baselines])
+    middle = float(np.mean(places[1:]))
+    difference = float(places[0]) - middle
+    spread = float(np.abs(places[1:] - middle).max())
+    if abs(difference) <= max(SMALLEST, spread, _chance(row)):
+        return None
+    value, baseline = float(row.value or 0), float(np.mean([each.value for each in baselines]))
+    return Change(row.metric, value, baseline, difference, _sentence(row, baseline, difference > 0, properties))
+
+
+def _on_scale(rows: Sequence[Measurement]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The values on a scale whose unit means the same for every property."""
+    values = np.array([row.value for row in rows], np.float64)
+    if rows[0].low is not None:
+        deviation = float(np.sqrt(np.mean([_deviation(row) ** 2 for row in rows])))
+        return values / (deviation or float(np.abs(values).max()) or 1.0)
+    if rows[0].metric.startswith("under_represented."):
+        values = values / np.array([row.n for row in rows])
+    return 2 * np.arcsin(np.sqrt(np.clip(values, 0, 1)))
+
+
+def _deviation(row: Measurement) -> float:
+    """Standard deviation over texts, from the interval of their mean; one end may be cut at a bound."""
+    if row.low is None or row.high is None or row.value is None:
+        return 0.0
+    return max(row.high - row.value, row.value - row.low) / 1.96 * float(np.sqrt(row.n))
+
+
+def _chance(row: Measurement) -> float:
+    """What a property of this many texts may differ by chance; 0 where `n` does not count texts."""
+    counts_texts = row.low is not None or row.metric == "label_share"
+    return float(1.96 / np.sqrt(row.n)) if counts_texts else 0.0
+
+
+def _saying(metric: str) -> tuple[str, tuple[str, str]] | None:
+    """What the metric is about, and its two sayings."""
+    if metric.endswith(".matched_random"):
+        return None
+    for name, sayings in SAYINGS.items():
+        if metric == name or (name.endswith(".") and metric.startswith(name)):
+            return metric.removeprefix(name), sayings
+    return None
+
+
+def _sentence(row: Measurement, baseline: float, higher: bool, properties: Sequence[Measurement]) -> str:
+    of, sayings = _saying(row.metric) or ("", ("", ""))
+    said = sayings[0 if higher else 1].format(of=of or row.slice.removeprefix("label="))
+    value, other = _figures(float(row.value or 0), baseline)
+    names = _missing(row, of, properties) if row.metric.startswith("under_represented.") else []
+    return f"{said} ({value}{UNITS.get(row.metric, '')} against {other})" + (f": {some(names)}" if names else "")
+
+
+def _missing(row: Measurement, attribute: str, properties: Sequence[Measurement]) -> list[str]:
+    """The under-represented values, the one with the smallest share in training first."""
+    shares = {
+        each.slice.removeprefix(f"{attribute}="): each.value
+        for each in properties
+        if each.metric == "train_share" and each.slice.startswith(f"{attribute}=") and each.value is not None
+        if each.tags.get("split") == row.tags.get("split") and each.value < 0.5
+    }
+    return sorted(shares, key=lambda name: (shares[name], name))
+
+
+def _figures(value: float, other: float) -> tuple[str, str]:
+    """Both numbers with as few decimals as tell them apart."""
+    if value.is_integer() and other.is_integer() and max(value, other) > 1:
+        return f"{value:.0f}", f"{other:.0f}"
+    first = 1 if max(abs(value), abs(other)) >= 10 else 2
+    for decimals in range(first, 5):
+        shown = tuple(f"{each:.{decimals}f}" for each in (value, other))
+        if shown[0] != shown[1]:
+            break
+    return _short(shown[0]), _short(shown[1])
+
+
+def _short(number: str) -> str:
+    return number[1:] if number.startswith("0.") else number

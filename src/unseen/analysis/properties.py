@@ -1,0 +1,41 @@
+"""All properties of a split that need no vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented
+from unseen.analysis.class_words import class_word_overlap
+from unseen.analysis.lengths import lengths
+from unseen.analysis.overlap import unigram_overlap
+from unseen.analysis.rare_words import English, rare_words
+from unseen.analysis.words import Words, words_for
+from unseen.types import Dataset, Measurement, Split
+
+
+def properties(
+    data: Dataset,
+    split: Split,
+    words: Words | None = None,
+    *,
+    categories: Sequence[str] | None = None,
+    groupings: Sequence[str] | None = None,
+    neutral: str | None = None,
+    english: English = None,
+) -> list[Measurement]:
+    """Word overlap, lengths, rare words, class words, and how each attribute lies on the two sides.
+
+    For several splits of the same data make `words` once, by `Words.of(data)`. Which attributes are
+    categories and which are groupings is decided by `attribute_kinds` unless given; `neutral` is a label
+    without words of its own; `english` replaces the list of English words.
+    """
+    as_category, as_grouping = attribute_kinds(data, categories, groupings)
+    words = words_for(data, words)
+    rows = unigram_overlap(data, split, words) + lengths(data, split, words)
+    rows += rare_words(data, split, words, english)
+    rows += class_word_overlap(data, split, words, neutral)
+    for attribute in as_category:
+        rows += under_represented(data, split, attribute) + shift(data, split, attribute)
+    for attribute in as_grouping:
+        rows += split_groups(data, split, attribute)
+    return rows

@@ -1,0 +1,55 @@
+"""Shares with their intervals, and numbers in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unseen.types import Dataset, Measurement, Split
+
+EVIDENCE = 20
+"""Ids that a finding shows."""
+
+
+def share(name: str, where: npt.NDArray[np.bool_], tags: Mapping[str, str | int | float]) -> Measurement:
+    """The share of true values, with Wilson's 95 % interval."""
+    n, p, z = len(where), float(where.mean()), 1.959964
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
+    return Measurement(name, p, n, max(0.0, middle - reach), min(1.0, middle + reach), tags=dict(tags))
+
+
+def comparable(data: Dataset, one: Split, other: Split, tolerance: float) -> bool:
+    """Whether the test parts of two splits differ in no label by more than a share `tolerance` of the rows."""
+    k = len(data.label_names)
+    first, second = (np.bincount(data.labels[each.rows("test")], minlength=k) for each in (one, other))
+    return bool(np.abs(first - second).max() <= max(1.0, tolerance * second.sum()))
+
+
+def ids_of(data: Dataset, rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
+    """The first few ids."""
+    return tuple(data.ids.take(pa.array(rows[:EVIDENCE])).to_pylist())
+
+
+def score(row: Measurement) -> str:
+    """A value with its interval, in words of a sentence."""
+    if row.value is None:
+        return "unknown"
+    bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
+    return f"{row.value:.3f}{bounds}"
+
+
+def points(row: Measurement) -> str:
+    """A difference of two scores in points, with its interval."""
+    if row.value is None:
+        return "an unknown amount"
+    bounds = "" if row.low is None or row.high is None else f" [{100 * row.low:.1f}, {100 * row.high:.1f}]"
+    return f"{100 * row.value:.1f} points{bounds}"
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage."""
+    return "unknown" if value is None else f"{100 * value:.1f} %"

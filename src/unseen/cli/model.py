@@ -1,0 +1,34 @@
+"""The options that say which model a command trains or asks."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from unseen.errors import InputError
+
+Model = Annotated[
+    str,
+    typer.Option(help="A recipe ('unseen ls recipes'), or a transformer: minilm, smollm2, a folder or a hub name."),
+]
+Bottleneck = Annotated[int | None, typer.Option(help="Numbers in a transformer's bottleneck. (default: none)")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, e.g. epochs=5; may be repeated."),
+]
+
+
+def recipe_params(bottleneck: int | None, settings: list[str] | None) -> dict[str, Any]:
+    """The parameters of a recipe from what was typed; numbers, true, false and null as in JSON, else text."""
+    found: dict[str, Any] = {} if bottleneck is None else {"bottleneck": bottleneck}
+    for each in settings or []:
+        name, middle, value = each.partition("=")
+        if not middle or not name.isidentifier():
+            raise InputError(f"--set {each} is not a setting", expected="NAME=VALUE, e.g. epochs=5")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found

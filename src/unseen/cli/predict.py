@@ -1,0 +1,48 @@
+"""`unseen predict`: what a model says about texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.source import takes_data
+from unseen.errors import InputError
+
+
+@takes_data
+def predict(
+    data: Any,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A model folder, a Hugging Face folder or hub name, a pipeline file, module:function, a URL."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File: .csv or .parquet.")] = Path("predictions.csv"),
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run code from a pipeline file; only if you trust it.")
+    ] = False,
+    key_env: Annotated[str | None, typer.Option(help="Environment variable with the key of a URL.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask a model for the probabilities of every text; `unseen score` measures them.
+
+    Example: unseen predict posts.csv --text text --label label --model model -o predictions.csv
+    """
+    from unseen import api
+    from unseen.store import write_predictions
+
+    if out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"{out} ends in neither .csv nor .parquet", fix=f"-o {out.with_suffix('.csv')}")
+    given = {"trust": trust or None, "key_env": key_env}
+    with notes(quiet), progress(quiet):
+        found = api.predict(data, model, **{name: value for name, value in given.items() if value is not None})
+        write_predictions(found, out)
+    if as_json:
+        print_json({"file": out, "rows": len(found.ids), "labels": found.label_names})
+    else:
+        typer.echo(f"{out}: predictions for {len(found.ids):,} texts")

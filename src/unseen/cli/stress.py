@@ -1,0 +1,150 @@
+"""`unseen stress`: the main job."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.model import Model, Set, recipe_params
+from unseen.cli.source import takes_data
+
+
+@takes_data
+def stress(
+    data: Any,
+    model: Model = "minilm",
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
+    budget: Annotated[
+        str, typer.Option(help="small: one training per split; thesis: the published settings.")
+    ] = "small",
+    splits: Annotated[str, typer.Option(help="Splits, 'random' among them.")] = "random,subset-sum,closest",
+    representation: Annotated[
+        str | None,
+        typer.Option(
+            help="bottleneck-50, full, pca-50, umap-50, pretrained, … (default: bottleneck-50, or the model's own)"
+        ),
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Of the trainings, '42,55,83'. (default: the budget's)")] = None,
+    settings: Set = None,
+    test: Annotated[float, typer.Option(help="Share of the rows for testing.")] = 0.1,
+    independent: Annotated[
+        str, typer.Option(help="Share of the rows to set aside first, or a file like DATA.")
+    ] = "0.1",
+    limit: Annotated[
+        int | None, typer.Option(help="Take at most so many rows, at random with the class mix of all.")
+    ] = None,
+    metric: Annotated[str, typer.Option(help="The metric of the verdict; 'unseen ls metrics'.")] = "f1.macro",
+    groups: Annotated[str | None, typer.Option(help="Column whose values stay on one side of every split.")] = None,
+    slice_by: Annotated[list[str] | None, typer.Option("--slice", help="Column to score by; may be repeated.")] = None,
+    agreement: Annotated[str | None, typer.Option(help="Column with how far annotators agreed.")] = None,
+    neutral: Annotated[str | None, typer.Option(help="The label that means: nothing of the kind.")] = None,
+    seed: Annotated[int, typer.Option(help="Of everything but the trainings on splits.")] = 42,
+    texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
+    fail_above: Annotated[float | None, typer.Option(help="Exit 1 when the metric falls by more, e.g. 0.2.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done and what it costs; do nothing.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find how far a model falls where it was not trained: fine-tune, split its latent space, retrain, measure, report.
+
+    Example: unseen stress posts.csv --text text --label label --model neural --out out
+    """
+    from unseen import study
+
+    given: dict[str, Any] = {
+        "model": model,
+        "out": out,
+        "budget": budget,
+        "params": recipe_params(None, settings),
+        "splits": [name.strip() for name in splits.split(",")],
+        "representation": representation,
+        "seeds": None if seeds is None else numbers(seeds),
+        "test": test,
+        "independent": share_or_file(independent),
+        "limit": limit,
+        "metric": metric,
+        "groups": groups,
+        "slices": slice_by,
+        "agreement": agreement,
+        "neutral": neutral,
+        "seed": seed,
+        "texts": texts,
+    }
+    if dry_run:
+        with notes(quiet):
+            plan = study.plan(data, **given)
+        print_json(asdict(plan)) if as_json else typer.echo(described(plan))
+        return
+    command = shlex.join(["unseen", *sys.argv[1:]])
+    with notes(quiet), progress(quiet):
+        announce = None if quiet else lambda plan: typer.echo(described(plan), err=True)
+        done = study.stress(data, command=command, announce=announce, fail_above=fail_above, **given)
+    tell(done, as_json)
+    if fail_above is not None and (done.fall is None or done.fall > fail_above):
+        if not as_json:
+            how = "is not known" if done.fall is None else f"is {done.fall:.3f}"
+            typer.echo(f"failed: the fall {how}, and more than {fail_above} is not allowed", err=True)
+        raise typer.Exit(1)
+
+
+def tell(done: Any, as_json: bool) -> None:
+    """Print the verdict of a run and where its report is."""
+    if as_json:
+        print_json(
+            {
+                "level": done.verdict.level,
+                "verdict": [done.verdict.headline, *done.verdict.sentences],
+                "fall": done.fall,
+                "hardest": done.family,
+                "folder": done.folder,
+                "report": done.report,
+            }
+        )
+    else:
+        typer.echo(f"{done.verdict}\n\nreport: {done.report}")
+
+
+def described(plan: Any) -> str:
+    """A plan in two lines."""
+    rows = f"{plan.rows['split']:,} texts to split, {plan.rows['independent']:,} set aside"
+    said = f"{rows}; {plan.trainings} trainings" + (f", {plan.done} of them done" if plan.done else "")
+    if plan.seconds is None:
+        return f"{said}; a light recipe, seconds to a minute each"
+    return (
+        f"{said}.\nAt {plan.texts_per_second:.0f} texts a second, measured now, that takes at most "
+        f"{duration(plan.seconds)} ({plan.texts:,} texts through the model). --limit takes fewer rows."
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "a minute"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def numbers(listed: str) -> list[int]:
+    """Whole numbers between commas."""
+    from unseen.errors import InputError
+
+    try:
+        return [int(each) for each in listed.split(",")]
+    except ValueError as cause:
+        raise InputError("--seeds are whole numbers", expected="'42,55,83'", got=repr(listed)) from cause
+
+
+def share_or_file(value: str) -> float | str:
+    """A number when it is one, else the name of a file."""
+    try:
+        return float(value)
+    except ValueError:
+        return value

@@ -1,0 +1,41 @@
+"""`unseen train`: a classifier from labelled texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.model import Bottleneck, Model, Set, recipe_params
+from unseen.cli.source import takes_data
+
+
+@takes_data
+def train(
+    data: Any,
+    model: Model = "minilm",
+    bottleneck: Bottleneck = None,
+    settings: Set = None,
+    dev: Annotated[float, typer.Option(help="Share of the rows for validation.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 42,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the model.")] = Path("model"),
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a classifier and write it to a folder.
+
+    Example: unseen train posts.csv --text text --label label --model logistic -o model
+    """
+    from unseen import api
+    from unseen.cli.target import check_folder
+
+    check_folder(out)
+    with notes(quiet), progress(quiet):
+        classifier = api.train(data, model, dev=dev, seed=seed, **recipe_params(bottleneck, settings))
+        classifier.save(out)
+    if as_json:
+        print_json({"folder": out, "model": model, "labels": classifier.classes_, "seed": seed})
+    else:
+        typer.echo(f"{out}: {model} for {', '.join(classifier.classes_)}, trained on {len(data):,} texts")

@@ -1,0 +1,107 @@
+"""The only place a classifier is called: in batches, its answers checked, its labels matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, MismatchError
+from unseen.progress import track
+from unseen.types import Dataset, Origin, Predictions, some
+
+BATCH = 1024
+TOLERANCE = 1e-3
+"""How far from one a row of probabilities may sum; such a row is rescaled."""
+
+
+def predict(
+    classifier: Any, data: Dataset, rows: npt.ArrayLike | None = None, *, batch: int = BATCH, work: str = "predict"
+) -> Predictions:
+    """What `classifier` says about these rows of `data`, with columns in the order of the data's labels.
+
+    A classifier whose `classes_` is None answers with names: its `for_labels(label_names)` is asked instead.
+    The origin names the model (its `source`, `name` or type) and says `hard` where a model gave labels only:
+    such predictions have no ranking and no calibration. `work` is the name under which progress is reported.
+    """
+    if batch < 1:
+        raise InputError("batch must be at least 1", got=repr(batch))
+    if getattr(classifier, "classes_", ()) is None and hasattr(classifier, "for_labels"):
+        classifier = classifier.for_labels(data.label_names)
+    refuse_what_is_no_classifier(classifier)
+    columns = matched(classifier.classes_, data.label_names)
+    chosen = data if rows is None else data.take(np.asarray(rows, dtype=None if np.size(rows) else np.int64))
+    probabilities = np.empty((len(chosen), len(columns)))
+    starts = range(0, len(chosen), batch)
+    for start in track(starts, work, len(starts)):
+        texts = chosen.texts.slice(start, batch).to_pylist()
+        probabilities[start : start + len(texts)] = _ask(classifier, texts, len(columns), start)[:, columns]
+    params = {"model": name_of(classifier), "hard": bool(getattr(classifier, "hard", False))}
+    origin = Origin("predict", params, inputs={"dataset": data.fingerprint})
+    return Predictions(chosen.ids, probabilities, data.label_names, origin)
+
+
+def name_of(classifier: Any) -> str:
+    """What a classifier is called in records: its `source` or `name`, or its type."""
+    said = getattr(classifier, "source", None) or getattr(classifier, "name", None)
+    return str(said or type(classifier).__name__)
+
+
+def refuse_what_is_no_classifier(classifier: Any) -> None:
+    """Refuse an object without `predict_proba` or `classes_`."""
+    lacking = [name for name in ("predict_proba", "classes_") if getattr(classifier, name, None) is None]
+    if lacking or isinstance(classifier, type):
+        raise InputError(
+            "this is not a classifier" + (f": it has no {' and no '.join(lacking)}" if lacking else ", but a class"),
+            expected="an object with predict_proba(texts) and classes_",
+            got=repr(type(classifier).__name__ if not isinstance(classifier, type) else classifier.__name__),
+            fix="unseen.models.open_model opens files, folders, functions and endpoints",
+        )
+
+
+def matched(classes: Sequence[Any], label_names: Sequence[str]) -> npt.NDArray[np.intp]:
+    """The column of each label among the `classes` of a classifier, which may stand in any order."""
+    names = [str(each) for each in classes]
+    repeated = sorted({each for each in names if names.count(each) > 1})
+    if repeated:
+        raise MismatchError("the classifier names a label twice", got=some(repeated))
+    problems = [f"the classifier does not know the label {each!r}" for each in label_names if each not in names]
+    problems += [f"the data does not declare the label {each!r}" for each in names if each not in label_names]
+    if problems:
+        raise MismatchError(
+            "the labels of the classifier are not those of the data",
+            problems=problems,
+            expected=some(label_names, 20),
+            got=some(names, 20),
+            fix="rename={'theirs': 'ours'} when opening the model, or labels=[…] when loading the data",
+        )
+    return np.asarray([names.index(each) for each in label_names], dtype=np.intp)
+
+
+def _ask(classifier: Any, texts: list[str], classes: int, start: int) -> npt.NDArray[np.float64]:
+    """The checked answer to one batch: [texts, classes], each row summing to one."""
+    name = name_of(classifier)
+    answer = classifier.predict_proba(texts)
+    try:
+        said = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{name} did not answer with numbers", got=f"{type(answer).__name__}: {cause}") from cause
+    if said.shape != (len(texts), classes):
+        raise InputError(
+            f"{name} answered in the wrong shape",
+            expected=f"{(len(texts), classes)}: a row per text, a column per label",
+            got=str(said.shape),
+        )
+    sums = said.sum(axis=1)
+    wrong = ~((said >= 0).all(axis=1) & (np.abs(sums - 1) < TOLERANCE))  # NaN is neither, infinity not both
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"{name} gave {int(wrong.sum())} rows that are not probabilities",
+            expected="numbers from 0 to 1 that sum to one in each row",
+            got=f"row {start + row}: {said[row].tolist()}",
+            fix="if these are scores, turn them into probabilities (e.g. softmax) in a function of yours",
+        )
+    return said / sums[:, None]

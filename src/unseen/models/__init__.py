@@ -1,0 +1,86 @@
+"""Anybody's classifier: opened by its place, called like ours.
+
+::
+
+    out/models/mine                      a folder of ours (unseen.json)
+    ./roberta-mine, org/name             Hugging Face: a folder, or a name on the hub
+    model.skops, model.joblib            a scikit-learn pipeline
+    package.module:function              Python of your own
+    https://example.org/classify         an endpoint
+
+`docs/models.md` has the details.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.registry import Registry, check_parameters
+
+OPENERS = Registry(
+    "kind of model",
+    {
+        "endpoint.v1": "unseen.models.endpoint:open_endpoint",
+        "folder.v1": "unseen.models.folder:open_folder",
+        "hugging-face.v1": "unseen.models.hugging_face:open_hugging_face",
+        "python.v1": "unseen.models.python:open_python",
+        "scikit-learn.v1": "unseen.models.scikit_learn:open_scikit_learn",
+    },
+)
+PIPELINES = (".skops", ".joblib", ".pkl", ".pickle")
+
+__all__ = ["OPENERS", "kind_of", "open_model"]
+
+
+def open_model(
+    source: str | Path,
+    *,
+    trust: bool = False,
+    label_names: Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Any:
+    """The classifier at `source`.
+
+    `label_names` names the columns of a model that does not say its labels; `rename` maps its labels to
+    those of the data, {theirs: ours}, several of theirs may become one of ours. `trust` allows a file
+    that can run code. `options` belong to the kind: `revision`, `max_length`, `batch` (Hugging Face),
+    `key_env`, `timeout`, `retries`, `rate`, `batch`, `field` (endpoint).
+    """
+    kind = kind_of(source)
+    opener = OPENERS.get(kind)
+    if trust:
+        options["trust"] = True
+    check_parameters(f"a model of the kind {kind!r}", opener, options)
+    opened = opener(str(source), label_names=None if label_names is None else tuple(label_names), **options)
+    if rename:
+        from unseen.models.renamed import Renamed
+
+        return Renamed(opened, rename)
+    return opened
+
+
+def kind_of(source: str | Path) -> str:
+    """Which kind of model `source` names."""
+    place, path = str(source), Path(source)
+    if place.startswith(("http://", "https://")):
+        return "endpoint"
+    if place.strip() and path.is_dir():
+        return "folder" if (path / "unseen.json").is_file() else "hugging-face"
+    if path.suffix in PIPELINES:
+        return "scikit-learn"
+    if ":" in place:
+        return "python"
+    if path.suffix in (".csv", ".parquet"):
+        raise InputError(
+            f"{place} is a file of predictions, not a model", fix="unseen score reads predictions: --predictions"
+        )
+    if place.startswith((".", "/", "~")) or place.count("/") > 1 or not place.strip():
+        raise InputError(
+            f"there is no model at {place!r}",
+            expected="a folder, a .skops or .joblib file, module:function, http(s)://…, or a name on the hub",
+        )
+    return "hugging-face"

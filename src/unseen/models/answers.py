@@ -1,0 +1,113 @@
+"""What a function or an endpoint may answer, as probabilities.
+
+::
+
+    [[0.2, 0.8], …]                          a row per text; the columns need names
+    [{"no": 0.2, "yes": 0.8}, …]             names and probabilities
+    [[{"label": "no", "score": 0.2}, …], …]  Hugging Face's form of the same
+    ["no", "yes", …]                         labels only: probabilities of one and zero, marked hard
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.types import some
+
+
+def probabilities_of(
+    answer: Any, texts: int, label_names: Sequence[str], who: str, declared: bool = True
+) -> tuple[npt.NDArray[np.float64], bool]:
+    """Probabilities [texts, label_names], and whether they are hard.
+
+    Numbers without names are taken in the order of `label_names` only where these were `declared` as the
+    names of the model's columns. A label that an answer leaves out has probability zero.
+    """
+    rows = answer.tolist() if hasattr(answer, "tolist") else answer
+    if not isinstance(rows, Sequence) or isinstance(rows, str | bytes):
+        raise InputError(f"{who} did not answer with a list", got=type(answer).__name__)
+    if len(rows) != texts:
+        raise InputError(f"{who} answered {len(rows)} rows for {texts} texts")
+    if all(isinstance(row, str) for row in rows):
+        return _one_hot(rows, label_names), True
+    named = [_named(row) for row in rows]
+    if all(each is not None for each in named):
+        return _by_name(named, label_names, who), False
+    return _by_position(rows, label_names, who, declared), False
+
+
+def _one_hot(rows: Sequence[str], label_names: Sequence[str]) -> npt.NDArray[np.float64]:
+    places = {name: place for place, name in enumerate(label_names)}
+    for each in dict.fromkeys(rows):
+        if each not in places:
+            raise UnknownNameError.of(
+                "label", each, label_names, fix="rename={'theirs': 'ours'} when opening the model"
+            )
+    return np.eye(len(label_names))[[places[each] for each in rows]].reshape(len(rows), len(label_names))
+
+
+def _named(row: Any) -> Mapping[str, Any] | None:
+    """A row that carries names, as {label: probability}."""
+    if isinstance(row, Mapping):
+        return {row["label"]: row["score"]} if row.keys() == {"label", "score"} else row
+    scored = isinstance(row, list) and all(
+        isinstance(each, Mapping) and {"label", "score"} <= each.keys() for each in row
+    )
+    return {each["label"]: each["score"] for each in row} if scored and row else None
+
+
+def _by_name(named: Sequence[Any], label_names: Sequence[str], who: str) -> npt.NDArray[np.float64]:
+    places = {name: place for place, name in enumerate(label_names)}
+    found = np.zeros((len(named), len(label_names)))
+    for row, said in enumerate(named):
+        for name, value in said.items():
+            if str(name) not in places:
+                raise UnknownNameError.of(
+                    "label", str(name), label_names, fix="rename={'theirs': 'ours'} when opening the model"
+                )
+            if not isinstance(value, int | float) and not hasattr(value, "__float__"):
+                raise InputError(f"{who} gave {name!r} a probability that is no number", got=repr(value))
+            found[row, places[str(name)]] += float(value)
+    return found
+
+
+def _by_position(rows: Any, label_names: Sequence[str], who: str, declared: bool) -> npt.NDArray[np.float64]:
+    try:
+        found = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{who} answered neither probabilities nor labels", got=some(rows, 2)) from cause
+    if found.ndim != 2:
+        raise InputError(f"{who} answered in the wrong shape", expected="a row per text", got=str(found.shape))
+    if not declared:
+        raise MismatchError(
+            f"{who} does not say which column is which label",
+            expected="names: {label: probability} per text, or label_names",
+            got=f"{found.shape[1]} columns of numbers",
+            fix="label_names=[…] in the order of the columns",
+        )
+    if found.shape[1] != len(label_names):
+        raise MismatchError(
+            f"{who} answered {found.shape[1]} columns for {len(label_names)} labels", expected=some(label_names, 20)
+        )
+    return found
+
+
+def names_for(own: Sequence[Any], given: tuple[str, ...] | None, who: str) -> tuple[str, ...]:
+    """The labels of a model: its `own`, or the `given` ones where its own are mere numbers (`0`, `LABEL_0`)."""
+    names = tuple(str(each) for each in own)
+    if given is None or given == names:
+        return names
+    if not all(each.removeprefix("LABEL_").isdigit() for each in names):
+        raise MismatchError(
+            f"{who} has names for its labels",
+            got=some(names, 20),
+            fix="rename={'theirs': 'ours'} instead of label_names",
+        )
+    if len(given) != len(names):
+        raise MismatchError(f"{who} has {len(names)} labels, label_names has {len(given)}", got=some(given, 20))
+    return given

@@ -1,0 +1,260 @@
+"""A model behind HTTP: texts go out as JSON in batches, probabilities or labels come back.
+
+The key is read from the environment for each request and kept nowhere. What a server says is shown only
+after the key has been struck out of it. Redirects are not followed: another host would see the key.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from unseen.errors import FetchError, InputError
+from unseen.models.python import FunctionClassifier
+from unseen.registry import check_parameters
+
+TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses after which the same request may succeed."""
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 60.0
+LARGEST_ANSWER = 64_000_000
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def open_endpoint(source: str, *, label_names: tuple[str, ...] | None = None, **options: Any) -> FunctionClassifier:
+    """The model that answers at the address `source`; `options` are those of `Endpoint`."""
+    check_parameters("an endpoint", Endpoint, options)
+    endpoint = Endpoint(source, **options)
+    return FunctionClassifier(endpoint, label_names, endpoint.source)
+
+
+class Endpoint:
+    """Texts to the answers of a server, in order.
+
+    `field` is the request's name for the texts, `extra` what else it holds; `answer` is where the rows are
+    in the response, e.g. `result.rows`. `rate` is the highest number of requests per second.
+    """
+
+    pause: Callable[[float], None] = staticmethod(time.sleep)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key_env: str | None = None,
+        batch: int = 32,
+        timeout: float = 30.0,
+        retries: int = 5,
+        rate: float | None = None,
+        field: str = "texts",
+        extra: Mapping[str, Any] | None = None,
+        answer: str | None = None,
+    ) -> None:
+        for name, value, least in (("batch", batch, 1), ("retries", retries, 0)):
+            if value < least:
+                raise InputError(f"{name} must be at least {least}", got=repr(value))
+        for name, number in (("timeout", timeout), ("rate", rate)):
+            if number is not None and not number > 0:
+                raise InputError(f"{name} must be above zero", got=repr(number))
+        self._url = url
+        self.source = _shown(url, key_env)
+        self.key_env = key_env
+        self.batch = batch
+        self.timeout = timeout
+        self.retries = retries
+        self.rate = rate
+        self.field = field
+        self.extra = dict(extra or {})
+        self.answer = answer
+        self._next = 0.0
+        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._key()
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.source!r})"
+
+    def __call__(self, texts: Sequence[str]) -> list[Any]:
+        """One row per text: probabilities, {label: probability}, or a label."""
+        found: list[Any] = []
+        for start in range(0, len(texts), self.batch):
+            some_texts = list(texts[start : start + self.batch])
+            rows = _rows(self._post(some_texts), self.answer, len(some_texts), self.source)
+            if len(rows) != len(some_texts):
+                raise InputError(f"{self.source} answered {len(rows)} rows for {len(some_texts)} texts")
+            found += rows
+        return found
+
+    def _post(self, texts: list[str]) -> Any:
+        """The answer to one batch, after as many attempts as it takes and is allowed."""
+        body = json.dumps({**self.extra, self.field: texts}).encode()
+        failure = ""
+        for attempt in range(self.retries + 1):
+            self._wait()
+            content, failure, pause = self._attempt(body)
+            if content is not None:
+                return self._parsed(content)
+            if attempt < self.retries:
+                self.pause(min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt if pause is None else pause))
+        raise FetchError(
+            f"{self.source} failed {self.retries + 1} times: {failure}",
+            fix="is it running? A smaller batch, a longer timeout, a lower rate or more retries may help",
+        )
+
+    def _attempt(self, body: bytes) -> tuple[bytes | None, str, float | None]:
+        """One request: what was answered, or why it may be tried again and after how long."""
+        key = self._key()
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        request = urllib.request.Request(self._url, body, headers, method="POST")
+        if key:
+            request.add_unredirected_header("Authorization", f"Bearer {key}")
+        try:
+            with self._opener.open(request, timeout=self.timeout) as response:
+                content: bytes = response.read(LARGEST_ANSWER + 1)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                said = self._struck(refused.read(2000).decode("utf-8", "replace"))
+            failure = f"status {refused.code}"
+            if refused.code in TRANSIENT:
+                return None, failure, _retry_after(refused.headers.get("Retry-After"))
+            hint = (
+                "give the address it redirects to" if 300 <= refused.code < 400 else _hint(refused.code, self.key_env)
+            )
+            target = self._struck(str(refused.headers.get("Location") or ""))
+            raise FetchError(
+                f"{self.source} answered with {failure}", got=repr(target or said[:300]), fix=hint
+            ) from None
+        except TimeoutError:
+            return None, f"no answer within {self.timeout:g} seconds", None
+        except (OSError, http.client.HTTPException) as cause:
+            return None, self._struck(f"{type(cause).__name__}: {getattr(cause, 'reason', cause)}"), None
+        if len(content) > LARGEST_ANSWER:
+            raise InputError(f"{self.source} answered more than {LARGEST_ANSWER} bytes", fix="a smaller batch")
+        return content, "", None
+
+    def _parsed(self, content: bytes) -> Any:
+        try:
+            parsed = json.loads(content)
+            # a server that repeats the key in a label would get it into an error message
+            return json.loads(self._struck(json.dumps(parsed))) if self.key_env else parsed
+        except (ValueError, RecursionError):
+            said = self._struck(content[:2000].decode("utf-8", "replace"))[:100]
+            raise InputError(f"{self.source} did not answer with JSON", got=repr(said)) from None
+
+    def _wait(self) -> None:
+        """Keep to the rate."""
+        if self.rate is not None:
+            now = time.monotonic()
+            if now < self._next:
+                self.pause(self._next - now)
+            self._next = max(now, self._next) + 1 / self.rate
+
+    def _key(self) -> str | None:
+        """The key, checked: an invalid header would be quoted in the error of the HTTP library."""
+        if self.key_env is None:
+            return None
+        key = os.environ.get(self.key_env, "").strip()
+        if not key:
+            raise InputError(
+                f"the environment variable {self.key_env} holds no key", fix=f"export {self.key_env}=…; see key_env"
+            )
+        if not key.isascii() or not key.isprintable():
+            raise InputError(f"the key in {self.key_env} holds characters that no HTTP header can carry")
+        return key
+
+    def _struck(self, said: str) -> str:
+        key = self._key()
+        if key:
+            for form in {key, urllib.parse.quote(key, safe=""), json.dumps(key)[1:-1]}:
+                said = said.replace(form, "***")
+        return said
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Follow nothing."""
+
+
+def _shown(url: str, key_env: str | None) -> str:
+    """The address without what may be secret in it; refuses one that would give secrets away."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise InputError("the address of the endpoint is not a URL", expected="https://host/path") from None
+    if not host:
+        raise InputError("the address of the endpoint has no host", expected="https://host/path")
+    if parts.username is not None or parts.password is not None:
+        raise InputError(
+            f"the address of {host} holds a password",
+            fix="leave it out; key_env='NAME' sends a key from the environment",
+        )
+    if key_env and parts.scheme != "https" and host not in LOCAL:
+        raise InputError(f"the key would be sent to {host} unencrypted", fix="use https://")
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _hint(status: int, key_env: str | None) -> str:
+    if status in (401, 403):
+        return f"is the key in {key_env} right?" if key_env else "it may need a key: key_env='NAME'"
+    return "field, extra and answer set the form of request and response"
+
+
+def _retry_after(said: str | None) -> float | None:
+    """Seconds to wait, from a number or a date."""
+    if said is None:
+        return None
+    try:
+        return max(0.0, float(said)) if said.strip().isdigit() else _until(said)
+    except (TypeError, ValueError):
+        return None
+
+
+def _until(date: str) -> float:
+    return max(0.0, email.utils.parsedate_to_datetime(date).timestamp() - time.time())
+
+
+def _rows(said: Any, place: str | None, texts: int, source: str) -> list[Any]:
+    """The rows in an answer, with names where the answer has them."""
+    for step in place.split(".") if place else ():
+        if not isinstance(said, Mapping) or step not in said:
+            raise InputError(f"{source} answered without {place!r}", got=_form(said))
+        said = said[step]
+    if isinstance(said, Mapping):
+        return _of_object(said, source)
+    if not isinstance(said, list):
+        raise InputError(f"{source} did not answer with rows", got=_form(said))
+    flat = [isinstance(each, Mapping) and {"label", "score"} <= each.keys() for each in said]
+    return [said] if texts == 1 and len(said) > 1 and all(flat) else said
+
+
+def _of_object(said: Mapping[str, Any], source: str) -> list[Any]:
+    rows, names = said.get("probabilities"), said.get("labels")
+    if rows is None and isinstance(names, list):
+        return names
+    if not isinstance(rows, list):
+        raise InputError(
+            f"{source} answered in a form that is not known",
+            expected='{"probabilities": [[…]], "labels": […]}, or a list of rows',
+            got=_form(said),
+            fix="answer='name' says where the rows are",
+        )
+    if names is None:
+        return rows
+    if not isinstance(names, list) or any(not isinstance(row, list) or len(row) != len(names) for row in rows):
+        raise InputError(
+            f"{source} answered rows that do not have a probability for each of its labels", got=_form(said)
+        )
+    return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+
+
+def _form(said: Any) -> str:
+    """What an answer looks like, without its content, which may be anything."""
+    return f"an object with {sorted(map(str, said))[:10]}" if isinstance(said, Mapping) else type(said).__name__

@@ -1,0 +1,163 @@
+"""The report of a stress run, from its folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from unseen.reports import tables, wording
+from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
+from unseen.reports.run import BASELINE, Run, SplitCard, read_run
+from unseen.reports.verdict import Case, chance, hardest, hardest_split, verdict
+from unseen.store import write_text
+
+MOST_MAPS = 11
+"""Maps of splits on the page; each takes up to a tenth of a megabyte."""
+
+
+def write_stress_page(run_folder: str | Path) -> Path:
+    """Write `report.html` into the run folder and return its path. The same folder gives the same bytes."""
+    run = read_run(run_folder)
+    page = environment().get_template("stress.html").render(context(run))
+    # a lone surrogate in a name has no place in a file
+    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+
+
+def environment() -> Environment:
+    """Templates that escape everything and miss nothing silently."""
+    found = Environment(
+        loader=PackageLoader("unseen.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    found.filters |= {
+        "number": wording.number,
+        "points": wording.points,
+        "percent": wording.percent,
+        "duration": wording.duration,
+        "unbroken": wording.unbroken,
+        "thousands": lambda count: f"{count:,}" if isinstance(count, int) else str(count),
+    }
+    return found
+
+
+def context(run: Run) -> dict[str, Any]:
+    """Everything the template shows."""
+    case = hardest(run)
+    columns, properties = tables.property_table(run)
+    steps, seconds = tables.costs(run)
+    return {
+        "run": run,
+        "about": run.about,
+        "data": run.about["data"],
+        "name": str(run.about["data"].get("name", "the data")),
+        "verdict": verdict(run),
+        "metric": wording.called(run.metric),
+        "in_points": wording.in_points(run.metric),
+        "falls": "fall" if wording.higher_is_better(run.metric) else "rise",
+        "tiles": tiles(run, case),
+        "gap": gap(run, case),
+        "maps": maps(run, case),
+        "colours": class_colours(run.label_names),
+        "other_colour": OTHER_COLOUR,
+        "splits": tables.split_table(run),
+        "columns": columns,
+        "properties": properties,
+        "changes": tables.changes(run),
+        "results": results(run, case),
+        "most_slices": tables.MOST_SLICES,
+        "few": tables.FEW,
+        "findings": tables.sorted_findings(run.findings),
+        "clusters": tables.cluster_cards(run, hardest_split(case) if case else None),
+        "mix": tables.mix,
+        "steps": steps,
+        "seconds": seconds,
+        "seeds": tables.seeds(run),
+        "settings": flat(run.about["settings"]),
+        "finished": moment(run.about.get("finished")),
+        "versions": flat(run.about.get("versions")),
+        "host": flat(run.about.get("host"), "host"),
+    }
+
+
+def tiles(run: Run, case: Case | None) -> list[dict[str, str]]:
+    """The three numbers of the verdict, large."""
+    if case is None:
+        return []
+    independent = run.score(case.family, "independent")
+    shown = [("random split", case.random, "random"), (f"hardest: {case.family}", case.hard, "hard")]
+    if independent is not None:
+        shown.append((f"independent data, trained on {case.family}", independent, "independent"))
+    return [
+        {"name": name, "value": wording.number(row.value), "bounds": wording.bounds(row), "kind": kind}
+        for name, row, kind in shown
+    ]
+
+
+def gap(run: Run, case: Case | None) -> dict[str, Any] | None:
+    """The chart in two widths and its table."""
+    rows = tables.gap_rows(run)
+    if not rows:
+        return None
+    name, guessing = wording.called(run.metric), chance(run, case.family) if case else None
+    return {
+        "wide": gap_chart(rows, name, guessing),
+        "narrow": gap_chart(rows, name, guessing, narrow=True),
+        "guessing": guessing,
+        "table": tables.gap_table(run),
+        "others": tables.metric_table(run),
+    }
+
+
+def maps(run: Run, case: Case | None) -> dict[str, Any] | None:
+    """The map by class, then one per split; the splits that matter most when there is no room for all."""
+    if run.map is None or not len(run.map.points):
+        return None
+    first = [hardest_split(case)] if case else []
+    order = [*first, *(split for split in _hard_first(run) if split not in first and split.name in run.map.parts)]
+    kept = {split.name for split in order[:MOST_MAPS]}
+    drawn = [split.name for split in run.splits if split.name in kept and split.name in run.map.parts]
+    return {
+        "classes": class_map(run.map.points, run.map.labels, run.label_names),
+        "splits": [(name, part_map(run.map.points, run.map.parts[name], name)) for name in drawn],
+        "rows": len(run.map.points),
+        "most": MOST_POINTS,
+        "left_out": len(run.splits) - len(drawn),
+    }
+
+
+def _hard_first(run: Run) -> list[SplitCard]:
+    return sorted(run.splits, key=lambda split: split.family == BASELINE)
+
+
+def results(run: Run, case: Case | None) -> list[dict[str, Any]]:
+    """Per family that is not random: scores by class and by slice, the hardest family first."""
+    families = [family for family in run.families if family != BASELINE]
+    if case is not None:
+        families.sort(key=lambda family: family != case.family)
+    found = [
+        {"family": family, "classes": tables.class_rows(run, family), "slices": tables.slice_rows(run, family)}
+        for family in families
+    ]
+    return [each for each in found if each["classes"] or each["slices"]]
+
+
+def moment(stamp: Any) -> str:
+    """A time stamp to the minute; anything else as it is."""
+    try:
+        return datetime.fromisoformat(str(stamp)).strftime("%Y-%m-%d %H:%M %Z").strip()
+    except ValueError:
+        return str(stamp or "")
+
+
+def flat(content: Any, name: str = "") -> list[tuple[str, str]]:
+    """Nested settings as names and values, one line each."""
+    if content is None:
+        return []
+    if not isinstance(content, Mapping):
+        value = ", ".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
+        return [(name, value)]
+    return [line for key, value in content.items() for line in flat(value, f"{name}.{key}" if name else str(key))]

@@ -1,0 +1,149 @@
+"""Numbers and names as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from unseen.errors import UnseenError
+from unseen.types import Measurement
+
+MINUS, DASH = "−", "–"
+SCORES = {
+    "f1": "F1",
+    "precision": "precision",
+    "recall": "recall",
+    "roc_auc": "ROC AUC",
+    "average_precision": "average precision",
+    "accuracy": "accuracy",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "ece": "calibration error",
+}
+SCHEMES = {
+    "binary": "",
+    "ovo": "one-vs-one",
+    "ovr": "one-vs-rest",
+    "ovo.macro": "one-vs-one",
+    "ovr.macro": "one-vs-rest",
+    "15": "",
+}
+INTERVAL = re.compile(r"\[([−.\d]+), ([−.\d]+)\]")
+OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$", re.DOTALL)
+
+
+def called(metric: str) -> str:
+    """A metric's name in a sentence.
+
+    >>> called("f1.macro"), called("f1[spam]"), called("roc_auc.ovo"), called("log_loss")
+    ('macro F1', 'F1 of “spam”', 'one-vs-one ROC AUC', 'log loss')
+    """
+    of_label = OF_LABEL.match(metric)
+    if of_label:
+        return f"{SCORES.get(of_label['score'], of_label['score'])} of “{of_label['label']}”"
+    score, _, scheme = metric.partition(".")
+    words = [SCHEMES.get(scheme, scheme.replace(".", " ")), SCORES.get(score, score.replace("_", " "))]
+    return " ".join(filter(None, words))
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital at its start; the rest stays as it is."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def higher_is_better(metric: str) -> bool:
+    """Whether more of this metric is better; yes for metrics nobody knows."""
+    from unseen.evaluation.metrics import metric as known
+
+    try:
+        return known(metric).higher_is_better
+    except UnseenError:
+        return True
+
+
+def in_points(metric: str) -> bool:
+    """Whether differences of this metric are said in hundredths."""
+    return not metric.startswith(("log_loss", "brier"))
+
+
+def number(value: float | None, places: int = 2) -> str:
+    """A score without the zero before its point.
+
+    >>> number(0.664), number(1.0), number(-0.052), number(-0.001), number(None)
+    ('.66', '1.00', '−.05', '.00', '–')
+    """
+    if value is None:
+        return DASH
+    said = f"{abs(value):.{places}f}"
+    sign = MINUS if value < 0 and float(said) else ""
+    return sign + (said[1:] if said.startswith("0.") else said)
+
+
+def points(difference: float | None) -> str:
+    """A difference in hundredths: whole numbers, one decimal below ten.
+
+    >>> points(0.391), points(0.0316), points(-0.0996), points(0), points(None)
+    ('39', '3.2', '−10', '0', '–')
+    """
+    if difference is None:
+        return DASH
+    hundredths = abs(difference) * 100
+    said = f"{hundredths:.1f}" if round(hundredths, 1) < 10 else f"{hundredths:.0f}"
+    if not float(said):
+        return "0"
+    return (MINUS if difference < 0 else "") + said
+
+
+def amount(metric: str, difference: float | None) -> str:
+    """A difference of a metric with its unit."""
+    return f"{points(difference)} points" if in_points(metric) else number(difference)
+
+
+def bounds(row: Measurement | None, write: Callable[[float], str] = number) -> str:
+    """The interval in brackets; nothing when there is none."""
+    if row is None or row.low is None or row.high is None:
+        return ""
+    return f"[{write(row.low)}, {write(row.high)}]"
+
+
+def scored(row: Measurement | None) -> str:
+    """A score with its interval."""
+    return " ".join(filter(None, [number(row.value), bounds(row)])) if row else DASH
+
+
+def percent(share: float | None) -> str:
+    """A share in hundredths.
+
+    >>> percent(0.335), percent(0.004), percent(0.0), percent(None)
+    ('34 %', '0.4 %', '0 %', '–')
+    """
+    if share is None:
+        return DASH
+    return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+def duration(seconds: float) -> str:
+    """A time as one would say it.
+
+    >>> duration(0.42), duration(59.6), duration(754), duration(7384)
+    ('0.4 s', '1 min 0 s', '12 min 34 s', '2 h 3 min')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def unbroken(sentence: str) -> str:
+    """The sentence with intervals that no line break divides."""
+    return INTERVAL.sub("[\\1,\u00a0\\2]", sentence)
+
+
+def shortened(name: str, most: int) -> str:
+    """The name, or its beginning when it is longer than a picture has room for; control characters left out."""
+    clean = "".join(each if each.isprintable() else " " for each in name)
+    return clean if len(clean) <= most else f"{clean[: most - 1]}…"

@@ -1,0 +1,195 @@
+"""A pretrained transformer without a task: texts to tokens, tokens to one vector per text."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.representations.checkpoints import Checkpoint, find_checkpoint, not_found
+from unseen.seeding import generator
+from unseen.types import ROWS_AT_ONCE
+
+POOLINGS = ("class", "mean", "last")
+"""The first token's vector, the mean over tokens, or the last token's vector (for models that read forwards only)."""
+PRECISIONS = ("auto", "fp32", "bf16")
+TOKENS_AT_ONCE = 4_096
+TEXTS_AT_ONCE = 256
+POOL = 50
+"""Batches whose texts are sorted by length together: enough to leave little padding, few enough to stay random."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Token ids of many texts in one array; text i is `ids[starts[i]:starts[i + 1]]`."""
+
+    ids: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Tokens per text."""
+        return np.diff(self.starts)
+
+    def padded(self, rows: npt.NDArray[np.intp], padding: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Token ids of `rows`, as wide as the longest of them, and which of them are real."""
+        lengths = self.lengths[rows]
+        real = np.arange(lengths.max()) < lengths[:, None]
+        ids = np.full(real.shape, padding, np.int64)
+        ids[real] = np.concatenate([self.ids[self.starts[row] : self.starts[row + 1]] for row in rows])
+        return ids, real
+
+    def batches(self) -> list[npt.NDArray[np.intp]]:
+        """All rows in batches of like length and bounded size, the longest first."""
+        order = np.argsort(-self.lengths, kind="stable")
+        lengths, batches, begin = self.lengths[order], [], 0
+        while begin < len(order):
+            size = max(1, min(TEXTS_AT_ONCE, TOKENS_AT_ONCE // max(1, int(lengths[begin]))))
+            batches.append(order[begin : begin + size])
+            begin += size
+        return batches
+
+    def shuffled_batches(self, size: int, seed: int) -> list[npt.NDArray[np.intp]]:
+        """All rows in random batches of `size`; texts of like length meet, so little is padding."""
+        draw = generator(seed, "batches")
+        order = draw.permutation(len(self))
+        batches = []
+        for begin in range(0, len(order), size * POOL):
+            pool = order[begin : begin + size * POOL]
+            pool = pool[np.argsort(self.lengths[pool], kind="stable")]
+            batches += [pool[at : at + size] for at in range(0, len(pool), size)]
+        return [batches[place] for place in draw.permutation(len(batches))]
+
+
+class Backbone:
+    """The tokenizer and the network of one checkpoint, on the fastest device there is."""
+
+    def __init__(
+        self, checkpoint: str, *, pooling: str | None = None, max_tokens: int = 128, precision: str = "auto"
+    ) -> None:
+        import torch
+
+        if pooling is not None and pooling not in POOLINGS:
+            raise UnknownNameError.of("pooling", pooling, POOLINGS)
+        if precision not in PRECISIONS:
+            raise UnknownNameError.of("precision", precision, PRECISIONS)
+        if max_tokens < 3:
+            raise InputError("max_tokens must be at least 3", got=str(max_tokens))
+        self.checkpoint = find_checkpoint(checkpoint)
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.tokenizer, self.network = _loaded(self.checkpoint)
+        self.network.to(self.device)
+        self.width = int(self.network.config.hidden_size)
+        self.pooling = pooling or ("last" if reads_forwards(self.network.config) else "class")
+        self.max_tokens = min(max_tokens, _longest(self.network.config))
+        self.padding = _padding(self.tokenizer)
+        self.use_bf16 = precision == "bf16" or (precision == "auto" and bf16_helps(self.device))
+
+    def tokens(self, texts: Sequence[str]) -> Tokens:
+        """The texts as token ids, cut at `max_tokens`."""
+        lists: list[npt.NDArray[np.int32]] = []
+        for begin in range(0, len(texts), ROWS_AT_ONCE):
+            some = list(texts[begin : begin + ROWS_AT_ONCE])
+            ids = self.tokenizer(some, truncation=True, max_length=self.max_tokens)["input_ids"]
+            lists += [np.asarray(each or [self.padding], np.int32) for each in ids]
+        starts = np.cumsum([0, *(len(each) for each in lists)], dtype=np.int64)
+        return Tokens(np.concatenate(lists) if lists else np.empty(0, np.int32), starts)
+
+    def pooled(self, tokens: Tokens, rows: npt.NDArray[np.intp]) -> Any:
+        """One vector per row as a tensor, with its gradient."""
+        import torch
+
+        ids, real = tokens.padded(rows, self.padding)
+        mask = torch.from_numpy(real).to(self.device)
+        hidden = self.network(
+            input_ids=torch.from_numpy(ids).to(self.device), attention_mask=mask.long()
+        ).last_hidden_state
+        if self.pooling == "class":
+            return hidden[:, 0]
+        if self.pooling == "last":
+            return hidden[torch.arange(len(rows), device=self.device), mask.sum(1) - 1]
+        return (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
+
+    @contextlib.contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        """The block in bf16 where that is faster on this machine, else in fp32."""
+        import torch
+
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.use_bf16):
+            yield
+
+
+def bf16_helps(device: Any) -> bool:
+    """Whether the device multiplies bf16 in hardware; where it does not, bf16 is many times slower than fp32."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    has = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, lambda: False)() for name in has)
+
+
+def reads_forwards(config: Any) -> bool:
+    """Whether the model is a decoder: its first token has seen nothing, its last token everything."""
+    named = [str(each) for each in (getattr(config, "architectures", None) or [])]
+    return any(each.endswith("CausalLM") for each in named) or config.model_type in (
+        "llama",
+        "gpt2",
+        "qwen2",
+        "mistral",
+    )
+
+
+def _longest(config: Any) -> int:
+    """Tokens the model has positions for; RoBERTa's first two positions are taken."""
+    positions = int(getattr(config, "max_position_embeddings", 0) or 10**6)
+    return positions - 2 if config.model_type in ("roberta", "xlm-roberta", "camembert") else positions
+
+
+def _padding(tokenizer: Any) -> int:
+    known = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+    return int(next(each for each in known if each is not None))
+
+
+def _loaded(checkpoint: Checkpoint) -> tuple[Any, Any]:
+    """The tokenizer and the network, without code from the checkpoint and without chatter."""
+    import torch
+
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    with quiet_transformers():
+        from transformers import AutoModel, AutoTokenizer
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(checkpoint.place, **checkpoint.options)
+            network = AutoModel.from_pretrained(checkpoint.place, dtype=torch.float32, **checkpoint.options)
+        except (OSError, ValueError, KeyError, ImportError) as cause:
+            raise not_found(checkpoint, cause) from cause
+    if getattr(network, "pooler", None) is not None:
+        network.pooler = None  # a head of its own that nothing here reads
+    return tokenizer, network
+
+
+@contextlib.contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """The block without the log lines and bars of `transformers`."""
+    from transformers.utils import logging as theirs
+
+    before, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
+    theirs.set_verbosity(logging.ERROR)
+    theirs.disable_progress_bar()
+    try:
+        yield
+    finally:
+        theirs.set_verbosity(before)
+        if bars:
+            theirs.enable_progress_bar()

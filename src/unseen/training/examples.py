@@ -1,0 +1,83 @@
+"""What recipes read of a dataset: texts, labels and the weight of each label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.types import Dataset, some
+
+ClassWeights = str | bool | Mapping[str, float] | None
+"""None or False (all rows count the same), "balanced" or True (all labels do), or a weight per label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Texts and labels in the order of their ids, so that the order of rows decides nothing."""
+
+    texts: list[str]
+    labels: npt.NDArray[np.int64]
+    """Position of each label in `label_names`."""
+    label_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def present(self) -> npt.NDArray[np.intp]:
+        """Positions of the labels that occur."""
+        return np.unique(self.labels).astype(np.intp)
+
+
+def examples_of(data: Dataset) -> Examples:
+    """The texts and labels of `data`, by id."""
+    by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
+    texts = data.texts.take(pa.array(by_id)).to_pylist() if len(data) else []
+    return Examples(texts, data.labels[by_id].astype(np.int64), data.label_names)
+
+
+def training_examples(train: Dataset, dev: Dataset) -> tuple[Examples, Examples]:
+    """Both parts, after refusing what nothing can be learnt from."""
+    if dev.label_names != train.label_names:
+        raise MismatchError(
+            "train and dev declare different labels", expected=some(train.label_names), got=some(dev.label_names)
+        )
+    if not len(train):
+        raise InputError("there are no texts to train on", got=f"the training part of {train.name!r} is empty")
+    found = examples_of(train)
+    if len(found.present) < 2:
+        raise InputError(
+            "the training part holds a single label",
+            expected="texts of at least two labels",
+            got=f"{len(train)} texts labelled {train.label_names[found.present[0]]!r}",
+        )
+    return found, examples_of(dev)
+
+
+def label_weights(examples: Examples, class_weights: ClassWeights) -> npt.NDArray[np.float64]:
+    """Weight of each declared label; weighted over the rows they average one."""
+    counts = np.bincount(examples.labels, minlength=len(examples.label_names)).astype(np.float64)
+    if class_weights is None or class_weights is False:
+        return np.ones(len(counts))
+    if class_weights is True or class_weights == "balanced":
+        weights = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
+    elif isinstance(class_weights, Mapping):
+        weights = _given(class_weights, examples.label_names)
+    else:
+        raise InputError("class_weights is wrong", expected="'balanced' or {label: weight}", got=repr(class_weights))
+    return weights * counts.sum() / (weights * counts).sum()
+
+
+def _given(class_weights: Mapping[str, float], label_names: tuple[str, ...]) -> npt.NDArray[np.float64]:
+    for name in class_weights:
+        if name not in label_names:
+            raise UnknownNameError.of("label", str(name), label_names)
+    weights = np.array([class_weights.get(name, 1.0) for name in label_names], dtype=np.float64)
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise InputError("class_weights must be above zero", got=str(dict(class_weights)))
+    return weights

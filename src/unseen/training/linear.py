@@ -1,0 +1,282 @@
+"""Linear models on TF-IDF or on the vectors of an encoder: logistic regression and a support vector machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+from unseen.progress import track
+from unseen.seeding import child_seed
+from unseen.store import atomic, read_json, write_json
+from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.vectors import Vectors
+from unseen.training.vocabulary import BLOCKS, Vocabulary
+from unseen.types import Dataset
+
+Features = str | Any
+"""`tfidf`, the name of an encoder, an object with `encode`, or a function from texts to vectors."""
+
+TEMPERATURES = np.geomspace(0.1, 20, 60)
+"""Factors of the margins among which dev chooses."""
+DENSE = 0.01
+"""Standardised vectors are as long as they have dimensions, rows of TF-IDF have length one: C is smaller there."""
+TEXTS_AT_ONCE = 8192
+
+
+class LinearClassifier:
+    """Probabilities from a weighted sum of features; labels that were not trained on get zero."""
+
+    def __init__(
+        self,
+        classes: Sequence[str],
+        present: npt.NDArray[np.intp],
+        weights: npt.NDArray[np.float64],
+        features: Any,
+        settings: dict[str, Any],
+    ) -> None:
+        self.classes_ = tuple(classes)
+        self.present = present
+        """Positions of the trained labels."""
+        self.weights = weights
+        """[features + 1, trained labels]; the last row is the constant."""
+        self.features = features
+        self.settings = settings
+        self.source = settings.get("recipe", "linear.v1")
+
+    def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Probabilities [texts, classes]."""
+        found = np.zeros((len(texts), len(self.classes_)))
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            rows = self.features.transform(texts[start : start + TEXTS_AT_ONCE])
+            found[start : start + rows.shape[0], self.present] = softmax(_scores(rows, self.weights))
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write the model as JSON and numbers; features that are an object of the user's cannot be saved."""
+        arrays: dict[str, Any] = {"weights": self.weights, "present": self.present}
+        if isinstance(self.features, Vocabulary):
+            arrays |= {f"idf_{name}": values for name, values in self.features.weights.items()}
+            with atomic(Path(folder) / "vocabulary.json") as path:
+                path.write_text(json.dumps(self.features.terms, ensure_ascii=True), encoding="utf-8")
+        elif self.features.name is None:
+            raise InputError(
+                "a model on features of your own cannot be saved",
+                expected="features='tfidf' or the name of an encoder",
+                got=f"features={self.settings['features']}",
+            )
+        with atomic(Path(folder) / "weights.npz") as path, path.open("wb") as file:
+            np.savez(file, **arrays)
+        content = {"classifier": "linear.v1", "label_names": list(self.classes_), "settings": self.settings}
+        write_json(Path(folder) / "unseen.json", content)
+
+    @classmethod
+    def load(cls, folder: Path) -> LinearClassifier:
+        """The model saved in `folder`; gives the same probabilities."""
+        said = read_json(Path(folder) / "unseen.json")
+        try:
+            settings = said["settings"]
+            with np.load(Path(folder) / "weights.npz", allow_pickle=False) as arrays:
+                if settings["features"] == "tfidf":
+                    terms = read_json(Path(folder) / "vocabulary.json")
+                    features: Any = Vocabulary(terms, {name: arrays[f"idf_{name}"] for name in BLOCKS})
+                else:
+                    features = Vectors.named(settings["features"])
+                return cls(said["label_names"], arrays["present"], arrays["weights"], features, settings)
+        except (KeyError, OSError, ValueError, TypeError, EOFError) as cause:
+            if isinstance(cause, InputError):
+                raise
+            raise InputError(f"{folder} does not hold a whole linear model: {cause}") from cause
+
+
+def softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Probabilities of each row of `scores`."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True)) if scores.size else scores
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _scores(rows: Any, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    from threadpoolctl import threadpool_limits
+
+    if rows.shape[1] != len(weights) - 1:
+        raise InputError(
+            "the features are not those the model was trained on",
+            expected=f"{len(weights) - 1} numbers per text",
+            got=str(rows.shape[1]),
+        )
+    with threadpool_limits(1, user_api="blas"):  # the same sums on one thread and on many
+        return np.asarray(rows @ weights[:-1] + weights[-1])
+
+
+class _Linear:
+    """What the two recipes share: features, the choice of C on dev, class weights."""
+
+    has_space = False
+    """A weighted sum has no latent space of its own: its features are all there is."""
+
+    name = ""
+    default = 1.0
+    """C on TF-IDF where dev is empty."""
+    choices = (0.01, 0.1, 1.0, 10.0)
+    """Values of C on TF-IDF among which dev chooses; vectors, which are not sparse, need `DENSE` times these."""
+
+    def __init__(
+        self, features: Features = "tfidf", *, C: float | None = None, class_weights: ClassWeights = None
+    ) -> None:
+        self.features = features
+        self.C = C
+        self.class_weights = class_weights
+
+    def fit(self, train: Dataset, dev: Dataset, seed: int = 42) -> LinearClassifier:
+        """The classifier trained on `train`; C is the value with the lowest log loss on `dev`, unless given."""
+        if self.C is not None and not self.C > 0:
+            raise InputError("C must be above zero", got=repr(self.C))
+        examples, held_out = training_examples(train, dev)
+        by_label = label_weights(examples, self.class_weights)
+        features = self._features(examples.texts)
+        rows = features.transform(examples.texts)
+        judge = _Judge(features, held_out, examples.present)
+        best: tuple[float, float, npt.NDArray[np.float64]] | None = None
+        for C, weights in self._tried(rows, examples, by_label, len(judge) > 0, seed):
+            loss, weights = self._calibrated(judge, weights)
+            if best is None or loss < best[0]:
+                best = (loss, C, weights)
+        assert best is not None
+        return LinearClassifier(
+            train.label_names, examples.present, best[2], features, self._settings(features, best[1], seed)
+        )
+
+    def _tried(
+        self, rows: Any, examples: Examples, by_label: npt.NDArray[np.float64], choose: bool, seed: int
+    ) -> Iterator[tuple[float, npt.NDArray[np.float64]]]:
+        """Each value of C with the weights it leads to, smallest first."""
+        from threadpoolctl import threadpool_limits
+
+        scale = _Scale(rows)
+        values = [C * (DENSE if scale.dense else 1) for C in (self.choices if choose else (self.default,))]
+        values = values if self.C is None else [self.C]
+        scaled = scale.transform(rows)
+        per_row = by_label[examples.labels]
+        for C in track(values, f"train {self.name}", len(values)):
+            with threadpool_limits(1, user_api="blas"):
+                model = self._solver(C, child_seed(seed, self.name)).fit(scaled, examples.labels, sample_weight=per_row)
+            yield C, scale.undone(_columns(model))
+
+    def _features(self, texts: Sequence[str]) -> Any:
+        if isinstance(self.features, str):
+            return Vocabulary.of(texts) if self.features == "tfidf" else Vectors.named(self.features)
+        encode = getattr(self.features, "encode", self.features)
+        if not callable(encode) or isinstance(self.features, type):
+            raise InputError(
+                "features are wrong",
+                expected="'tfidf', the name of an encoder, an object with encode(texts), or a function of texts",
+                got=repr(self.features),
+            )
+        return Vectors(encode)
+
+    def _settings(self, features: Any, C: float, seed: int) -> dict[str, Any]:
+        said = "tfidf" if isinstance(features, Vocabulary) else features.name or type(self.features).__name__
+        return {
+            "recipe": self.name,
+            "features": said,
+            "C": C,
+            "class_weights": dict(self.class_weights) if isinstance(self.class_weights, dict) else self.class_weights,
+            "seed": seed,
+        }
+
+    def _solver(self, C: float, seed: int) -> Any:
+        raise NotImplementedError
+
+    def _calibrated(self, judge: _Judge, weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        return judge.loss(weights), weights
+
+
+class LogisticRegression(_Linear):
+    """Multinomial logistic regression.
+
+    On TF-IDF of words, pairs of words and pieces of words, or on the vectors of an encoder, which are
+    standardised. C is chosen on dev by log loss among four values; without dev texts it is 10 (0.1 on vectors).
+    """
+
+    name = "logistic.v1"
+    default = 10.0
+    choices = (0.1, 1.0, 10.0, 100.0)
+
+    def _solver(self, C: float, seed: int) -> Any:
+        from sklearn.linear_model import LogisticRegression as Solver
+
+        return Solver(C=C, max_iter=500, tol=1e-4, random_state=seed)
+
+
+class LinearSVM(_Linear):
+    """Linear support vector machine, one label against the rest.
+
+    Probabilities are a softmax over its margins times one factor, the one with the lowest log loss on dev
+    (temperature scaling); the order of the labels is that of the margins. Without dev texts the factor is
+    1, C is 1 (0.01 on vectors) and the probabilities are rough: only the order of labels is to be trusted.
+    """
+
+    name = "svm.v1"
+
+    def _solver(self, C: float, seed: int) -> Any:
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(C=C, random_state=seed, max_iter=2000)
+
+    def _calibrated(self, judge: _Judge, weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        if not len(judge):
+            return judge.loss(weights), weights
+        losses = [judge.loss(weights * factor) for factor in TEMPERATURES]
+        best = int(np.argmin(losses))
+        return losses[best], weights * TEMPERATURES[best]
+
+
+class _Judge:
+    """Log loss on the dev texts whose label was trained on."""
+
+    def __init__(self, features: Any, held_out: Examples, present: npt.NDArray[np.intp]) -> None:
+        known = np.isin(held_out.labels, present)
+        self.columns = np.searchsorted(present, held_out.labels[known])
+        texts = [text for text, keep in zip(held_out.texts, known, strict=True) if keep]
+        self.rows = features.transform(texts) if texts else None
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def loss(self, weights: npt.NDArray[np.float64]) -> float:
+        """Mean log loss; zero without texts."""
+        if not len(self):
+            return 0.0
+        given = softmax(_scores(self.rows, weights))[np.arange(len(self)), self.columns]
+        return float(-np.log(np.maximum(given, 1e-15)).mean())
+
+
+class _Scale:
+    """Dense features as standard scores; sparse ones stay as they are."""
+
+    def __init__(self, rows: Any) -> None:
+        self.dense = isinstance(rows, np.ndarray)
+        if self.dense:
+            self.mean = rows.mean(axis=0)
+            self.spread = np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1.0)
+
+    def transform(self, rows: Any) -> Any:
+        return (rows - self.mean) / self.spread if self.dense else rows
+
+    def undone(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The weights that do to raw features what `weights` do to standard scores."""
+        if not self.dense:
+            return weights
+        raw = weights[:-1] / self.spread[:, None]
+        return np.vstack([raw, weights[-1] - self.mean @ raw])
+
+
+def _columns(model: Any) -> npt.NDArray[np.float64]:
+    """Weights [features + 1, labels] of a fitted scikit-learn model; a second label is the first one's opposite."""
+    weights = np.vstack([model.coef_.T, model.intercept_[None, :]])
+    return np.hstack([np.zeros_like(weights), weights]) if weights.shape[1] == 1 else weights

@@ -1,0 +1,256 @@
+"""A small neural network that trains in seconds and has a latent space of its own.
+
+::
+
+    hashed words and pieces of words  [terms]
+      -> embedding bag                [width]     weighted sum; only the rows of a batch are touched
+      -> bottleneck, linear           [d]         what `encode` returns
+      -> tanh -> dropout -> linear    [labels]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+from unseen.progress import track
+from unseen.seeding import child_seed, generator
+from unseen.store import atomic, read_json, write_json
+from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.hashing import HashedTerms
+from unseen.types import Dataset
+
+TEXTS_AT_ONCE = 2048
+
+
+class NeuralClassifier:
+    """A trained hashed network; `encode` gives its bottleneck."""
+
+    source = name = "neural.v1"
+
+    def __init__(self, classes: Sequence[str], terms: HashedTerms, network: Any, settings: dict[str, Any]) -> None:
+        self.classes_ = tuple(classes)
+        self.terms = terms
+        self.network = network
+        self.settings = settings
+
+    def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Probabilities [texts, classes]."""
+        return self._run(texts, len(self.classes_), lambda bags: self.network.head(bags).double().softmax(1))
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Output of the bottleneck [texts, d]."""
+        return self._run(texts, self.settings["bottleneck"], self.network.head[0]).astype(np.float32)
+
+    def _run(self, texts: Sequence[str], width: int, upper: Any) -> npt.NDArray[np.float64]:
+        import torch
+
+        found = np.empty((len(texts), width))
+        self.network.eval()
+        with one_thread(), torch.no_grad():
+            for start in range(0, len(texts), TEXTS_AT_ONCE):
+                rows = self.terms.transform(texts[start : start + TEXTS_AT_ONCE])
+                found[start : start + rows.shape[0]] = upper(_bags(self.network, rows)).numpy()
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write the model as safetensors and JSON."""
+        import torch
+        from safetensors.torch import save_file
+
+        tensors = {name: each.contiguous() for name, each in self.network.state_dict().items()}
+        tensors["terms.seen"] = torch.from_numpy(self.terms.seen)
+        tensors["terms.weights"] = torch.from_numpy(self.terms.weights)
+        with atomic(Path(folder) / "model.safetensors") as path:
+            save_file(tensors, path)
+        content = {"classifier": "neural.v1", "label_names": list(self.classes_), "settings": self.settings}
+        write_json(Path(folder) / "unseen.json", content)
+
+    @classmethod
+    def load(cls, folder: Path) -> NeuralClassifier:
+        """The model saved in `folder`; gives the same probabilities."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        said = read_json(Path(folder) / "unseen.json")
+        try:
+            tensors = load_file(Path(folder) / "model.safetensors")
+            terms = HashedTerms(tensors.pop("terms.seen").numpy(), tensors.pop("terms.weights").numpy())
+            sizes = (len(terms), said["settings"]["width"], said["settings"]["bottleneck"], len(said["label_names"]))
+            network = _network(*sizes, dropout=0.0)
+            network.load_state_dict(tensors)
+        except (KeyError, OSError, RuntimeError, TypeError, SafetensorError) as cause:
+            raise InputError(f"{folder} does not hold a whole neural model: {cause}") from cause
+        return cls(said["label_names"], terms, network, said["settings"])
+
+
+class HashedNetwork:
+    """Hashed n-grams, embedding bag, bottleneck, classifier: seconds for thousands of texts, on one core.
+
+    Trains until the log loss on dev has not fallen for `patience` epochs and keeps the best weights; without
+    dev texts it trains for all `epochs`. `word_dropout` is the share of terms hidden at each step.
+    """
+
+    def __init__(
+        self,
+        bottleneck: int = 50,
+        *,
+        width: int = 32,
+        epochs: int = 20,
+        patience: int = 3,
+        batch: int = 64,
+        rate: float = 3e-3,
+        dropout: float = 0.3,
+        word_dropout: float = 0.5,
+        smoothing: float = 0.1,
+        class_weights: ClassWeights = None,
+    ) -> None:
+        self.bottleneck = bottleneck
+        self.width = width
+        self.epochs = epochs
+        self.patience = patience
+        self.batch = batch
+        self.rate = rate
+        self.dropout = dropout
+        self.word_dropout = word_dropout
+        self.smoothing = smoothing
+        self.class_weights = class_weights
+
+    def fit(self, train: Dataset, dev: Dataset, seed: int = 42) -> NeuralClassifier:
+        """The classifier trained on `train`, stopped by `dev`; the same for the same seed."""
+        import torch
+
+        self._check()
+        examples, held_out = training_examples(train, dev)
+        terms = HashedTerms.of(examples.texts)
+        with one_thread(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(child_seed(seed, "neural"))
+            network = _network(len(terms), self.width, self.bottleneck, len(train.label_names), self.dropout)
+            weights = torch.from_numpy(label_weights(examples, self.class_weights)).float()
+            best_epoch = self._train(network, _Part(terms, examples), _Part(terms, held_out), weights, seed)
+        settings = {name: value for name, value in vars(self).items() if name != "class_weights"}
+        settings |= {"recipe": "neural.v1", "class_weights": self.class_weights, "seed": seed, "best_epoch": best_epoch}
+        return NeuralClassifier(train.label_names, terms, network, settings)
+
+    def _train(self, network: Any, train: _Part, dev: _Part, weights: Any, seed: int) -> int:
+        """Train `network` in place; returns the epoch whose weights it holds, counted from one."""
+        import torch
+
+        optimisers = [
+            torch.optim.SparseAdam(list(network.bag.parameters()), lr=self.rate),
+            torch.optim.AdamW(network.head.parameters(), lr=self.rate),
+        ]
+        best_loss, best_epoch, best_weights = np.inf, self.epochs, None
+        for epoch in track(range(1, self.epochs + 1), "train neural.v1", self.epochs):
+            network.train()
+            for rows in _shuffled(len(train), self.batch, generator(seed, "neural", "order", epoch)):
+                loss = _loss(network, train, rows, weights, self.smoothing, self.word_dropout)
+                for each in optimisers:
+                    each.zero_grad()
+                loss.backward()
+                for each in optimisers:
+                    each.step()
+            if not len(dev):
+                continue
+            loss = _mean_loss(network, dev, weights)
+            if loss < best_loss:
+                best_loss, best_epoch = loss, epoch
+                best_weights = {name: each.clone() for name, each in network.state_dict().items()}
+            elif epoch - best_epoch >= self.patience:
+                break
+        if best_weights is not None:
+            network.load_state_dict(best_weights)
+        return best_epoch
+
+    def _check(self) -> None:
+        whole = {name: getattr(self, name) for name in ("bottleneck", "width", "epochs", "patience", "batch")}
+        problems = [f"{name} must be at least 1, not {value!r}" for name, value in whole.items() if value < 1]
+        shares = {name: getattr(self, name) for name in ("dropout", "word_dropout", "smoothing")}
+        problems += [
+            f"{name} must be from 0 to below 1, not {value!r}" for name, value in shares.items() if not 0 <= value < 1
+        ]
+        if not self.rate > 0:
+            problems.append(f"rate must be above 0, not {self.rate!r}")
+        if problems:
+            raise InputError("settings of the neural recipe are wrong", problems=problems)
+
+
+class _Part:
+    """Weighted terms and labels of one part."""
+
+    def __init__(self, terms: HashedTerms, examples: Examples) -> None:
+        import torch
+
+        self.rows = terms.transform(examples.texts) if len(examples) else None
+        self.labels = torch.from_numpy(examples.labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for torch inside the block: the same sums everywhere, and faster for layers this small."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _network(terms: int, width: int, bottleneck: int, labels: int, dropout: float) -> Any:
+    from torch import nn
+
+    network = nn.Module()
+    network.bag = nn.EmbeddingBag(terms, width, mode="sum", sparse=True)
+    nn.init.normal_(network.bag.weight, std=0.01)
+    network.head = nn.Sequential(
+        nn.Linear(width, bottleneck), nn.Tanh(), nn.Dropout(dropout), nn.Linear(bottleneck, labels)
+    )
+    return network
+
+
+def _bags(network: Any, rows: Any, hidden: float = 0.0) -> Any:
+    """Weighted sums of embeddings [rows, width]."""
+    import torch
+
+    weights = torch.from_numpy(rows.data)
+    if hidden:
+        weights = torch.nn.functional.dropout(weights, hidden)
+    terms, starts = (torch.from_numpy(each.astype(np.int64)) for each in (rows.indices, rows.indptr[:-1]))
+    return network.bag(terms, starts, per_sample_weights=weights)
+
+
+def _loss(network: Any, part: _Part, rows: npt.NDArray[np.intp], weights: Any, smoothing: float, hidden: float) -> Any:
+    import torch
+
+    assert part.rows is not None
+    scores = network.head(_bags(network, part.rows[rows], hidden))
+    return torch.nn.functional.cross_entropy(scores, part.labels[rows], weights, label_smoothing=smoothing)
+
+
+def _mean_loss(network: Any, part: _Part, weights: Any) -> float:
+    """Log loss on a part, as it counts for early stopping: no dropout, no smoothing."""
+    import torch
+
+    assert part.rows is not None
+    network.eval()
+    with torch.no_grad():
+        starts = range(0, len(part), TEXTS_AT_ONCE)
+        scores = torch.cat([network.head(_bags(network, part.rows[at : at + TEXTS_AT_ONCE])) for at in starts])
+    return float(torch.nn.functional.cross_entropy(scores, part.labels, weights))
+
+
+def _shuffled(n: int, batch: int, random: np.random.Generator) -> Iterator[npt.NDArray[np.intp]]:
+    order = random.permutation(n)
+    for start in range(0, n, batch):
+        yield order[start : start + batch]

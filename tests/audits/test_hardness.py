@@ -1,0 +1,222 @@
+"""Hard or broken: cases made so that the answer is known."""
+
+import numpy as np
+import pytest
+
+from unseen.audits import Trial, hard_or_broken
+from unseen.errors import InputError
+from unseen.evaluation import metric
+from unseen.evaluation.chance import chance
+from unseen.types import PARTS, Certificate, Embeddings, Predictions, Split
+
+NAMES = ("calm", "loud", "mixed")
+N, TEST, INDEPENDENT = 600, slice(0, 60), slice(540, 600)
+TRUE = np.arange(N) % 3
+CHECKS = [
+    "learnt",
+    "control",
+    "completed",
+    "class-mix",
+    "suspect-labels",
+    "label-conflict",
+    "below-chance",
+    "annotators",
+]
+
+
+def answers(codes):
+    """Probabilities that are sure of these labels, more or less."""
+    sure = 0.6 + 0.3 * (np.arange(len(codes)) % 7) / 7
+    p = np.eye(3)[codes] * sure[:, None]
+    return p + (1 - p.sum(axis=1, keepdims=True)) / 3
+
+
+def split_of(data, name, test, **certificate):
+    parts = np.zeros(len(data), np.int8)
+    parts[test], parts[INDEPENDENT] = PARTS.index("test"), PARTS.index("independent")
+    counts = np.bincount(data.labels[test], minlength=3).tolist()
+    got = dict(zip(NAMES, counts, strict=True))
+    made = Certificate(got, got, **({"n_clusters": 5} | certificate))
+    return Split(name, data.ids, parts, np.zeros(len(data), np.int32), made, data.fingerprint)
+
+
+@pytest.fixture
+def judge(tiny):
+    """`judge(labels=…, said=…)` is what is found; `said` changes the answers of models trained on the hard split.
+
+    Vectors, out-of-fold predictions and the models of random splits know the truth; `labels` may deny it.
+    """
+
+    def judged(labels=TRUE, said=TRUE, test=TEST, certificate=None, attributes=None, control=True, **options):
+        ids = [f"r{i:03}" for i in range(N)]
+        data = tiny(ids=ids, labels=[NAMES[code] for code in labels], label_names=NAMES, **(attributes or {}))
+        draw = np.random.default_rng(0)
+        vectors = Embeddings(data.ids, (np.eye(3)[TRUE] + draw.normal(0, 0.1, (N, 3))).astype(np.float32))
+        out_of_fold = Predictions(data.ids, answers(TRUE), NAMES)
+        split = split_of(data, "closest", test, **(certificate or {}))
+        hard = [Trial(split, seed, Predictions(data.ids, answers(said), NAMES)) for seed in (1, 2)]
+        noise = np.where(draw.random(N) < 0.1, (TRUE + 1) % 3, TRUE)
+        controls = (
+            [
+                Trial(
+                    split_of(data, f"random-{i}", slice(100 * i, 100 * i + 60)),
+                    seed,
+                    Predictions(data.ids, answers(noise), NAMES),
+                    "random",
+                )
+                for i in (1, 2)
+                for seed in (1, 2)
+            ]
+            if control
+            else []
+        )
+        rows, findings = hard_or_broken(data, vectors, out_of_fold, hard, controls, draws=200, **options)
+        assert [each.check for each in findings] == [f"{check}[closest]" for check in CHECKS]
+        return rows, {each.check.partition("[")[0]: each for each in findings}
+
+    return judged
+
+
+def changed(rows, by=1):
+    """The truth, but wrong on these rows."""
+    labels = TRUE.copy()
+    labels[rows] = (labels[rows] + by) % 3
+    return labels
+
+
+def value(rows, name, **tags):
+    (found,) = [row for row in rows if row.metric == name and row.tags.items() >= tags.items()]
+    return found.value
+
+
+def test_a_hard_split_with_right_labels_is_hard(judge):
+    rows, found = judge(said=changed(slice(0, 20)))  # wrong on a third of the test part
+    levels = {check: each.level for check, each in found.items()}
+    assert levels == dict.fromkeys(CHECKS, "ok") | {"annotators": "skipped"}
+    assert value(rows, "label_conflict") == 0
+    assert "The task was learnt" in found["learnt"].message
+    assert "falls by" in found["control"].message
+
+
+def test_flipped_labels_are_found_and_explain_the_score(judge):
+    rows, found = judge(labels=changed(slice(0, 50)))
+    assert found["label-conflict"].level == "fail"
+    assert found["suspect-labels"].level == "fail"
+    assert found["below-chance"].level == "warn"
+    assert "Label conflict explains it: 83.3 %" in found["below-chance"].message
+    assert "on the rest it is 1.000" in found["below-chance"].message
+    assert value(rows, "label_conflict", split="closest", part="test") == pytest.approx(50 / 60)
+    assert value(rows, "label_conflict.control") == 0
+    assert value(rows, "f1.macro.without_conflict") == 1
+    assert 0.5 < value(rows, "suspect_labels") <= 50 / 60
+    evidence = found["label-conflict"].evidence
+    assert found["label-conflict"].count == 50
+    assert len(evidence) == 20
+    assert set(evidence) <= {f"r{i:03}" for i in range(50)}
+    assert found["learnt"].level == "ok"
+
+
+def test_some_flipped_labels_are_a_warning(judge):
+    _, found = judge(labels=changed(slice(0, 20)))
+    assert (found["label-conflict"].level, found["label-conflict"].count) == ("warn", 20)
+    assert found["suspect-labels"].level == "warn"
+    assert found["below-chance"].level == "ok"
+
+
+def test_below_chance_without_conflict_is_not_explained(judge):
+    _, found = judge(said=changed(slice(0, 60)))
+    assert found["below-chance"].level == "fail"
+    assert "does not explain it: 0.0 %" in found["below-chance"].message
+    assert "on the rest it is still 0.000" in found["below-chance"].message
+
+
+def test_conflict_in_all_texts_leaves_no_rest(judge):
+    rows, found = judge(labels=changed(slice(0, 60)))
+    assert "there is no rest" in found["below-chance"].message
+    assert [row for row in rows if "without_conflict" in row.metric] == []
+
+
+@pytest.mark.parametrize(("wrong", "level"), [(0, "ok"), (10, "warn"), (30, "fail")])
+def test_what_was_not_learnt_is_seen_on_independent_rows(judge, wrong, level):
+    rows, found = judge(said=changed(slice(540, 540 + wrong)))
+    assert found["learnt"].level == level
+    (gap,) = [row for row in rows if row.metric == "fall.f1.macro"]
+    assert gap.tags == {"family": "closest", "against": "random", "part": "independent"}
+    assert gap.low <= gap.value <= gap.high
+
+
+def test_no_harder_than_random_is_said(judge):
+    _, found = judge()
+    assert found["control"].level == "warn"
+    assert "not clearly harder" in found["control"].message
+
+
+def test_another_class_mix_is_seen(judge):
+    skewed = np.concatenate([np.flatnonzero(TRUE == 0)[:40], np.flatnonzero(TRUE == 1)[:20]])
+    _, found = judge(test=skewed)
+    assert found["class-mix"].level == "fail"
+    assert "'mixed' is 0.0 % of the test part and 37.5 %" in found["class-mix"].message
+    assert found["control"].level == "warn"
+    assert "random-1, random-2 have another test size or class mix" in found["control"].message
+
+
+def test_a_largely_completed_split_is_said(judge):
+    _, found = judge(certificate={"completed": 22})
+    assert found["completed"].level == "warn"
+    assert found["completed"].message == "22 of 60 test texts (36.7 %) were added singly to whole clusters."
+    _, found = judge(certificate={"n_clusters": None})
+    assert found["completed"].level == "skipped"
+
+
+def test_disagreement_of_annotators_is_seen(judge):
+    draw = np.random.default_rng(0)
+    agreement = 0.9 - 0.3 * (np.arange(N) < 60) + draw.normal(0, 0.1, N)
+    rows, found = judge(attributes={"agreement": agreement.tolist()}, agreement="agreement")
+    assert found["annotators"].level == "warn"
+    assert value(rows, "annotator_agreement", part="test") == pytest.approx(agreement[:60].mean())
+    assert value(rows, "annotator_agreement", part="train") == pytest.approx(agreement[60:540].mean())
+    _, found = judge(attributes={"agreement": agreement[::-1].tolist()}, agreement="agreement")
+    assert found["annotators"].level == "ok"
+    _, found = judge(attributes={"agreement": ["high"] * N}, agreement="agreement")
+    assert found["annotators"].level == "skipped"
+
+
+def test_without_random_splits_what_needs_them_is_skipped(judge):
+    rows, found = judge(said=changed(slice(0, 20)), control=False)
+    assert (found["learnt"].level, found["control"].level) == ("skipped", "skipped")
+    assert found["label-conflict"].level == "ok"
+    assert {row.metric for row in rows} == {
+        "suspect_labels", "suspect_labels.control", "label_conflict", "f1.macro.without_conflict", "chance.f1.macro",
+    }  # fmt: skip
+
+
+def test_tags_are_on_every_measurement(judge):
+    rows, _ = judge(tags={"model": "minilm"})
+    assert {row.tags["model"] for row in rows} == {"minilm"}
+
+
+def test_one_hard_split_at_a_time(tiny):
+    data = tiny()
+    with pytest.raises(InputError, match="one hard split"):
+        hard_or_broken(data, Embeddings(data.ids, np.ones((4, 2), np.float32)), None, [], [])
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "f1.macro", "f1[loud]", "log_loss", "brier", "roc_auc.ovr", "average_precision.macro"]
+)
+def test_chance_is_what_guessing_gives(name):
+    """A guesser that draws labels from the mix; for probabilities, one that answers the mix (or noise, to rank)."""
+    draw = np.random.default_rng(0)
+    gold, mix = draw.choice(3, 20_000, p=[0.6, 0.3, 0.1]), np.array([0.5, 0.3, 0.2])
+    said = np.eye(3)[draw.choice(3, len(gold), p=mix)]
+    if name in {"log_loss", "brier"}:
+        said = np.tile(mix, (len(gold), 1))
+    elif "." in name and name != "f1.macro":
+        said = draw.dirichlet(np.ones(3), len(gold))
+    expected = metric(name)(gold, said, NAMES)
+    assert chance(metric(name), gold, mix, NAMES) == pytest.approx(expected, abs=0.01)
+
+
+def test_chance_of_even_classes_is_one_in_k():
+    assert chance(metric("accuracy"), TRUE, np.full(3, 1 / 3), NAMES) == pytest.approx(1 / 3)
+    assert chance(metric("ece.15"), TRUE, np.full(3, 1 / 3), NAMES) is None

@@ -1,0 +1,81 @@
+"""`unseen score --compare`: two models on the same rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import unseen as package
+from unseen.store import read_measurements
+
+SOURCE = ("posts.csv", "a.csv", "--text", "text", "--label", "label", "--id", "id", "-q")
+
+
+@pytest.fixture
+def two_models(folder: Path) -> Path:
+    """a.csv is right on all rows but six, b.csv on all but thirty."""
+    data = package.load(folder / "posts.csv", text="text", label="label", id="id")
+    for name, wrong in (("a", 6), ("b", 30)):
+        said = [data.label_names[code ^ (row < wrong)] for row, code in enumerate(data.labels)]
+        lines = ["id,prediction", *(f"{each},{label}" for each, label in zip(data.ids.to_pylist(), said, strict=True))]
+        (folder / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_the_difference_has_an_interval_and_a_p_value(two_models, unseen):
+    done = unseen("score", *SOURCE, "--compare", "b.csv", "-m", "accuracy", "--json", "-o", "m.csv")
+    assert done.code == 0, done.err
+    score, difference = json.loads(done.out)
+    assert (score["metric"], score["value"]) == ("accuracy", 0.9)
+    assert difference["metric"] == "difference.accuracy"
+    assert difference["value"] == pytest.approx(0.4)
+    assert 0.2 < difference["low"] < 0.4 < difference["high"] < 0.6
+    assert difference["tags"]["p"] < 0.01
+    assert difference["tags"]["p.mcnemar"] == pytest.approx(2 * 0.5**24)
+    assert [row.metric for row in read_measurements("m.csv")] == ["accuracy", "difference.accuracy"]
+
+
+def test_the_difference_is_printed_by_part_and_slice(two_models, unseen):
+    words = (
+        "--attribute",
+        "source",
+        "--attribute",
+        "part",
+        "--slice",
+        "source",
+        "--compare",
+        "b.csv",
+        "-m",
+        "f1.macro",
+    )
+    plain = unseen("score", *SOURCE, *words)
+    assert plain.code == 0, plain.err
+    head, *lines = plain.out.partition("\n\n")[2].splitlines()
+    assert head.split() == ["part", "slice", "less", "b.csv", "value", "95", "%", "interval", "n", "p"]
+    assert [line.split()[1] for line in lines] == ["all", "source=app", "source=mail", "source=web"]
+    split = unseen("score", *SOURCE, "--split", "split.csv", "--compare", "b.csv", "-m", "f1.macro")
+    assert split.code == 2  # no such file
+
+
+def test_parts_that_only_one_model_predicts_are_left_out(two_models, unseen):
+    data = package.load("posts.csv", text="text", label="label", id="id")
+    split = package.split(data, "random", test=0.2)
+    package.write_split(split, "split.csv")
+    keep = {data.ids[int(row)].as_py() for row in split.rows("test")}
+    lines = Path("b.csv").read_text(encoding="utf-8").splitlines()
+    Path("b.csv").write_text("\n".join(each for each in lines if each.split(",")[0] in {*keep, "id"}), encoding="utf-8")
+    done = unseen("score", *SOURCE, "--split", "split.csv", "--compare", "b.csv", "-m", "accuracy", "--json")
+    rows = json.loads(done.out)
+    assert [(row["metric"], row["tags"]["part"]) for row in rows] == [
+        ("accuracy", "train"),
+        ("accuracy", "test"),
+        ("difference.accuracy", "test"),
+    ]
+
+
+def test_a_missing_file_is_wrong_input(two_models, unseen):
+    done = unseen("score", *SOURCE, "--compare", "nowhere.csv")
+    assert done.code == 2
+    assert "nowhere.csv" in done.err

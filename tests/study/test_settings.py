@@ -1,0 +1,74 @@
+"""What a run is asked to do, settled and checked before it begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.study.settings import Settings, settled
+
+
+def test_the_small_budget_trains_once_per_split() -> None:
+    runs = settled("minilm").runs
+    assert runs == [
+        ("random-1", "random", 42), ("random-2", "random", 42), ("random-3", "random", 42),
+        ("subset-sum", "subset-sum", 42), ("closest", "closest", 42),
+    ]  # fmt: skip
+
+
+def test_the_thesis_budget_crosses_seeds_and_splits() -> None:
+    settings = settled("minilm", "thesis")
+    assert len(settings.runs) == 3 * 3 + 3 + 3
+    assert settings.recipe().settings.batch == 4
+    assert settled("logistic", "thesis").params == {}
+
+
+def test_as_many_seeds_as_random_splits_are_paired_with_them() -> None:
+    settings = settled("minilm", seeds=[1, 2, 3])
+    assert [run for run in settings.runs if run[1] == "random"] == [
+        ("random-1", "random", 1), ("random-2", "random", 2), ("random-3", "random", 3),
+    ]  # fmt: skip
+    assert [seed for _, family, seed in settings.runs if family == "closest"] == [1, 2, 3]
+    assert len([run for run in settled("minilm", seeds=[1, 2]).runs if run[1] == "random"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("representation", "bottleneck", "reduction", "pretrained"),
+    [
+        (None, 50, None, False), ("full", None, None, False), ("bottleneck-10", 10, None, False),
+        ("umap-50", None, ("umap", 50), False), ("pca-3", None, ("pca", 3), False),
+        ("pretrained", None, None, True), ("pretrained-umap-10", None, ("umap", 10), True),
+    ],
+)  # fmt: skip
+def test_representations(
+    representation: str | None, bottleneck: int | None, reduction: tuple[str, int] | None, pretrained: bool
+) -> None:
+    settings = settled("minilm", representation=representation)
+    assert (settings.bottleneck, settings.reduction, settings.is_pretrained) == (bottleneck, reduction, pretrained)
+    assert settings.recipe().settings.bottleneck == bottleneck
+
+
+def test_a_light_model_has_a_space_of_its_own_or_none() -> None:
+    assert not settled("neural").is_transformer
+    assert settled("neural").resolved_representation == "own"
+    assert settled("some/hub-name").is_transformer
+
+
+def test_mistakes() -> None:
+    with pytest.raises(InputError) as caught:
+        Settings("minilm", seeds=(1, 1), test=2, dev=0, independent=0, limit=3, random_splits=0)
+    assert len(caught.value.problems) == 6
+    with pytest.raises(InputError, match="against random"):
+        settled("minilm", splits=["closest"])
+    with pytest.raises(UnknownNameError, match="closest"):
+        settled("minilm", splits=["random", "closets"])
+    with pytest.raises(InputError, match="reads an attribute"):
+        settled("minilm", splits=["random", "time"])
+    with pytest.raises(UnknownNameError, match="small"):
+        settled("minilm", "smal")
+    with pytest.raises(UnknownNameError, match="bottleneck-50"):
+        settled("minilm", representation="bottleneck50")
+    with pytest.raises(InputError):
+        settled("minilm", metric="f1")
+    with pytest.raises(InputError, match="epoch"):
+        settled("minilm", params={"epoch": 3}).recipe()

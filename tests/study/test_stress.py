@@ -1,0 +1,255 @@
+"""The main job: the whole of it with light models, killed and resumed, gated and planned."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unseen
+from tiny_transformer import write_transformer
+from unseen.analysis.words import words_of
+from unseen.data.sample import sample_corpus
+from unseen.errors import InputError
+from unseen.reports.run import read_run
+from unseen.store import read_json, read_measurements, read_predictions, read_split
+from unseen.study import plan, stress
+
+FILES = {
+    "run.json",
+    "measurements.csv",
+    "properties.csv",
+    "findings.csv",
+    "map.parquet",
+    "clusters.json",
+    "report.html",
+}
+
+
+@pytest.fixture(scope="module")
+def data() -> unseen.Dataset:
+    return sample_corpus(600)
+
+
+@pytest.fixture(scope="module")
+def run(data: unseen.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stress") / "run"
+    stress(data, model="neural", out=folder, seeds=[1, 2], random_splits=2, slices=["source"], params={"epochs": 3})
+    return folder
+
+
+def test_the_run_folder(run: Path) -> None:
+    assert {each.name for each in run.iterdir()} >= FILES
+    assert sorted(each.name for each in (run / "splits").glob("*.csv")) == [
+        "closest.csv", "random-1.csv", "random-2.csv", "subset-sum.csv",
+    ]  # fmt: skip
+    assert len(list((run / "predictions").glob("*-seed*.parquet"))) == 2 + 2 + 2
+    assert not (run / "examples.json").exists()
+    about = read_json(run / "run.json")
+    assert about["settings"]["seeds"] == [1, 2]
+    assert about["finished"]
+    assert {each["step"] for each in about["timings"]} >= {"representation", "vectors", "split-closest", "scores"}
+
+
+def test_no_text_is_in_any_file(run: Path, data: unseen.Dataset) -> None:
+    texts = [text for text in data.texts.to_pylist() if len(text) > 40]
+    for path in run.rglob("*"):
+        if path.suffix in (".csv", ".json", ".html"):
+            content = path.read_text(encoding="utf-8")
+            assert not any(text in content for text in texts), path.name
+
+
+def test_the_same_rows_are_independent_in_every_split_and_never_trained_on(run: Path, data: unseen.Dataset) -> None:
+    splits = [read_split(path, data) for path in sorted((run / "splits").glob("*.csv"))]
+    aside = [set(each.rows("independent").tolist()) for each in splits]
+    assert all(each == aside[0] for each in aside)
+    assert len(aside[0]) == 60
+    for each in splits:
+        assert each.sizes == {"train": 437, "dev": 49, "test": 54, "independent": 60}
+    assert len({tuple(each.rows("test").tolist()) for each in splits}) == 4
+
+
+def test_scores_are_those_of_the_predictions(run: Path, data: unseen.Dataset) -> None:
+    from sklearn.metrics import f1_score
+
+    split = read_split(run / "splits" / "closest.csv", data)
+    said = read_predictions(run / "predictions" / "closest-seed2.parquet", data)
+    rows = {name: place for place, name in enumerate(said.ids.to_pylist())}
+    test = split.rows("test")
+    places = [rows[name] for name in data.ids.take(test).to_pylist()]
+    expected = f1_score(data.labels[test], said.probabilities[places].argmax(1), average="macro")
+    found = [
+        row
+        for row in read_measurements(run / "measurements.csv")
+        if row.metric == "f1.macro" and row.slice == "all"
+        and row.tags.get("split") == "closest" and row.tags.get("seed") == "2" and row.tags.get("part") == "test"
+    ]  # fmt: skip
+    assert [row.value for row in found] == [pytest.approx(expected)]
+    assert found[0].low is not None
+    assert found[0].low < expected < (found[0].high or 0)
+
+
+def test_falls_are_random_less_hard_over_all_trainings(run: Path) -> None:
+    rows = read_measurements(run / "measurements.csv")
+
+    def mean(family: str) -> float:
+        values = [
+            row.value
+            for row in rows
+            if row.metric == "f1.macro" and row.slice == "all" and row.tags.get("family") == family
+            and row.tags.get("part") == "test" and row.tags.get("seed") != "mean" and "split" in row.tags
+        ]  # fmt: skip
+        assert len(values) == 2
+        return float(np.mean([value for value in values if value is not None]))
+
+    for family in ("subset-sum", "closest"):
+        fall = next(
+            row
+            for row in rows
+            if row.metric == "fall.f1.macro" and row.tags.get("family") == family and row.tags.get("part") == "test"
+        )
+        assert fall.value == pytest.approx(mean("random") - mean(family))
+        assert fall.low is not None
+        assert fall.low <= (fall.value or 0) <= (fall.high or 0)
+
+
+def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
+    found = read_run(run)
+    assert any(row.slice.startswith("source=") for row in found.measurements)
+    assert {"unigram_overlap", "length.words", "rare_words", "nearest_train_distance.cosine"} <= {
+        row.metric for row in found.properties
+    }
+    checks = {each.check for each in found.findings}
+    assert {"learnt[closest]", "label-conflict[closest]", "suspect-labels[subset-sum]"} <= checks
+    assert found.map is not None
+    assert len(found.map.points) == 600
+    assert {card.split for card in found.clusters} == {"closest", "subset-sum"}
+    assert sum(card.test for card in found.clusters if card.split == "subset-sum") <= 54
+    assert (run / "report.html").stat().st_size < 2_000_000
+
+
+def test_a_finished_run_does_nothing_again(run: Path, data: unseen.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unseen.training import neural
+
+    before = {path: path.read_bytes() for path in run.rglob("*.csv")}
+
+    def refuse(*given: object) -> Any:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(neural.HashedNetwork, "fit", refuse)
+    done = stress(data, model="neural", out=run, seeds=[1, 2], random_splits=2, slices=["source"], params={"epochs": 3})
+    assert {path: path.read_bytes() for path in run.rglob("*.csv")} == before
+    assert done.fall is not None
+    assert done.family in ("closest", "subset-sum")
+
+
+def test_texts_only_when_asked(data: unseen.Dataset, run: Path, tmp_path: Path) -> None:
+    import shutil
+
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    given: dict[str, Any] = {"seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}}
+    stress(data, model="neural", out=folder, texts=True, **given)
+    texts = json.loads((folder / "examples.json").read_text())
+    assert texts
+    assert set(texts.values()) <= set(data.texts.to_pylist())
+    stress(data, model="neural", out=folder, **given)
+    assert not (folder / "examples.json").exists()
+
+
+def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_path: Path) -> None:
+    done = stress(data, model="logistic", out=tmp_path / "run", random_splits=1, splits=["random", "closest"])
+    about = read_json(tmp_path / "run" / "vectors" / "logistic-own.json")
+    assert about["origin"]["step"] == "tfidf.v1"
+    assert done.report.exists()
+
+
+def test_the_plan_writes_nothing(data: unseen.Dataset, tmp_path: Path) -> None:
+    found = plan(data, model="neural", out=tmp_path / "run")
+    assert (found.trainings, found.done) == (6, 0)
+    assert found.rows == {"split": 540, "independent": 60}
+    assert not (tmp_path / "run").exists()
+    folder = str(write_transformer(tmp_path / "bert", ["the"]))
+    measured = plan(data, model=folder, out=tmp_path / "run")
+    assert measured.texts_per_second is not None
+    assert measured.seconds is not None
+    assert measured.texts == 3 * (540 + 5 * 437)
+
+
+def test_mistakes_come_before_any_work(data: unseen.Dataset, tmp_path: Path) -> None:
+    for given in (
+        {"metric": "f1"},
+        {"splits": ["closest"]},
+        {"params": {"epoch": 1}},
+        {"tset": 0.2},
+        {"slices": ["no"]},
+    ):
+        with pytest.raises(InputError):
+            stress(data, model="neural", out=tmp_path / "run", **given)  # type: ignore[arg-type]
+    assert not (tmp_path / "run").exists()
+
+
+DRIVER = """
+import os, signal, sys
+from unseen.data.sample import sample_corpus
+from unseen.progress import reporting
+from unseen.study import stress
+from unseen.training import transformer
+
+transformer.CHECKPOINT_SECONDS = 0
+model, out, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+count = 0
+
+def report(work, done, total):
+    global count
+    count += 1
+    if count == limit:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with reporting(report):
+    stress(sample_corpus(160), model=model, out=out, random_splits=1, params={"epochs": 2, "batch": 16},
+           splits=["random", "closest"], representation="bottleneck-4")
+print("reports", count)
+"""
+
+
+@pytest.mark.slow
+def test_killed_five_times_a_run_ends_with_the_same_numbers(tmp_path: Path) -> None:
+    """SIGKILL while fine-tuning, splitting, retraining and measuring: same splits, predictions, measurements."""
+    words = sorted({word for text in sample_corpus(160).texts.to_pylist() for word in words_of(text)})
+    model = str(write_transformer(tmp_path / "bert", words))
+
+    def go(out: str, limit: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", DRIVER, model, str(tmp_path / out), str(limit)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    whole = go("whole", -1)
+    assert whole.returncode == 0, whole.stderr
+    reports = int(whole.stdout.split()[-1])
+    killed = 0
+    for share in (0.1, 0.25, 0.3, 0.3, 0.4):  # of all reports, each time from the place reached before
+        killed += go("killed", max(2, int(share * reports))).returncode == -9
+    assert killed == 5
+    last = go("killed", -1)
+    assert last.returncode == 0, last.stderr
+    assert int(last.stdout.split()[-1]) < reports
+    for name in (
+        "measurements.csv",
+        "properties.csv",
+        "findings.csv",
+        "clusters.json",
+        "splits/closest.csv",
+        "splits/random-1.csv",
+    ):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    for name in ("random-1-seed42", "closest-seed42"):
+        first, second = (
+            read_predictions(tmp_path / out / "predictions" / f"{name}.parquet", sample_corpus(160)).probabilities
+            for out in ("whole", "killed")
+        )
+        np.testing.assert_array_equal(first, second)
