@@ -18,8 +18,9 @@ from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import DEFAULT_METRICS, measure
-from unseen.models import open_model
-from unseen.registry import VERSION
+from unseen.models import PIPELINES, open_model
+from unseen.models.refitting import PipelineRecipe
+from unseen.registry import VERSION, check_parameters
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
 from unseen.representations.reduction import DEFAULT_DIMENSIONS
@@ -221,8 +222,18 @@ def recipe_of(model: Any, **params: Any) -> Any:
         if params:
             raise InputError("a recipe object has its own settings", fix="set them when you make it")
         return model
+    if model.startswith(("http://", "https://")):
+        raise InputError(
+            "an endpoint cannot be trained", fix="ask it (unseen predict) and measure the answers (unseen score)"
+        )
+    if Path(model).suffix in PIPELINES:
+        check_parameters(f"the pipeline {model!r}", PipelineRecipe, params)
+        return PipelineRecipe(model, **params)
     if ":" in model or VERSION.sub("", model) in RECIPES:
-        return RECIPES.make(model, **params)
+        made = RECIPES.make(model, **params)
+        if not isinstance(made, Recipe):
+            raise InputError(f"{model!r} is not a recipe", expected="a class whose objects have fit")
+        return made
     if not may_be_checkpoint(model):
         raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen ls recipes' lists them")
     return RECIPES.make("transformer", encoder=model, **params)

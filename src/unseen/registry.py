@@ -72,7 +72,10 @@ class Registry:
 
 def check_parameters(what: str, made: Any, params: Mapping[str, Any]) -> None:
     """Refuse parameters that `made` does not take, all at once, with the nearest names."""
-    signature = inspect.signature(made)
+    try:
+        signature = inspect.signature(made)
+    except ValueError:  # some builtin types tell nothing about themselves
+        return
     if any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
         return
     known = list(signature.parameters)

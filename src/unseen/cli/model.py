@@ -11,18 +11,21 @@ from unseen.errors import InputError
 
 Model = Annotated[
     str,
-    typer.Option(help="A recipe ('unseen ls recipes'), or a transformer: minilm, smollm2, a folder or a hub name."),
+    typer.Option(
+        help="A recipe ('unseen ls recipes'), a transformer (minilm, smollm2, a folder, a hub name), a pipeline file."
+    ),
 ]
 Bottleneck = Annotated[int | None, typer.Option(help="Numbers in a transformer's bottleneck. (default: none)")]
+Trust = Annotated[bool, typer.Option("--trust", help="Run code from a pipeline file; only if you trust it.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, e.g. epochs=5; may be repeated."),
 ]
 
 
-def recipe_params(bottleneck: int | None, settings: list[str] | None) -> dict[str, Any]:
+def recipe_params(settings: list[str] | None, **given: Any) -> dict[str, Any]:
     """The parameters of a recipe from what was typed; numbers, true, false and null as in JSON, else text."""
-    found: dict[str, Any] = {} if bottleneck is None else {"bottleneck": bottleneck}
+    found = {name: value for name, value in given.items() if value}
     for each in settings or []:
         name, middle, value = each.partition("=")
         if not middle or not name.isidentifier():

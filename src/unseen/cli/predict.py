@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.model import Trust
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -22,9 +23,7 @@ def predict(
         ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="File: .csv or .parquet.")] = Path("predictions.csv"),
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Run code from a pipeline file; only if you trust it.")
-    ] = False,
+    trust: Trust = False,
     key_env: Annotated[str | None, typer.Option(help="Environment variable with the key of a URL.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,

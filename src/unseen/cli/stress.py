@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
-from unseen.cli.model import Model, Set, recipe_params
+from unseen.cli.model import Model, Set, Trust, recipe_params
 from unseen.cli.source import takes_data
 
 
@@ -32,6 +32,7 @@ def stress(
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="Of the trainings, '42,55,83'. (default: the budget's)")] = None,
     settings: Set = None,
+    trust: Trust = False,
     test: Annotated[float, typer.Option(help="Share of the rows for testing.")] = 0.1,
     independent: Annotated[
         str, typer.Option(help="Share of the rows to set aside first, or a file like DATA.")
@@ -63,7 +64,7 @@ def stress(
         "model": model,
         "out": out,
         "budget": budget,
-        "params": recipe_params(None, settings),
+        "params": recipe_params(settings, trust=trust),
         "splits": [name.strip() for name in splits.split(",")],
         "representation": representation,
         "seeds": None if seeds is None else numbers(seeds),

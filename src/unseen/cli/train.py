@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
-from unseen.cli.model import Bottleneck, Model, Set, recipe_params
+from unseen.cli.model import Bottleneck, Model, Set, Trust, recipe_params
 from unseen.cli.source import takes_data
+from unseen.errors import InputError
 
 
 @takes_data
@@ -18,6 +19,7 @@ def train(
     model: Model = "minilm",
     bottleneck: Bottleneck = None,
     settings: Set = None,
+    trust: Trust = False,
     dev: Annotated[float, typer.Option(help="Share of the rows for validation.")] = 0.1,
     seed: Annotated[int, typer.Option(help="Seed.")] = 42,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the model.")] = Path("model"),
@@ -32,8 +34,13 @@ def train(
     from unseen.cli.target import check_folder
 
     check_folder(out)
+    params = recipe_params(settings, bottleneck=bottleneck, trust=trust)
     with notes(quiet), progress(quiet):
-        classifier = api.train(data, model, dev=dev, seed=seed, **recipe_params(bottleneck, settings))
+        classifier = api.train(
+            data, model, dev=dev, seed=seed, **recipe_params(settings, bottleneck=bottleneck, trust=trust)
+        )
+        if not hasattr(classifier, "save"):
+            raise InputError(f"a classifier of {model} cannot be written to a folder", fix="keep it in its own format")
         classifier.save(out)
     if as_json:
         print_json({"folder": out, "model": model, "labels": classifier.classes_, "seed": seed})

@@ -32,7 +32,7 @@ OPENERS = Registry(
 )
 PIPELINES = (".skops", ".joblib", ".pkl", ".pickle")
 
-__all__ = ["OPENERS", "kind_of", "open_model"]
+__all__ = ["OPENERS", "PIPELINES", "kind_of", "open_model"]
 
 
 def open_model(

@@ -11,6 +11,7 @@ from typing import Any
 from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric as metric_of
+from unseen.models import PIPELINES
 from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
 from unseen.splits import SPLITTERS
@@ -89,7 +90,8 @@ class Settings:
     def is_transformer(self) -> bool:
         """Whether the model is a transformer to fine-tune."""
         known = VERSION.sub("", self.model)
-        return known == "transformer" or (":" not in self.model and known not in RECIPES)
+        elsewhere = ":" in self.model or Path(self.model).suffix in PIPELINES
+        return known == "transformer" or (not elsewhere and known not in RECIPES)
 
     @property
     def vectors_name(self) -> str:
