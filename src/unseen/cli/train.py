@@ -36,9 +36,7 @@ def train(
     check_folder(out)
     params = recipe_params(settings, bottleneck=bottleneck, trust=trust)
     with notes(quiet), progress(quiet):
-        classifier = api.train(
-            data, model, dev=dev, seed=seed, **recipe_params(settings, bottleneck=bottleneck, trust=trust)
-        )
+        classifier = api.train(data, model, dev=dev, seed=seed, **params)
         if not hasattr(classifier, "save"):
             raise InputError(f"a classifier of {model} cannot be written to a folder", fix="keep it in its own format")
         classifier.save(out)
