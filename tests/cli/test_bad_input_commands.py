@@ -348,11 +348,53 @@ SPLITS = {
     ),
 }
 
+STRESS = f"stress posts.csv {COLUMNS} --out run"
+TRAIN = f"train posts.csv {COLUMNS}"
+PREDICT = f"predict posts.csv {COLUMNS}"
+MODELS = {
+    "mistyped": Case(f"{STRESS} --model nueral", ["'nueral'", "did you mean 'neural'?"]),
+    "an endpoint to train": Case(f"{TRAIN} --model https://example.org", ["an endpoint cannot be trained"]),
+    "a pickle without trust": Case(
+        f"{STRESS} --model m.joblib", ["reading a pickle runs any code", "--trust"], {"m.joblib": b"x"}
+    ),
+    "no folder of a transformer": Case(f"{TRAIN} --model empty", ["not a folder of a transformer"], {"empty": None}),
+    "a parameter it does not take": Case(f"{TRAIN} --model neural --set epoch=3", ["'epoch'", "'epochs'"]),
+    "a setting without a value": Case(f"{TRAIN} --set epochs", ["NAME=VALUE"]),
+    "an impossible setting": Case(f"{TRAIN} --model neural --set epochs=0", ["epochs must be at least 1"]),
+    "a folder of other things": Case(
+        f"{TRAIN} --model logistic -o data", ["holds other things than a model"], {"data/x.txt": b"x"}
+    ),
+    "not there": Case(f"{PREDICT} --model ./nothing", ["there is no model"]),
+    "predictions are no model": Case(f"{PREDICT} --model p.csv", ["a file of predictions"], {"p.csv": b"id"}),
+    "a file of no known kind": Case(f"{PREDICT} --model neural -o out.txt", [".csv nor .parquet"]),
+}
+
+JOBS = {
+    "seeds": Case(f"{STRESS} --model neural --seeds 1,x", ["whole numbers", "'1,x'"]),
+    "a bare F1": Case(f"{STRESS} --model neural --metric f1", ["f1.macro"]),
+    "no random split": Case(f"{STRESS} --model neural --splits closest", ["against random splits"]),
+    "a split that reads a column": Case(
+        f"{STRESS} --model neural --splits random,time", ["'time'", "reads an attribute"]
+    ),
+    "mistyped split": Case(f"{STRESS} --model neural --splits random,closets", ["did you mean 'closest'?"]),
+    "mistyped budget": Case(f"{STRESS} --model neural --budget smal", ["did you mean 'small'?"]),
+    "mistyped representation": Case(f"{STRESS} --representation bottleneck50", ["'bottleneck-50'"]),
+    "no such slice": Case(f"{STRESS} --model neural --slice usr", ["usr"]),
+    "no such label": Case(f"{STRESS} --model neural --neutral clam", ["did you mean 'calm'?"]),
+    "the independent file is not there": Case(f"{STRESS} --model neural --independent no.csv", ["no.csv"]),
+    "all rows set aside": Case(f"{STRESS} --model neural --independent 1.0", ["share between 0 and 1"]),
+    "a folder of other things": Case(
+        f"{STRESS} --model neural", ["holds other things than a run"], {"run/x.txt": b"x"}
+    ),
+    "report of no run": Case("report nothing", ["there is no run folder"]),
+    "report of half a run": Case("report run", ["not a whole run folder", "run.json is missing"], {"run/x.txt": b"x"}),
+}
+
 CASES = {
     f"{kind}: {name}": case
     for kind, cases in {
         "table": TABLES, "vectors": VECTORS, "size": SIZES, "groups": GROUPS, "name": NAMES, "output": OUTPUTS,
-        "split": SPLITS,
+        "split": SPLITS, "model": MODELS, "job": JOBS,
     }.items()
     for name, case in cases.items()
 }  # fmt: skip
@@ -369,6 +411,7 @@ def prepare(folder: Path, write_posts: Callable[..., Path], unseen: Callable[...
 
     def put(name: str, content: Any) -> None:
         path = folder / name
+        path.parent.mkdir(exist_ok=True)
         if content is None:
             path.mkdir()
         elif isinstance(content, bytes):

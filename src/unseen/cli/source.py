@@ -66,10 +66,10 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _columns_named(given: dict[str, Any]) -> list[str]:
-    """What `--groups`, `--by` and `--slice` name, but for a file that `--with predefined` reads."""
+    """What `--groups`, `--agreement`, `--by` and `--slice` name, but for a file that `--with predefined` reads."""
     by, method = given.get("by"), str(given.get("method"))
     is_file = by is not None and method.startswith("predefined") and Path(by).is_file()
-    named = (given.get("groups"), None if is_file else by, *(given.get("slice_by") or ()))
+    named = (given.get("groups"), given.get("agreement"), None if is_file else by, *(given.get("slice_by") or ()))
     return [name for name in named if name is not None]
 
 

@@ -120,7 +120,7 @@ def plan_of(pipeline: Pipeline) -> Plan:
     settings, aside = pipeline.settings, int(pipeline.aside.sum())
     rest = len(pipeline.data) - aside
     trained = rest - rows_asked(settings.test, rest, "test")
-    sizes = {} if settings.is_pretrained else {REPRESENTATION: rest}
+    sizes = {} if pipeline.encodes_untrained else {REPRESENTATION: rest}
     sizes |= {f"{name}-seed{seed}": round(trained * (1 - settings.dev)) for name, _, seed in settings.runs}
     open_ = {step: size for step, size in sizes.items() if not pipeline.folder.has(step)}
     recipe = settings.recipe()
@@ -144,7 +144,7 @@ def _pipeline(
         data = source
     else:
         named = [*settings.slices, *filter(None, (settings.groups, settings.agreement))]
-        if named and source != "sample":
+        if named and (not isinstance(source, str) or Path(source).exists()):
             columns["attributes"] = list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))
         data = api.load(source, **columns)
     settings.recipe()  # a mistake should be seen before anything is done

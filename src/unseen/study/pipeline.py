@@ -96,19 +96,19 @@ class Pipeline:
             found = api.encode(self.data, self._encoder(), seed=settings.seed, partial=partial, **reduced)
             write_embeddings(found, self.folder / file, self.data)
 
-        source = "pretrained" if self._encodes_untrained else self.represent()
+        source = "pretrained" if self.encodes_untrained else self.represent()
         decides = self.basis | {"source": source, "model": settings.model, "as": settings.resolved_representation}
         key = self.folder.step("vectors", decides | {"seed": settings.seed}, [file], make)
         shutil.rmtree(partial.parent, ignore_errors=True)
         return key
 
     @cached_property
-    def _encodes_untrained(self) -> bool:
+    def encodes_untrained(self) -> bool:
         """Whether the vectors come from a model that has not seen the labels."""
         return self.settings.is_pretrained or not getattr(self.settings.recipe(), "has_space", True)
 
     def _encoder(self) -> Any:
-        if self._encodes_untrained:
+        if self.encodes_untrained:
             features = getattr(self.settings.recipe(), "features", None)
             stand_in = features if isinstance(features, str) else api.DEFAULT_ENCODER
             return self.settings.model if self.settings.is_transformer else stand_in

@@ -1,0 +1,1 @@
+"""Real experiments; each module runs one, resumably, and writes its page in docs/results."""

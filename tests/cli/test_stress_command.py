@@ -1,0 +1,72 @@
+"""`unseen stress`, `train`, `predict` and `report` as they are typed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COLUMNS = "--text text --label label --id id"
+STRESS = f"stress posts.csv {COLUMNS} --model logistic --splits random,closest --out run"
+
+
+@pytest.fixture
+def do(folder: Path, unseen: Callable[..., Any]) -> Callable[[str], Any]:
+    """Runs a command in a folder with a small table."""
+    return lambda command: unseen(*shlex.split(command))
+
+
+def test_a_dry_run_says_what_it_costs_and_writes_nothing(folder: Path, do: Callable[[str], Any]) -> None:
+    before = sorted(folder.rglob("*"))
+    answer = do(f"{STRESS} --dry-run")
+    assert answer.code == 0
+    assert answer.out.startswith("54 texts to split, 6 set aside; 4 trainings; a light recipe")
+    said = json.loads(do(f"{STRESS} --dry-run --json").out)
+    assert said["rows"] == {"split": 54, "independent": 6}
+    assert said["trainings"] == 4
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_verdict_gate_and_report(folder: Path, do: Callable[[str], Any]) -> None:
+    done = do(f"{STRESS} --slice source --agreement number --fail-above 1.1")
+    assert done.code == 2  # there is no such column
+    done = do(f"{STRESS} --slice source --fail-above 1.1")
+    assert done.code == 0, done.err
+    assert "acro F1" in done.out
+    assert done.out.splitlines()[-1] == "report: run/report.html"
+    assert "54 texts to split" in done.err
+    page = (folder / "run" / "report.html").read_bytes()
+    failed = do(f"{STRESS} --slice source --fail-above -1.1")
+    assert failed.code == 1
+    assert "failed: the fall is" in failed.err
+    said = do(f"{STRESS} --slice source --json --quiet")
+    assert (said.code, said.err) == (0, "")
+    found = json.loads(said.out)
+    assert found["hardest"] == "closest"
+    assert found["report"] == "run/report.html"
+    assert found["level"] in ("ok", "warn", "fail")
+    again = do("report run")
+    assert again.code == 0
+    assert again.out.splitlines()[-1] == "report: run/report.html"
+    assert json.loads(do("report run --json").out)["verdict"] == found["verdict"]
+    assert len((folder / "run" / "report.html").read_bytes()) == pytest.approx(len(page), rel=0.05)
+
+
+def test_train_predict_score(folder: Path, do: Callable[[str], Any]) -> None:
+    trained = do(f"train posts.csv {COLUMNS} --model neural --set epochs=2 --set bottleneck=7 -o model")
+    assert trained.out == "model: neural for calm, loud, trained on 60 texts\n"
+    asked = do(f"predict posts.csv {COLUMNS} --model model -o said.csv")
+    assert asked.out == "said.csv: predictions for 60 texts\n"
+    rows = json.loads(do(f"score posts.csv said.csv {COLUMNS} --metric accuracy --json").out)
+    assert rows[0]["n"] == 60
+    parquet = do(f"predict posts.csv {COLUMNS} --model model -o said.parquet --json")
+    assert json.loads(parquet.out)["labels"] == ["calm", "loud"]
+    assert (
+        do(f"encode posts.csv {COLUMNS} --model model -o own.npy").out
+        == "own.npy: 60 vectors of 7 numbers by neural.v1\n"
+    )
+    assert do(f"train posts.csv {COLUMNS} --model logistic -o model --json").code == 0  # a model may be replaced
