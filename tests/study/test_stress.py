@@ -121,6 +121,9 @@ def test_falls_are_random_less_hard_over_all_trainings(run: Path) -> None:
 def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
     found = read_run(run)
     assert any(row.slice.startswith("source=") for row in found.measurements)
+    assert {"log_loss", "ece.15", "roc_auc.ovo", "standard_error.f1.macro"} <= {
+        row.metric for row in found.measurements
+    }
     assert {"unigram_overlap", "length.words", "rare_words", "nearest_train_distance.cosine"} <= {
         row.metric for row in found.properties
     }
@@ -253,3 +256,18 @@ def test_killed_five_times_a_run_ends_with_the_same_numbers(tmp_path: Path) -> N
             for out in ("whole", "killed")
         )
         np.testing.assert_array_equal(first, second)
+
+
+def test_a_pipeline_that_gives_labels_only_is_measured_by_labels(data: unseen.Dataset, tmp_path: Path) -> None:
+    import joblib
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    pipeline = make_pipeline(TfidfVectorizer(), LinearSVC()).fit(["red one", "green two"], ["x", "y"])
+    joblib.dump(pipeline, tmp_path / "model.joblib")
+    given: dict[str, Any] = {"random_splits": 1, "splits": ["random", "closest"], "params": {"trust": True}}
+    stress(data, model=str(tmp_path / "model.joblib"), out=tmp_path / "run", **given)
+    measured = {row.metric for row in read_measurements(tmp_path / "run" / "measurements.csv")}
+    assert {"accuracy", "fall.f1.macro"} <= measured
+    assert not {"log_loss", "ece.15", "roc_auc.ovo"} & measured

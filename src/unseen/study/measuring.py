@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from unseen import api
 from unseen.analysis import Words, top_words
 from unseen.audits import Trial, cross_validated, hard_or_broken
 from unseen.evaluation import Run, fall, level, measure
-from unseen.evaluation.metrics import metric as metric_of
 from unseen.progress import track
 from unseen.reports.figures import MOST_POINTS, plane
 from unseen.seeding import generator
@@ -32,7 +31,8 @@ from unseen.study.pipeline import Pipeline, Trained
 from unseen.types import PARTS, Finding, Measurement, Split
 
 PARTS_MEASURED = ("test", "independent", "dev")
-METRICS = ("accuracy", "f1.macro", "f1.weighted", "log_loss", "ece")
+METRICS = ("accuracy", "f1.macro", "f1.weighted")
+OF_PROBABILITIES = ("log_loss", "ece.15")
 CARDS = 12
 """Clusters per split that get a card: those with the most test rows."""
 EXAMPLES = 5
@@ -42,10 +42,10 @@ WORDS_PER_CARD = 10
 def score_runs(pipeline: Pipeline) -> list[Measurement]:
     """Every metric of every training on every part, the means over trainings, and the falls."""
     data, settings = pipeline.data, pipeline.settings
-    names = metrics_of(pipeline)
+    trained = list(pipeline.trained())
+    names = metrics_of(pipeline, trained)
     runs: dict[tuple[str, str], list[Run]] = {}
     rows: list[Measurement] = []
-    trained = list(pipeline.trained())
     for each in track(trained, "scoring", len(trained)):
         split = pipeline.read_split(each.split)
         for part in PARTS_MEASURED:
@@ -79,21 +79,14 @@ def score_runs(pipeline: Pipeline) -> list[Measurement]:
     return rows
 
 
-def metrics_of(pipeline: Pipeline) -> list[str]:
+def metrics_of(pipeline: Pipeline, trained: Sequence[Trained]) -> list[str]:
     """The metrics of a run: the main one first, then the usual ones, then F1 of every label."""
-    usual = [*METRICS, "roc_auc.ovo.macro" if len(pipeline.data.label_names) > 2 else "roc_auc.binary"]
-    per_label = [f"f1[{name}]" for name in pipeline.data.label_names]
-    return list(dict.fromkeys([pipeline.settings.metric, *filter(_known, usual), *per_label]))
-
-
-def _known(name: str) -> bool:
-    from unseen.errors import UnseenError
-
-    try:
-        metric_of(name)
-    except UnseenError:
-        return False
-    return True
+    labels = pipeline.data.label_names
+    area = "roc_auc.ovo" if len(labels) > 2 else "roc_auc.binary"
+    hard = any(each.predictions.origin.params.get("hard") for each in trained)
+    probable = () if hard else (*OF_PROBABILITIES, area)
+    per_label = [f"f1[{name}]" for name in labels]
+    return list(dict.fromkeys([pipeline.settings.metric, *METRICS, *probable, *per_label]))
 
 
 def properties_of(pipeline: Pipeline) -> list[Measurement]:
