@@ -70,3 +70,14 @@ def test_train_predict_score(folder: Path, do: Callable[[str], Any]) -> None:
         == "own.npy: 60 vectors of 7 numbers by neural.v1\n"
     )
     assert do(f"train posts.csv {COLUMNS} --model logistic -o model --json").code == 0  # a model may be replaced
+
+
+def test_a_function_of_ones_own_is_asked(folder: Path, do: Callable[[str], Any]) -> None:
+    (folder / "my_rules.py").write_text(
+        "def ask(texts):\n    return ['LOUD' if 'storm' in text else 'calm' for text in texts]\n"
+    )
+    asked = do(f"""predict posts.csv {COLUMNS} --model my_rules:ask --set 'rename={{"LOUD": "loud"}}' -o said.csv""")
+    assert asked.code == 0, asked.err
+    lines = (folder / "said.csv").read_text().splitlines()
+    assert lines[0] == "id,prediction"
+    assert {line.rpartition(",")[2] for line in lines[1:]} == {"calm", "loud"}

@@ -57,6 +57,7 @@ app.command()(ls.ls)
 
 def main() -> None:
     """Run the command line; a mistake of the user is one message and exit code 2."""
+    sys.path.append("")  # module:function of the user's own lies here; last, so that it hides nothing
     try:
         app()
     except UnseenError as error:

@@ -23,8 +23,8 @@ Set = Annotated[
 ]
 
 
-def recipe_params(settings: list[str] | None, **given: Any) -> dict[str, Any]:
-    """The parameters of a recipe from what was typed; numbers, true, false and null as in JSON, else text."""
+def parameters(settings: list[str] | None, **given: Any) -> dict[str, Any]:
+    """Parameters from what was typed; numbers, true, false, null, lists and objects as in JSON, else text."""
     found = {name: value for name, value in given.items() if value}
     for each in settings or []:
         name, middle, value = each.partition("=")

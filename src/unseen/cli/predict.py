@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
-from unseen.cli.model import Trust
+from unseen.cli.model import Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -25,6 +25,12 @@ def predict(
     out: Annotated[Path, typer.Option("-o", "--out", help="File: .csv or .parquet.")] = Path("predictions.csv"),
     trust: Trust = False,
     key_env: Annotated[str | None, typer.Option(help="Environment variable with the key of a URL.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help='How to ask, e.g. rate=5, max_length=256, rename={"LABEL_0": "no"}.'
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -37,9 +43,9 @@ def predict(
 
     if out.suffix not in (".csv", ".parquet"):
         raise InputError(f"{out} ends in neither .csv nor .parquet", fix=f"-o {out.with_suffix('.csv')}")
-    given = {"trust": trust or None, "key_env": key_env}
+    given = parameters(settings, trust=trust, key_env=key_env)
     with notes(quiet), progress(quiet):
-        found = api.predict(data, model, **{name: value for name, value in given.items() if value is not None})
+        found = api.predict(data, model, **given)
         write_predictions(found, out)
     if as_json:
         print_json({"file": out, "rows": len(found.ids), "labels": found.label_names})

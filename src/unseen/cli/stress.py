@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
-from unseen.cli.model import Model, Set, Trust, recipe_params
+from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
 
 
@@ -64,7 +64,7 @@ def stress(
         "model": model,
         "out": out,
         "budget": budget,
-        "params": recipe_params(settings, trust=trust),
+        "params": parameters(settings, trust=trust),
         "splits": [name.strip() for name in splits.split(",")],
         "representation": representation,
         "seeds": None if seeds is None else numbers(seeds),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
-from unseen.cli.model import Bottleneck, Model, Set, Trust, recipe_params
+from unseen.cli.model import Bottleneck, Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -34,7 +34,7 @@ def train(
     from unseen.cli.target import check_folder
 
     check_folder(out)
-    params = recipe_params(settings, bottleneck=bottleneck, trust=trust)
+    params = parameters(settings, bottleneck=bottleneck, trust=trust)
     with notes(quiet), progress(quiet):
         classifier = api.train(data, model, dev=dev, seed=seed, **params)
         if not hasattr(classifier, "save"):
