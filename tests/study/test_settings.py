@@ -64,6 +64,10 @@ def test_mistakes() -> None:
         settled("minilm", splits=["random", "closets"])
     with pytest.raises(InputError, match="reads an attribute"):
         settled("minilm", splits=["random", "time"])
+    for name, said in (("hard-kfold", "several splits"), ("deployment", "needs texts"), ("grouped", "needs groups")):
+        with pytest.raises(InputError, match=said):
+            settled("minilm", splits=["random", name])
+    assert settled("minilm", splits=["random", "grouped", "length"], groups="user").splits[1] == "grouped"
     with pytest.raises(UnknownNameError, match="small"):
         settled("minilm", "smal")
     with pytest.raises(UnknownNameError, match="bottleneck-50"):

@@ -12,6 +12,7 @@ import torch
 
 from tiny_data import build
 from tiny_transformer import ARCHITECTURES, write_transformer
+from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.training import transformer
 from unseen.training.transformer import PRESETS, Settings, Transformer, TransformerClassifier
@@ -83,6 +84,9 @@ def test_every_architecture_trains_and_comes_back(
     np.testing.assert_array_equal(again.predict_proba(texts), classifier.predict_proba(texts))
     np.testing.assert_array_equal(again.encode(texts), classifier.encode(texts))
     assert again.name == classifier.name == f"{architecture}-bottleneck-4"
+    for layer, width in ((None, 4), ("full", 32)):
+        found = api.encode(dev, tmp_path / "model", **{} if layer is None else {"layer": layer})
+        assert found.vectors.shape == (8, width)
     theirs = AutoModel.from_pretrained(tmp_path / "model").state_dict()
     ours = classifier.backbone.network.state_dict()
     assert all(torch.equal(theirs[name], each) for name, each in ours.items())

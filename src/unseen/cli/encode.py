@@ -20,6 +20,7 @@ def encode(
     ] = "tfidf",
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the vectors.")] = Path("vectors.npy"),
     pooling: Annotated[str | None, typer.Option(help="Of a transformer: class, mean or last.")] = None,
+    layer: Annotated[str | None, typer.Option(help="Of a fine-tuned transformer: bottleneck or full.")] = None,
     reduce: Annotated[str | None, typer.Option(help="pca or umap, to --dimensions numbers.")] = None,
     dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's; 50)")] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 42,
@@ -35,7 +36,7 @@ def encode(
     from unseen.store import write_embeddings
 
     check_target(out, ".npy")
-    given = {"dimensions": dimensions, "pooling": pooling}
+    given = {"dimensions": dimensions, "pooling": pooling, "layer": layer}
     params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     partial = out.with_name(f".{out.stem}.partial.npy")
     with notes(quiet), progress(quiet):

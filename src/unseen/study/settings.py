@@ -76,15 +76,25 @@ class Settings:
         if "random" not in self.splits:
             raise InputError("a fall is measured against random splits", fix="keep random among the splits")
         for name in self.splits:
-            reads = getattr(SPLITTERS.get(name), "reads", "vectors")
-            if reads == "column":
-                raise InputError(f"the splitter {name!r} reads an attribute, which a stress run does not name")
+            self._check_splitter(name)
         metric_of(self.metric)
         if self.representation and not REPRESENTATION.fullmatch(self.representation):
             raise UnknownNameError.of(
                 "representation", self.representation,
                 ("full", "bottleneck-50", "pca-50", "umap-50", "pretrained", "pretrained-umap-50"),
             )  # fmt: skip
+
+    def _check_splitter(self, name: str) -> None:
+        """Refuse what would fail only after the model is trained."""
+        made, bare = SPLITTERS.get(name), VERSION.sub("", name)
+        if getattr(made, "reads", "vectors") == "column":
+            raise InputError(f"the splitter {name!r} reads an attribute, which a stress run does not name")
+        if bare == "deployment":
+            raise InputError("the splitter 'deployment' needs texts from deployment", fix="unseen split has it")
+        if bare == "grouped" and self.groups is None:
+            raise InputError("the splitter 'grouped' needs groups", fix="name the attribute: groups (--groups)")
+        if ":" not in name and SPLITTERS.make(name).get_n_splits() != 1:
+            raise InputError(f"the splitter {name!r} gives several splits", fix="take those that give one")
 
     @property
     def is_transformer(self) -> bool:
