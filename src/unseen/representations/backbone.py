@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -174,6 +175,9 @@ def _loaded(checkpoint: Checkpoint) -> tuple[Any, Any]:
             network = AutoModel.from_pretrained(checkpoint.place, dtype=torch.float32, **checkpoint.options)
         except (OSError, ValueError, KeyError, ImportError) as cause:
             raise not_found(checkpoint, cause) from cause
+    if checkpoint.gguf:  # the weights are plain numbers now, and may be written as such
+        network.hf_quantizer = None
+        network.config.__dict__.pop("quantization_config", None)
     if getattr(network, "pooler", None) is not None:
         network.pooler = None  # a head of its own that nothing here reads
     return tokenizer, network
@@ -181,14 +185,15 @@ def _loaded(checkpoint: Checkpoint) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """The block without the log lines and bars of `transformers`."""
+    """The block without the log lines and bars of `transformers`; what it raises tells enough."""
     from transformers.utils import logging as theirs
 
     before, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
     theirs.set_verbosity(logging.ERROR)
     theirs.disable_progress_bar()
     try:
-        yield
+        with contextlib.redirect_stderr(io.StringIO()):  # the bar of a GGUF file heeds nobody
+            yield
     finally:
         theirs.set_verbosity(before)
         if bars:
