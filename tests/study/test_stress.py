@@ -165,6 +165,31 @@ def test_texts_only_when_asked(data: unseen.Dataset, run: Path, tmp_path: Path) 
     assert not (folder / "examples.json").exists()
 
 
+def test_other_settings_in_the_same_folder_use_what_is_there(
+    data: unseen.Dataset, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fewer splits, another metric, changed attributes: nothing is trained, and nothing of before is shown."""
+    import shutil
+    from dataclasses import replace
+
+    from unseen.training import neural
+
+    def refuse(*given: object) -> Any:
+        raise AssertionError("trained again")
+
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    monkeypatch.setattr(neural.HashedNetwork, "fit", refuse)
+    place = data.table.column_names.index("source")
+    moved = replace(data, table=data.table.set_column(place, "source", [["elsewhere"] * len(data)]))
+    given: dict[str, Any] = {"seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}}
+    stress(moved, model="neural", out=folder, metric="accuracy", splits=["random", "subset-sum"], **given)
+    found = read_run(folder)
+    assert found.metric == "accuracy"
+    assert [card.name for card in found.splits] == ["random-1", "random-2", "subset-sum"]
+    assert {row.slice for row in found.measurements if row.slice != "all"} == {"source=elsewhere"}
+
+
 def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_path: Path) -> None:
     done = stress(data, model="logistic", out=tmp_path / "run", random_splits=1, splits=["random", "closest"])
     about = read_json(tmp_path / "run" / "vectors" / "logistic-own.json")

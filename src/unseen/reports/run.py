@@ -171,7 +171,8 @@ def read_run(folder: str | Path) -> Run:
     measured = _try(read_measurements, folder / "measurements.csv", problems)
     properties = _try(read_measurements, folder / "properties.csv", problems)
     findings = _try(read_findings, folder / "findings.csv", problems)
-    splits = _try(lambda path: _splits(path, measured or []), folder / "splits", problems)
+    named = about.get("splits") if about else None
+    splits = _try(lambda path: _splits(path, measured or [], named), folder / "splits", problems)
     map_ = _try(_map, folder / "map.parquet", problems, optional=True)
     clusters = _try(_clusters, folder / "clusters.json", problems, optional=True)
     examples = _try(_examples, folder / "examples.json", problems, optional=True)
@@ -213,9 +214,11 @@ def _of_model(rows: list[Measurement], model: str) -> list[Measurement]:
     return [row for row in rows if row.tags.get("model", model) == model]
 
 
-def _splits(folder: Path, measured: list[Measurement]) -> tuple[SplitCard, ...]:
+def _splits(folder: Path, measured: list[Measurement], named: Any) -> tuple[SplitCard, ...]:
+    """The splits of the run; a folder may hold those of earlier settings too."""
     families = {row.tags["split"]: str(row.tags["family"]) for row in measured if {"split", "family"} <= {*row.tags}}
-    cards = [_split(path, families) for path in sorted(folder.glob("*.json"))]
+    paths = [path for path in sorted(folder.glob("*.json")) if not isinstance(named, dict) or path.stem in named]
+    cards = [_split(path, families) for path in paths]
     return tuple(sorted(cards, key=lambda card: (card.family != BASELINE, card.family == "closest", card.name)))
 
 

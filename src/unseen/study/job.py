@@ -21,7 +21,7 @@ from unseen.store import write_json
 from unseen.study import measuring
 from unseen.study.aside import limited, set_aside
 from unseen.study.folder import RunFolder
-from unseen.study.pipeline import REPRESENTATION, Pipeline
+from unseen.study.pipeline import REPRESENTATION, Pipeline, content_of
 from unseen.study.settings import Settings, settled
 from unseen.types import Dataset
 
@@ -163,20 +163,15 @@ def _run(pipeline: Pipeline) -> list[str]:
     trained = pipeline.train_all()
     vectors = pipeline.encode()
     splits = {name: pipeline.split(name, family) for name, family in settings.families}
-    made_by = versions()["unseen"]
-    decides: dict[str, Any] = {
-        "trained": trained,
-        "version": made_by,
-        "metric": settings.metric,
-        "groups": settings.groups,
-    }
-    decides |= {"slices": settings.slices, "agreement": settings.agreement, "seed": settings.seed}
-    cut: dict[str, Any] = {"vectors": vectors, "splits": splits, "version": made_by, "seed": settings.seed}
+    cut: dict[str, Any] = {"vectors": vectors, "splits": splits, "version": versions()["unseen"], "seed": settings.seed}
+    with_attributes = cut | {"attributes": content_of(pipeline.data, pipeline.data.attributes)}
+    asked = {name: getattr(settings, name) for name in ("metric", "groups", "slices", "agreement")}
     steps: list[tuple[str, Any, list[str], Callable[[Pipeline], None]]] = [
         ("cross-validation", pipeline.basis | {"seed": settings.seed}, ["predictions/cross-validated.parquet"],
          measuring.out_of_fold),
-        ("scores", decides | {"vectors": vectors}, ["measurements.csv", "findings.csv"], measuring.write_scores),
-        ("properties", cut | {"neutral": settings.neutral}, ["properties.csv"], measuring.write_properties),
+        ("scores", with_attributes | asked | {"trained": trained}, ["measurements.csv", "findings.csv"],
+         measuring.write_scores),
+        ("properties", with_attributes | {"neutral": settings.neutral}, ["properties.csv"], measuring.write_properties),
         ("map", cut, ["map.parquet"], measuring.write_map),
         ("clusters", cut | {"texts": settings.texts}, ["clusters.json"], measuring.write_clusters),
     ]  # fmt: skip
@@ -199,6 +194,7 @@ def _about(pipeline: Pipeline, name: str, command: str | None, fail_above: float
         "settings": settings.described() | {"fail_above": fail_above},
         "data": held | {"fingerprint": data.fingerprint},
         "model": settings.model,
+        "splits": dict(settings.families),
         "versions": versions() | _versions() | {"python": platform.python_version()},
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -140,6 +140,8 @@ class Pipeline:
         reads_vectors = getattr(SPLITTERS.get(family), "reads", "vectors") == "vectors"
         decides = self.basis | {"family": family, "test": settings.test, "dev": settings.dev}
         decides |= {"groups": settings.groups, "seed": settings.seed}
+        if settings.groups is not None:
+            decides["members"] = content_of(self.data, [settings.groups])
         if reads_vectors:
             decides["vectors"] = self.encode()
 
@@ -211,3 +213,8 @@ class Pipeline:
             f"{name}-seed{seed}": self.train(name, family, seed)
             for name, family, seed in track(runs, "trainings", len(runs))
         }
+
+
+def content_of(data: Dataset, attributes: Sequence[str]) -> str:
+    """Hash of the values of attributes, which the fingerprint of a dataset leaves out."""
+    return key_of("attributes", {name: data.attribute(name).to_pylist() for name in attributes})
