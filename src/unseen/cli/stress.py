@@ -24,6 +24,7 @@ def stress(
         str, typer.Option(help="small: one training per split; thesis: the published settings.")
     ] = "small",
     splits: Annotated[str, typer.Option(help="Splits, 'random' among them.")] = "random,subset-sum,closest",
+    random_splits: Annotated[int, typer.Option(help="Random splits to compare with.")] = 3,
     representation: Annotated[
         str | None,
         typer.Option(
@@ -34,6 +35,7 @@ def stress(
     settings: Set = None,
     trust: Trust = False,
     test: Annotated[float, typer.Option(help="Share of the rows for testing.")] = 0.1,
+    dev: Annotated[float, typer.Option(help="Share of the training rows for validation.")] = 0.1,
     independent: Annotated[
         str, typer.Option(help="Share of the rows to set aside first, or a file like DATA.")
     ] = "0.1",
@@ -66,9 +68,11 @@ def stress(
         "budget": budget,
         "params": parameters(settings, trust=trust),
         "splits": [name.strip() for name in splits.split(",")],
+        "random_splits": random_splits,
         "representation": representation,
         "seeds": None if seeds is None else numbers(seeds),
         "test": test,
+        "dev": dev,
         "independent": share_or_file(independent),
         "limit": limit,
         "metric": metric,
