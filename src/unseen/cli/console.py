@@ -76,6 +76,8 @@ def _bars() -> Iterator[Reporter]:
         def report(work: str, done: int, total: int) -> None:
             if work not in tasks:
                 tasks[work] = bars.add_task(work, total=total)
+            elif done == 0:
+                bars.reset(tasks[work], total=total)  # the same work again: its time left begins anew
             bars.update(tasks[work], completed=done, total=total)
 
         yield report
