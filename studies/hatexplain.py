@@ -96,6 +96,12 @@ def section(run: Run, title: str) -> str:
         ]
         for card in run.splits
     ]
+    kinds = [
+        [family, kind, str(found.n), f"{100 * found.value:.1f}"]
+        for family in FAMILIES[1:]
+        for kind in ("whole clusters", "added singly")
+        if (found := run.score(family, "test", "accuracy", f"test part={kind}")) is not None and found.value is not None
+    ]
     findings = "\n".join(f"- **{each.check}** ({each.level}): {each.message}" for each in run.findings)
     return (
         f"## {title}\n\n"
@@ -105,7 +111,9 @@ def section(run: Run, title: str) -> str:
         + table(["split", "fall", "interval"], falls)
         + "\n"
         + table(["split", "clusters", "completed singly", "test posts"], splits)
-        + f"\nThe report's verdict:\n\n> {verdict(run)}\n\nFindings:\n\n{findings}\n".replace("\n> ", "\n> ")
+        + "\nAccuracy of the two kinds of test posts:\n\n"
+        + table(["split", "test posts that came as", "posts", "accuracy"], kinds)
+        + f"\nThe report's verdict:\n\n> {' '.join(str(verdict(run)).splitlines())}\n\nFindings:\n\n{findings}\n"
     )
 
 

@@ -19,6 +19,7 @@ from unseen.errors import InputError
 from unseen.reports.run import read_run
 from unseen.store import read_json, read_measurements, read_predictions, read_split
 from unseen.study import plan, stress
+from unseen.study.measuring import composition
 
 FILES = {
     "run.json",
@@ -136,6 +137,19 @@ def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
     assert (run / "report.html").stat().st_size < 2_000_000
 
 
+def test_whole_clusters_and_single_rows_are_scored_apart(run: Path, data: unseen.Dataset) -> None:
+    split = read_split(run / "splits" / "closest.csv", data)
+    parts = composition(split)
+    assert len(parts["added singly"]) == split.certificate.completed > 0
+    assert len(parts["whole clusters"]) + len(parts["added singly"]) == len(split.rows("test"))
+    others = split.clusters[np.concatenate([split.rows("train"), split.rows("dev")])]
+    assert not set(split.clusters[parts["whole clusters"]]) & set(others)
+    assert set(split.clusters[parts["added singly"]]) <= set(others)
+    rows = [row for row in read_measurements(run / "measurements.csv") if row.slice == "test part=added singly"]
+    assert {row.n for row in rows} == {split.certificate.completed}
+    assert composition(read_split(run / "splits" / "random-1.csv", data)) == {}
+
+
 def test_a_finished_run_does_nothing_again(run: Path, data: unseen.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     from unseen.training import neural
 
@@ -187,7 +201,10 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
     found = read_run(folder)
     assert found.metric == "accuracy"
     assert [card.name for card in found.splits] == ["random-1", "random-2", "subset-sum"]
-    assert {row.slice for row in found.measurements if row.slice != "all"} == {"source=elsewhere"}
+    assert {row.slice for row in found.measurements} - {"all"} - {
+        "test part=added singly",
+        "test part=whole clusters",
+    } == {"source=elsewhere"}
 
 
 def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -61,6 +63,8 @@ def score_runs(pipeline: Pipeline) -> list[Measurement]:
                 data, each.predictions, at, names, tags=tags, seed=settings.seed, groups=settings.groups,
                 slices=settings.slices if part == "test" else (),
             )  # fmt: skip
+            if part == "test":
+                rows += _by_composition(pipeline, split, each, tags)
             run = Run.of(
                 data, each.predictions, at, split=each.split, family=each.family, seed=each.seed, groups=settings.groups
             )
@@ -77,6 +81,31 @@ def score_runs(pipeline: Pipeline) -> list[Measurement]:
                 for name in names
             ]
     return rows
+
+
+def composition(split: Split) -> dict[str, npt.NDArray[np.intp]]:
+    """Test rows that came as whole clusters and those that were added singly; nothing when all came as one kind."""
+    test, clusters = split.rows("test"), split.clusters
+    if not split.certificate.completed or (clusters[test] < 0).any():
+        return {}
+    sizes, tested = (np.bincount(clusters[rows]) for rows in (np.flatnonzero(clusters >= 0), test))
+    whole = np.flatnonzero(sizes[: len(tested)] == tested)
+    is_whole = np.isin(clusters[test], whole)
+    found = {"whole clusters": test[is_whole], "added singly": test[~is_whole]}
+    return found if is_whole.any() and not is_whole.all() else {}
+
+
+def _by_composition(pipeline: Pipeline, split: Split, trained: Trained, tags: Mapping[str, Any]) -> list[Measurement]:
+    """Accuracy and the main metric of the two kinds of test rows."""
+    settings = pipeline.settings
+    names = list(dict.fromkeys([settings.metric, "accuracy"]))
+    return [
+        replace(row, slice=f"test part={kind}")
+        for kind, rows in composition(split).items()
+        for row in measure(
+            pipeline.data, trained.predictions, rows, names, tags=tags, seed=settings.seed, groups=settings.groups
+        )
+    ]
 
 
 def metrics_of(pipeline: Pipeline, trained: Sequence[Trained]) -> list[str]:
