@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_run import FakeRun
 
-from unseen.reports.run import Run, SplitCard
+from unseen.reports.run import Run, SplitCard, read_run
 from unseen.reports.verdict import hardest, verdict
 from unseen.reports.wording import called, points
+from unseen.store import read_measurements, write_measurements
 from unseen.types import Certificate, Measurement
 
 Score = tuple[float, float | None, float | None]
@@ -252,3 +254,17 @@ def test_metrics_have_names_for_people(metric: str, name: str) -> None:
 
 def test_points_have_a_decimal_only_below_ten() -> None:
     assert [points(each / 1000) for each in (4, 99, 99.6, 100, 354, -4)] == ["0.4", "9.9", "10", "10", "35", "−0.4"]
+
+
+@pytest.mark.parametrize(("single", "said"), [(60, True), (10, False)])
+def test_many_texts_added_singly_are_named(tmp_path: Path, single: int, said: bool) -> None:
+    folder = FakeRun().write(tmp_path / "run")
+    rows = read_measurements(folder / "measurements.csv")
+    tags = {"split": "closest", "family": "closest", "seed": "42", "part": "test"}
+    for kind, n, value in (("whole clusters", 90, 0.645), ("added singly", single, 0.211)):
+        rows.append(Measurement("accuracy", value, n, slice=f"test part={kind}", tags=tags))
+    write_measurements(rows, folder / "measurements.csv")
+    sentence = (
+        "40 % of that test part was added text by text, to keep size and class mix: accuracy is .21 there and .65"
+    )
+    assert (sentence in str(verdict(read_run(folder)))) == said

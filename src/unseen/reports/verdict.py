@@ -145,6 +145,7 @@ def _sentences(case: Case) -> Iterator[str]:
     yield _compared(case)
     yield from _few_runs(case)
     yield from _below_chance(case)
+    yield from _composed(case)
     if case.fell:
         yield _independent(case)
     yield from _conflicts(case)
