@@ -212,6 +212,20 @@ def _below_chance(case: Case) -> Iterator[str]:
         )
 
 
+def _composed(case: Case) -> Iterator[str]:
+    """How the texts that were added singly do, when they are many: they were picked one by one for their class."""
+    whole, single = (
+        case.run.score(case.family, "test", "accuracy", f"test part={kind}")
+        for kind in ("whole clusters", "added singly")
+    )
+    if whole is None or single is None or single.n <= SINGLES * (whole.n + single.n):
+        return
+    yield (
+        f"{percent(single.n / (whole.n + single.n))} of that test part was added text by text, to keep size and class "
+        f"mix: accuracy is {number(single.value)} there and {number(whole.value)} in the whole clusters."
+    )
+
+
 def _independent(case: Case) -> str:
     ours, theirs = (case.run.score(each, "independent") for each in (case.family, BASELINE))
     if ours is None:
