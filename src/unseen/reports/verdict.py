@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from unseen.analysis import largest_changes
-from unseen.audits.hardness import FAR, NEAR, NOTABLE, TIMES
+from unseen.audits.hardness import FAR, NEAR, NOTABLE, SINGLES, TIMES
 from unseen.reports.run import BASELINE, Run, SplitCard
 from unseen.reports.wording import amount, bounds, called, capital, higher_is_better, in_points, number, percent, points
 from unseen.reports.wording import scored as said
