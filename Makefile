@@ -36,6 +36,7 @@ docs: $(READY)  ## write docs/cli.md from the commands' own help
 
 bench: $(READY)  ## run the benchmarks of benchmarks/ and rewrite docs/results (long)
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.training
 
 clean:  ## remove what was built
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache
