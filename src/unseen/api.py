@@ -215,6 +215,41 @@ def score(
     ]
 
 
+def compare(
+    data: Dataset,
+    predictions: Predictions | str | Path,
+    other: Predictions | str | Path,
+    split: Split | None = None,
+    *,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    slices: Sequence[str] = (),
+    groups: str | None = None,
+    seed: int = 42,
+) -> list[Measurement]:
+    """`difference.METRIC` of two models' predictions on the same rows: 95 % interval, and `p` among the tags.
+
+    Positive means that `predictions` has the higher value. With a split, for each part that both predict.
+    """
+    first, second = (
+        each if isinstance(each, Predictions) else read_predictions(each, data) for each in (predictions, other)
+    )
+    options: dict[str, Any] = {"slices": slices, "groups": groups, "seed": seed}
+    if split is None:
+        return evaluation.compare(data, first, second, np.arange(len(data)), metrics, **options)
+    split = split.of(data)
+    known = np.logical_and(*(pc.is_in(data.ids, value_set=each.ids).to_numpy() for each in (first, second)))
+    parts = [part for part in split.sizes if known[split.rows(part)].any()]
+    if not parts:
+        raise InputError("no row of the split has both predictions", expected="ids of the data in both files")
+    return [
+        row
+        for part in parts
+        for row in evaluation.compare(
+            data, first, second, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
+        )
+    ]
+
+
 def recipe_of(model: Any, **params: Any) -> Any:
     """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune."""
     if not isinstance(model, str):
@@ -261,41 +296,6 @@ def _encoder(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str
     if not may_be_checkpoint(name):
         raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen ls encoders' lists them")
     return ENCODERS.make("transformer", checkpoint=name, **params), f"transformer.v1:{Path(name).name}"
-
-
-def compare(
-    data: Dataset,
-    predictions: Predictions | str | Path,
-    other: Predictions | str | Path,
-    split: Split | None = None,
-    *,
-    metrics: Sequence[str] = DEFAULT_METRICS,
-    slices: Sequence[str] = (),
-    groups: str | None = None,
-    seed: int = 42,
-) -> list[Measurement]:
-    """`difference.METRIC` of two models' predictions on the same rows: 95 % interval, and `p` among the tags.
-
-    Positive means that `predictions` has the higher value. With a split, for each part that both predict.
-    """
-    first, second = (
-        each if isinstance(each, Predictions) else read_predictions(each, data) for each in (predictions, other)
-    )
-    options: dict[str, Any] = {"slices": slices, "groups": groups, "seed": seed}
-    if split is None:
-        return evaluation.compare(data, first, second, np.arange(len(data)), metrics, **options)
-    split = split.of(data)
-    known = np.logical_and(*(pc.is_in(data.ids, value_set=each.ids).to_numpy() for each in (first, second)))
-    parts = [part for part in split.sizes if known[split.rows(part)].any()]
-    if not parts:
-        raise InputError("no row of the split has both predictions", expected="ids of the data in both files")
-    return [
-        row
-        for part in parts
-        for row in evaluation.compare(
-            data, first, second, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
-        )
-    ]
 
 
 def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
-from unseen.errors import InputError
+from unseen.errors import InputError, TableError
 from unseen.types import Origin
 
+Made = TypeVar("Made")
 FORMULA = re.compile(r"^[=+\-@\t\r']")
 NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")
 
@@ -120,6 +121,30 @@ def csv_rows(file: TextIO) -> Callable[[Sequence[Any]], Any]:
     plain = csv.writer(file, lineterminator="\n")
     quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
     return lambda row: (quoting if "\r" in "".join(map(str, row)) else plain).writerow(row)
+
+
+def read_rows(
+    path: str | Path, what: str, columns: Sequence[str], make: Callable[[dict[str, str]], Made]
+) -> list[Made]:
+    """What `make` makes of each row of a CSV file of ours that begins with `columns`; all wrong rows in one error."""
+    found, problems = [], []
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if list(reader.fieldnames or [])[: len(columns)] != list(columns):
+                raise InputError(f"{path} does not hold {what}", expected=f"the columns {', '.join(columns)}")
+            for line in reader:
+                try:
+                    if None in line or None in line.values():
+                        raise ValueError("not as many fields as the header has")
+                    found.append(make(line))
+                except ValueError as cause:
+                    problems.append(f"line {reader.line_num}: {cause}")
+    except (OSError, UnicodeDecodeError, csv.Error) as cause:
+        raise InputError(f"cannot read {path}: {cause}") from cause
+    if problems:
+        raise TableError(f"{path} has wrong rows", problems=problems)
+    return found
 
 
 def origin_from(content: Mapping[str, Any]) -> Origin:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from unseen.errors import InputError, TableError
-from unseen.store.files import atomic, csv_rows, harmless, unharmed
+from unseen.store.files import atomic, csv_rows, harmless, read_rows, unharmed
 from unseen.types import Finding
 
 COLUMNS = ["check", "level", "message", "count", "evidence", "advice"]
@@ -30,27 +27,10 @@ def write_findings(findings: Iterable[Finding], path: str | Path) -> Path:
 
 def read_findings(path: str | Path) -> list[Finding]:
     """The findings in `path`."""
-    found, problems = [], []
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            if list(reader.fieldnames or []) != COLUMNS:
-                raise InputError(f"{path} does not hold findings", expected=f"the columns {', '.join(COLUMNS)}")
-            for line in reader:
-                try:
-                    found.append(_finding(line))
-                except ValueError as cause:
-                    problems.append(f"line {reader.line_num}: {cause}")
-    except (OSError, UnicodeDecodeError, csv.Error) as cause:
-        raise InputError(f"cannot read {path}: {cause}") from cause
-    if problems:
-        raise TableError(f"{path} has wrong rows", problems=problems)
-    return found
+    return read_rows(path, "findings", COLUMNS, _finding)
 
 
-def _finding(line: dict[Any, Any]) -> Finding:
-    if None in line or None in line.values():
-        raise ValueError("not as many fields as the header has")
+def _finding(line: dict[str, str]) -> Finding:
     evidence = json.loads(line["evidence"])
     if not isinstance(evidence, list) or not all(isinstance(each, str) for each in evidence):
         raise ValueError("evidence is not a JSON list of ids")
