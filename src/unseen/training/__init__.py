@@ -17,7 +17,7 @@ RECIPES = Registry(
 CLASSIFIERS = Registry(
     "classifier",
     {
-        "transformer.v1": "unseen.training.transformer:TransformerClassifier",
+        "transformer.v1": "unseen.training.classifier:TransformerClassifier",
         "linear.v1": "unseen.training.linear:LinearClassifier",
         "neural.v1": "unseen.training.neural:NeuralClassifier",
     },

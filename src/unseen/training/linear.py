@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def _scores(rows: Any, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float
         return np.asarray(rows @ weights[:-1] + weights[-1])
 
 
-class _Linear:
+class _Linear(ABC):
     """What the two recipes share: features, the choice of C on dev, class weights."""
 
     has_space = False
@@ -189,8 +190,9 @@ class _Linear:
             "seed": seed,
         }
 
+    @abstractmethod
     def _solver(self, C: float, seed: int) -> Any:
-        raise NotImplementedError
+        """The estimator of scikit-learn that finds the weights."""
 
     def _calibrated(self, judge: _Judge, weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
         return judge.loss(weights), weights

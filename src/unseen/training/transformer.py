@@ -11,9 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -26,49 +25,16 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import UnknownNameError
 from unseen.progress import track
-from unseen.representations.backbone import Backbone, Tokens, quiet_transformers
+from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
-from unseen.store import atomic, read_json, write_json
+from unseen.store import atomic
+from unseen.training.classifier import Settings, TransformerClassifier, untrained
 from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
 from unseen.types import Dataset
 
-STOP_ON = ("loss", "accuracy")
 CHECKPOINT_SECONDS = 60.0
-FOLDED = {
-    "bert": ("bert.pooler.dense", "classifier"),
-    "roberta": ("classifier.dense", "classifier.out_proj"),
-    "xlm-roberta": ("classifier.dense", "classifier.out_proj"),
-    "camembert": ("classifier.dense", "classifier.out_proj"),
-}
-"""Architectures whose own head in `transformers` is dense, tanh, linear: ours folds into it exactly."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a transformer is fine-tuned."""
-
-    encoder: str = "minilm"
-    bottleneck: int | None = None
-    pooling: str | None = None
-    epochs: int = 3
-    batch: int = 32
-    learning_rate: float = 1e-4
-    weight_decay: float = 0.01
-    epsilon: float = 1e-8
-    warmup: float = 0.06
-    """Share of all steps over which the rate rises; afterwards it falls linearly to zero."""
-    clip: float = 1.0
-    dropout: float = 0.1
-    patience: int = 2
-    """Epochs without a better validation result after which training stops."""
-    stop_on: str = "loss"
-    class_weights: ClassWeights = False
-    max_tokens: int = 128
-    precision: str = "auto"
-
-
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "fast": {},
     "thesis": {
@@ -110,7 +76,6 @@ class Transformer:
         if preset not in PRESETS:
             raise UnknownNameError.of("preset", preset, PRESETS)
         self.settings = replace(Settings(**PRESETS[preset]), **given)
-        _check(self.settings)
 
     def fit(
         self,
@@ -123,7 +88,7 @@ class Transformer:
         """The classifier with the best validation result; with `scratch` an interrupted training goes on."""
         examples = training_examples(train, dev)
         with _own_randomness(child_seed(seed, "transformer")):
-            classifier = TransformerClassifier(Backbone(**_backbone(self.settings)), train.label_names, self.settings)
+            classifier = untrained(self.settings, train.label_names)
             key = fingerprint(self.settings, train, dev, seed)
             saved = None if scratch is None else Progress(Path(scratch), key)
             _train(classifier, *examples, seed, saved)
@@ -132,7 +97,7 @@ class Transformer:
     def speed(self, data: Dataset, batches: int = 3) -> float:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
         with _own_randomness(0):
-            classifier = TransformerClassifier(Backbone(**_backbone(self.settings)), data.label_names, self.settings)
+            classifier = untrained(self.settings, data.label_names)
             some = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
             tokens = classifier.backbone.tokens(some.texts.to_pylist())
             optimiser = torch.optim.AdamW(classifier.modules.parameters(), 0.0, fused=True)
@@ -147,139 +112,6 @@ class Transformer:
 
 
 NAMES = {each.name for each in fields(Settings)}
-
-
-class Head(nn.Module):  # type: ignore[misc]
-    """From a text's pooled vector to the logits of its labels."""
-
-    def __init__(self, width: int, bottleneck: int | None, labels: int, dropout: float) -> None:
-        super().__init__()
-        self.dropout = nn.Dropout(dropout)
-        self.narrow = None if bottleneck is None else nn.Linear(width, bottleneck)
-        self.dense = nn.Linear(bottleneck or width, width)
-        self.classifier = nn.Linear(width, labels)
-
-    def vectors(self, pooled: torch.Tensor) -> torch.Tensor:
-        """The bottleneck's output, or what came in when there is none."""
-        return pooled if self.narrow is None else self.narrow(pooled)
-
-    def forward(self, pooled: torch.Tensor) -> torch.Tensor:
-        """Logits."""
-        return self.classifier(self.dropout(torch.tanh(self.dense(self.vectors(self.dropout(pooled))))))
-
-    def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Weight and bias of the one dense layer that does what bottleneck and dense layer do together."""
-        if self.narrow is None:
-            return self.dense.weight, self.dense.bias
-        return self.dense.weight @ self.narrow.weight, self.dense.weight @ self.narrow.bias + self.dense.bias
-
-
-class TransformerClassifier:
-    """A transformer with a head for the labels."""
-
-    rowwise = True
-
-    def __init__(self, backbone: Backbone, label_names: Sequence[str], settings: Settings) -> None:
-        self.backbone = backbone
-        self.classes_ = tuple(label_names)
-        self.settings = settings
-        self.head = Head(backbone.width, settings.bottleneck, len(self.classes_), settings.dropout).to(backbone.device)
-
-    @property
-    def name(self) -> str:
-        """The checkpoint it began as, and its bottleneck."""
-        narrow = self.settings.bottleneck
-        return self.backbone.checkpoint.name + (f"-bottleneck-{narrow}" if narrow else "")
-
-    @property
-    def modules(self) -> nn.ModuleDict:
-        """Everything that is trained."""
-        return nn.ModuleDict({"backbone": self.backbone.network, "head": self.head})
-
-    def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Probabilities [texts, labels]."""
-        logits = self._run(texts, self.head, len(self.classes_), "predicting")
-        shifted = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
-        return shifted / shifted.sum(axis=1, keepdims=True)
-
-    def encode(self, texts: Sequence[str], layer: str | None = None) -> npt.NDArray[np.float32]:
-        """One vector per text: the bottleneck's output, or the pooled last hidden layer (`full`)."""
-        layer = layer or ("full" if self.head.narrow is None else "bottleneck")
-        if layer not in ("full", "bottleneck"):
-            raise UnknownNameError.of("layer", layer, ("full", "bottleneck"))
-        if layer == "bottleneck" and self.head.narrow is None:
-            raise InputError("this model has no bottleneck", fix="train it with bottleneck=50, or take layer='full'")
-        if layer == "full":
-            return self._run(texts, nn.Identity(), self.backbone.width, "encoding")
-        return self._run(texts, self.head.vectors, self.settings.bottleneck or 0, "encoding")
-
-    def _run(self, texts: Sequence[str], last: Any, width: int, work: str) -> npt.NDArray[np.float32]:
-        return self._run_tokens(self.backbone.tokens(texts), last, width, work)
-
-    def _run_tokens(self, tokens: Tokens, last: Any, width: int, work: str | None) -> npt.NDArray[np.float32]:
-        """What `last` makes of every pooled vector, in batches of like length."""
-        self.modules.eval()
-        found = np.empty((len(tokens), width), np.float32)
-        batches = tokens.batches()
-        with torch.inference_mode(), self.backbone.arithmetic():
-            for rows in batches if work is None else track(batches, f"{work} with {self.name}", len(batches)):
-                found[rows] = last(self.backbone.pooled(tokens, rows)).float().cpu().numpy()
-        return found
-
-    def save(self, folder: str | Path) -> None:
-        """Write a folder that `load` reads, and from which `transformers` loads the network.
-
-        For BERT's and RoBERTa's families that is the whole classifier: the bottleneck folds into their head.
-        """
-        folder = Path(folder)
-        part = folder.with_name(f".{folder.name}.part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        with quiet_transformers():
-            self._for_transformers().save_pretrained(part)
-            self.backbone.tokenizer.save_pretrained(part)
-        save_file({name: each.contiguous() for name, each in self.head.state_dict().items()}, part / "head.safetensors")
-        about = {
-            "classifier": "transformer.v1",
-            "name": self.name,
-            "label_names": self.classes_,
-            "settings": asdict(self.settings) | {"pooling": self.backbone.pooling},
-        }
-        write_json(part / "unseen.json", about)
-        shutil.rmtree(folder, ignore_errors=True)
-        part.rename(folder)
-
-    def _for_transformers(self) -> Any:
-        network = self.backbone.network
-        places = FOLDED.get(network.config.model_type)
-        if places is None or self.backbone.pooling != "class":
-            return network
-        from transformers import AutoModelForSequenceClassification
-
-        names = dict(enumerate(self.classes_))
-        config = type(network.config).from_dict(network.config.to_dict())
-        config.id2label, config.label2id = names, {name: code for code, name in names.items()}
-        whole = AutoModelForSequenceClassification.from_config(config)
-        whole.base_model.load_state_dict(network.state_dict(), strict=False)
-        weight, bias = self.head.folded()
-        values = ((weight, bias), (self.head.classifier.weight, self.head.classifier.bias))
-        with torch.no_grad():
-            for place, (weight, bias) in zip(places, values, strict=True):
-                layer = whole.get_submodule(place)
-                layer.weight.copy_(weight)
-                layer.bias.copy_(bias)
-        return whole
-
-    @classmethod
-    def load(cls, folder: str | Path) -> TransformerClassifier:
-        """The classifier that `save` wrote."""
-        about = read_json(Path(folder) / "unseen.json")
-        settings = Settings(**about["settings"])
-        backbone = Backbone(**_backbone(settings) | {"checkpoint": str(folder)})
-        backbone.checkpoint = replace(backbone.checkpoint, name=about["name"].partition("-bottleneck-")[0])
-        classifier = cls(backbone, about["label_names"], settings)
-        classifier.head.load_state_dict(load_file(Path(folder) / "head.safetensors"))
-        return classifier
 
 
 class Progress:
@@ -410,7 +242,7 @@ def _look(
     saved: Progress | None,
 ) -> dict[str, torch.Tensor] | None:
     """Measure on the validation data; the weights when they are the best so far."""
-    logits = torch.from_numpy(classifier._run_tokens(held_out, classifier.head, len(classifier.classes_), None))
+    logits = torch.from_numpy(classifier.run(held_out, classifier.head, len(classifier.classes_), None))
     gold = torch.from_numpy(labels.astype(np.int64))
     if classifier.settings.stop_on == "accuracy":
         result = -float((logits.argmax(1) == gold).float().mean())
@@ -450,35 +282,6 @@ def fingerprint(settings: Settings, train: Dataset, dev: Dataset, seed: int) -> 
 def _save(tensors: Mapping[str, torch.Tensor], path: Path, about: Mapping[str, str]) -> None:
     with atomic(path) as temporary:
         save_file({name: each.contiguous() for name, each in tensors.items()}, temporary, dict(about))
-
-
-def _backbone(settings: Settings) -> dict[str, Any]:
-    return {
-        "checkpoint": settings.encoder,
-        "pooling": settings.pooling,
-        "max_tokens": settings.max_tokens,
-        "precision": settings.precision,
-    }
-
-
-def _check(settings: Settings) -> None:
-    if settings.stop_on not in STOP_ON:
-        raise UnknownNameError.of("stop_on", settings.stop_on, STOP_ON)
-    problems = [
-        f"{name} must be at least {least}, not {getattr(settings, name)}"
-        for name, least in (("epochs", 1), ("batch", 1), ("patience", 1))
-        if getattr(settings, name) < least
-    ]
-    if settings.bottleneck is not None and settings.bottleneck < 1:
-        problems.append(f"bottleneck must be at least 1, not {settings.bottleneck}")
-    for name in ("warmup", "dropout"):
-        if not 0 <= getattr(settings, name) < 1:
-            problems.append(f"{name} must be at least 0 and below 1, not {getattr(settings, name)}")
-    for name in ("learning_rate", "clip"):
-        if not 0 < getattr(settings, name) < math.inf:
-            problems.append(f"{name} must be above 0, not {getattr(settings, name)}")
-    if problems:
-        raise InputError("a transformer cannot be fine-tuned like this", problems=problems)
 
 
 @contextmanager
