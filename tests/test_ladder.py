@@ -33,6 +33,7 @@ LADDER = [
     "audits",
     "analysis",
     "reports",
+    "naming",
     "api",
     "study",
     "__init__",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,27 +17,20 @@ from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import DEFAULT_METRICS, measure
-from unseen.models import PIPELINES, open_model
-from unseen.models.refitting import PipelineRecipe
-from unseen.registry import VERSION, check_parameters
-from unseen.representations import ENCODERS
-from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
+from unseen.models import open_model
+from unseen.naming import encoder_of, recipe_of, settings_of, splitter_of
 from unseen.representations.reduction import DEFAULT_DIMENSIONS
 from unseen.representations.reduction import reduce as reduced
 from unseen.representations.resuming import encode_resumably
-from unseen.roles import Recipe, Splitter
-from unseen.splits import SPLITTERS
+from unseen.roles import Splitter
 from unseen.splits.partition import Request, partition, versions, word_lengths
 from unseen.store import read_embeddings, read_parts, read_predictions
-from unseen.training import RECIPES
-from unseen.training.layers import Layer
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
 """Vectors, an array of them, an .npy file, or the name of an encoder."""
 
 DEFAULT_ENCODER = "tfidf"
-DEFAULT_TEST = 0.1
 
 
 def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = None, **columns: Any) -> Dataset:
@@ -75,7 +67,7 @@ def encode(
     `partial` names a file in which encoding by a transformer goes on where it was interrupted.
     """
     dimensions = {"dimensions": params.pop("dimensions", DEFAULT_DIMENSIONS)} if reduce else {}
-    encoder, step = _encoder(using, seed, params)
+    encoder, step = encoder_of(using, seed, params)
     by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
     texts = data.texts.take(pa.array(by_id)).to_pylist()
     key = f"{step} {sorted(params.items())} {data.fingerprint}"
@@ -135,7 +127,7 @@ def folds(
     random; they are shares of all rows, or numbers of rows; a mask names the very rows to set aside. `test` is
     a share of the rows that are not set aside, or a number of rows. `knobs` are the parameters of the splitter.
     """
-    splitter, full_name = _splitter(method, test, seed, knobs)
+    splitter, full_name = splitter_of(method, test, seed, knobs)
     if not isinstance(splitter, Splitter):
         raise InputError(f"{full_name!r} is not a splitter", expected="an object with split and get_n_splits")
     reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
@@ -147,7 +139,7 @@ def folds(
         "by": by and Path(by).name,
         "encoder": embeddings and embeddings.origin.step,
     }
-    params = {key: value for key, value in params.items() if value} | _settings(splitter)
+    params = {key: value for key, value in params.items() if value} | settings_of(splitter)
     inputs = {} if embeddings is None else {"vectors": embeddings.fingerprint}
     step = full_name.partition(".v")[0].rpartition(":")[2]
     return partition(
@@ -250,54 +242,6 @@ def compare(
     ]
 
 
-def recipe_of(model: Any, **params: Any) -> Any:
-    """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune."""
-    if not isinstance(model, str):
-        if not isinstance(model, Recipe):
-            raise InputError("this is not a recipe", expected="an object with fit", got=type(model).__name__)
-        if params:
-            raise InputError("a recipe object has its own settings", fix="set them when you make it")
-        return model
-    if model.startswith(("http://", "https://")):
-        raise InputError(
-            "an endpoint cannot be trained", fix="ask it (unseen predict) and measure the answers (unseen score)"
-        )
-    if Path(model).suffix in PIPELINES:
-        check_parameters(f"the pipeline {model!r}", PipelineRecipe, params)
-        return PipelineRecipe(model, **params)
-    if ":" in model or VERSION.sub("", model) in RECIPES:
-        made = RECIPES.make(model, **params)
-        if not isinstance(made, Recipe):
-            raise InputError(f"{model!r} is not a recipe", expected="a class whose objects have fit")
-        return made
-    if not may_be_checkpoint(model):
-        raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen ls recipes' lists them")
-    return RECIPES.make("transformer", encoder=model, **params)
-
-
-def _encoder(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:
-    """An object with `encode`, and the name of what it is."""
-    if not isinstance(using, str | Path):
-        if not hasattr(using, "encode"):
-            raise InputError(
-                "this model has no latent space", expected="an object with encode", got=type(using).__name__
-            )
-        if params:
-            raise InputError(f"{', '.join(params)} has no effect on a model that is there already", fix="leave it out")
-        return using, str(getattr(using, "name", type(using).__name__))
-    if (Path(using) / "unseen.json").is_file():
-        model = open_model(str(using))
-        if set(params) == {"layer"} and "layer" in inspect.signature(getattr(model, "encode", len)).parameters:
-            return Layer(model, params["layer"]), f"{model.name}-{params['layer']}"
-        return _encoder(model, seed, params)
-    name = str(using)
-    if ":" in name or VERSION.sub("", name) in ENCODERS:
-        return ENCODERS.make(name, **_accepted(ENCODERS.get(name), seed=seed), **params), ENCODERS.full_name(name)
-    if not may_be_checkpoint(name):
-        raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen ls encoders' lists them")
-    return ENCODERS.make("transformer", checkpoint=name, **params), f"transformer.v1:{Path(name).name}"
-
-
 def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:
     """`using` as the vectors of `data`; None is the default encoder."""
     if isinstance(using, Embeddings):
@@ -309,28 +253,6 @@ def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:
     if using is None or isinstance(using, str):
         return encode(data, using or DEFAULT_ENCODER, seed=seed)
     return Embeddings(data.ids, np.asarray(using))
-
-
-def _splitter(method: Any, test: float | None, seed: int, knobs: Mapping[str, Any]) -> tuple[Any, str]:
-    if not isinstance(method, str):
-        if test is not None or knobs:
-            raise InputError(
-                "a splitter object has its own settings", fix="set test_size and the rest when you make it"
-            )
-        return method, type(method).__name__
-    made = SPLITTERS.get(method)
-    for knob, argument in (("test_size", "test"), ("random_state", "seed")):
-        if knob in knobs:
-            raise InputError(f"{knob} is called {argument} here", fix=f"{argument}={knobs[knob]!r}")
-    accepted = _accepted(made, test_size=DEFAULT_TEST if test is None else test, random_state=seed)
-    if test is not None and "test_size" not in accepted:
-        raise InputError(f"test={test} has no effect on the splitter {method!r}", fix="leave it out")
-    return SPLITTERS.make(method, **accepted | dict(knobs)), SPLITTERS.full_name(method)
-
-
-def _accepted(made: Any, **params: Any) -> dict[str, Any]:
-    known = inspect.signature(made).parameters
-    return {name: value for name, value in params.items() if name in known}
 
 
 def _read(
@@ -361,25 +283,6 @@ def _column(data: Dataset, method: str, by: str | Path | None) -> Any:
     if pa.types.is_temporal(values.type) or (is_number and not method.startswith("attribute")):
         return values.to_numpy()
     return values.to_pylist()
-
-
-def _settings(splitter: Any) -> dict[str, Any]:
-    """The resolved knobs of a splitter, as values that can be written down."""
-    try:
-        names = [name for name in inspect.signature(type(splitter)).parameters if hasattr(splitter, name)]
-    except ValueError:  # a builtin type tells nothing about itself
-        return {}
-    return {name: _shown(getattr(splitter, name)) for name in names if name != "using"}
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, str | int | float | bool | Mapping) or value is None:
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    return list(value) if isinstance(value, range | list | tuple) else f"{type(value).__name__} {np.shape(value)}"
 
 
 def _refuse(what: str, params: Mapping[str, Any]) -> None:

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.models import PIPELINES
+from unseen.naming import recipe_of
 from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
 from unseen.splits import SPLITTERS
@@ -133,7 +133,7 @@ class Settings:
     def recipe(self) -> Any:
         """A new recipe object."""
         narrow = {"bottleneck": self.bottleneck} if self.bottleneck else {}
-        return api.recipe_of(self.model, **dict(self.params) | narrow)
+        return recipe_of(self.model, **dict(self.params) | narrow)
 
     @property
     def runs(self) -> list[tuple[str, str, int]]:

@@ -1,0 +1,114 @@
+"""What the names that users type stand for: recipes, encoders and splitters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.models import PIPELINES, open_model
+from unseen.models.refitting import PipelineRecipe
+from unseen.registry import VERSION, check_parameters
+from unseen.representations import ENCODERS
+from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
+from unseen.roles import Recipe
+from unseen.splits import SPLITTERS
+from unseen.training import RECIPES
+from unseen.training.layers import Layer
+
+DEFAULT_TEST = 0.1
+
+
+def recipe_of(model: Any, **params: Any) -> Any:
+    """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune."""
+    if not isinstance(model, str):
+        if not isinstance(model, Recipe):
+            raise InputError("this is not a recipe", expected="an object with fit", got=type(model).__name__)
+        if params:
+            raise InputError("a recipe object has its own settings", fix="set them when you make it")
+        return model
+    if model.startswith(("http://", "https://")):
+        raise InputError(
+            "an endpoint cannot be trained", fix="ask it (unseen predict) and measure the answers (unseen score)"
+        )
+    if Path(model).suffix in PIPELINES:
+        check_parameters(f"the pipeline {model!r}", PipelineRecipe, params)
+        return PipelineRecipe(model, **params)
+    if ":" in model or VERSION.sub("", model) in RECIPES:
+        made = RECIPES.make(model, **params)
+        if not isinstance(made, Recipe):
+            raise InputError(f"{model!r} is not a recipe", expected="a class whose objects have fit")
+        return made
+    if not may_be_checkpoint(model):
+        raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen ls recipes' lists them")
+    return RECIPES.make("transformer", encoder=model, **params)
+
+
+def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:
+    """An object with `encode`, and the name of what it is."""
+    if not isinstance(using, str | Path):
+        if not hasattr(using, "encode"):
+            raise InputError(
+                "this model has no latent space", expected="an object with encode", got=type(using).__name__
+            )
+        if params:
+            raise InputError(f"{', '.join(params)} has no effect on a model that is there already", fix="leave it out")
+        return using, str(getattr(using, "name", type(using).__name__))
+    if (Path(using) / "unseen.json").is_file():
+        model = open_model(str(using))
+        if set(params) == {"layer"} and "layer" in inspect.signature(getattr(model, "encode", len)).parameters:
+            return Layer(model, params["layer"]), f"{model.name}-{params['layer']}"
+        return encoder_of(model, seed, params)
+    name = str(using)
+    if ":" in name or VERSION.sub("", name) in ENCODERS:
+        return ENCODERS.make(name, **accepted(ENCODERS.get(name), seed=seed), **params), ENCODERS.full_name(name)
+    if not may_be_checkpoint(name):
+        raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen ls encoders' lists them")
+    return ENCODERS.make("transformer", checkpoint=name, **params), f"transformer.v1:{Path(name).name}"
+
+
+def splitter_of(method: Any, test: float | None, seed: int, knobs: Mapping[str, Any]) -> tuple[Any, str]:
+    """A splitter object, and the name of what it is."""
+    if not isinstance(method, str):
+        if test is not None or knobs:
+            raise InputError(
+                "a splitter object has its own settings", fix="set test_size and the rest when you make it"
+            )
+        return method, type(method).__name__
+    made = SPLITTERS.get(method)
+    for knob, argument in (("test_size", "test"), ("random_state", "seed")):
+        if knob in knobs:
+            raise InputError(f"{knob} is called {argument} here", fix=f"{argument}={knobs[knob]!r}")
+    taken = accepted(made, test_size=DEFAULT_TEST if test is None else test, random_state=seed)
+    if test is not None and "test_size" not in taken:
+        raise InputError(f"test={test} has no effect on the splitter {method!r}", fix="leave it out")
+    return SPLITTERS.make(method, **taken | dict(knobs)), SPLITTERS.full_name(method)
+
+
+def settings_of(splitter: Any) -> dict[str, Any]:
+    """The resolved knobs of a splitter, as values that can be written down."""
+    try:
+        names = [name for name in inspect.signature(type(splitter)).parameters if hasattr(splitter, name)]
+    except ValueError:  # a builtin type tells nothing about itself
+        return {}
+    return {name: _shown(getattr(splitter, name)) for name in names if name != "using"}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str | int | float | bool | Mapping) or value is None:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, range | list | tuple) else f"{type(value).__name__} {np.shape(value)}"
+
+
+def accepted(made: Any, **params: Any) -> dict[str, Any]:
+    """Those of `params` that `made` takes."""
+    known = inspect.signature(made).parameters
+    return {name: value for name, value in params.items() if name in known}
