@@ -5,16 +5,13 @@ A role is satisfied by shape; nothing has to be inherited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.types import Dataset, Explanation, Finding, Measurement, Predictions, Split
-
-Task = TypeVar("Task", contravariant=True)
-Result = TypeVar("Result", covariant=True)
 
 
 @runtime_checkable
@@ -79,8 +76,11 @@ class Check(Protocol):
 
 
 @runtime_checkable
-class Engine(Protocol[Task, Result]):
+class Engine(Protocol):
     """Where work runs."""
 
-    def map(self, function: Any, tasks: Iterable[Task]) -> Iterable[Result]:
-        """`function` of each task, in order."""
+    def run(self, steps: Sequence[Any], results: Any, shared: Mapping[str, Any]) -> Iterator[Any]:
+        """Do what `results` does not have of `steps`, needs first, and yield the outcome of each as it ends.
+
+        `shared` are objects that steps ask for by name.
+        """

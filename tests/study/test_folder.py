@@ -1,4 +1,4 @@
-"""A run folder: steps are done once, by one process at a time."""
+"""A run folder: one process at a time, and files where people look for them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,7 @@ from pathlib import Path
 import pytest
 
 from unseen.errors import InputError
-from unseen.study.folder import RunFolder, key_of
-
-
-class Counter:
-    """A step that writes a file and counts how often it was done."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder, self.times = folder, 0
-
-    def __call__(self) -> None:
-        self.times += 1
-        (self.folder / "result.txt").write_text("done")
+from unseen.study.folder import RunFolder
 
 
 @pytest.fixture
@@ -31,42 +20,22 @@ def folder(tmp_path: Path) -> RunFolder:
     return made
 
 
-def test_a_step_is_done_once(folder: RunFolder) -> None:
-    make = Counter(folder)
-    keys = [folder.step("one", {"seed": 1}, ["result.txt"], make) for _ in range(3)]
-    assert make.times == 1
-    assert len(set(keys)) == 1
-    assert [each["step"] for each in folder.timings(["one", "two"])] == ["one"]
-    assert folder.has("one")
-    assert not folder.has("two")
-
-
-def test_it_is_done_again_when_what_decides_it_changes_or_its_file_is_gone(folder: RunFolder) -> None:
-    make = Counter(folder)
-    folder.step("one", {"seed": 1}, ["result.txt"], make)
-    folder.step("one", {"seed": 2}, ["result.txt"], make)
-    assert make.times == 2
-    (folder / "result.txt").unlink()
-    folder.step("one", {"seed": 2}, ["result.txt"], make)
-    assert make.times == 3
-    folder.step("two", {"seed": 2}, ["result.txt"], make)
-    assert make.times == 4
-
-
-def test_a_step_that_fails_leaves_no_record(folder: RunFolder) -> None:
-    def broken() -> None:
-        raise RuntimeError("half way")
-
-    with pytest.raises(RuntimeError):
-        folder.step("one", {}, ["result.txt"], broken)
-    with pytest.raises(InputError, match="has not written result"):
-        folder.step("one", {}, ["result.txt"], lambda: None)
-    assert not folder.has("one")
-
-
-def test_keys() -> None:
-    assert key_of("a", {"x": 1, "y": 2}) == key_of("a", {"y": 2, "x": 1})
-    assert len({key_of("a", {"x": 1}), key_of("b", {"x": 1}), key_of("a", {"x": 2}), key_of("a", {"y": 1})}) == 4
+def test_published_files_are_the_results(folder: RunFolder) -> None:
+    with folder.results.writing("key", {}) as place:
+        (place / "model").mkdir()
+        (place / "model" / "weights.safetensors").write_bytes(b"weights")
+        (place / "split.csv").write_text("id,part")
+        (place / "split.json").write_text("{}")
+    folder.publish("key", "model", "models/mine")
+    folder.publish("key", "split.csv", "splits/closest.csv")
+    folder.publish("key", "nothing.txt", "nothing.txt")
+    assert (folder / "models/mine/weights.safetensors").read_bytes() == b"weights"
+    assert (folder / "splits/closest.csv").read_text() == "id,part"
+    assert (folder / "splits/closest.json").read_text() == "{}"
+    assert not (folder / "nothing.txt").exists()
+    (folder / "splits/closest.csv").write_text("edited")
+    folder.publish("key", "model", "models/mine")
+    assert folder.results.has("key")
 
 
 def test_two_processes_cannot_write_to_one_folder(folder: RunFolder) -> None:

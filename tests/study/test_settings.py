@@ -19,7 +19,7 @@ def test_the_small_budget_trains_once_per_split() -> None:
 def test_the_thesis_budget_crosses_seeds_and_splits() -> None:
     settings = settled("minilm", "thesis")
     assert len(settings.runs) == 3 * 3 + 3 + 3
-    assert settings.recipe().settings.batch == 4
+    assert settings.space.model.recipe().settings.batch == 4
     assert settled("logistic", "thesis").params == {}
 
 
@@ -30,28 +30,6 @@ def test_as_many_seeds_as_random_splits_are_paired_with_them() -> None:
     ]  # fmt: skip
     assert [seed for _, family, seed in settings.runs if family == "closest"] == [1, 2, 3]
     assert len([run for run in settled("minilm", seeds=[1, 2]).runs if run[1] == "random"]) == 6
-
-
-@pytest.mark.parametrize(
-    ("representation", "bottleneck", "reduction", "pretrained"),
-    [
-        (None, 50, None, False), ("full", None, None, False), ("bottleneck-10", 10, None, False),
-        ("umap-50", None, ("umap", 50), False), ("pca-3", None, ("pca", 3), False),
-        ("pretrained", None, None, True), ("pretrained-umap-10", None, ("umap", 10), True),
-    ],
-)  # fmt: skip
-def test_representations(
-    representation: str | None, bottleneck: int | None, reduction: tuple[str, int] | None, pretrained: bool
-) -> None:
-    settings = settled("minilm", representation=representation)
-    assert (settings.bottleneck, settings.reduction, settings.is_pretrained) == (bottleneck, reduction, pretrained)
-    assert settings.recipe().settings.bottleneck == bottleneck
-
-
-def test_a_light_model_has_a_space_of_its_own_or_none() -> None:
-    assert not settled("neural").is_transformer
-    assert settled("neural").resolved_representation == "own"
-    assert settled("some/hub-name").is_transformer
 
 
 def test_mistakes() -> None:
@@ -75,4 +53,4 @@ def test_mistakes() -> None:
     with pytest.raises(InputError):
         settled("minilm", metric="f1")
     with pytest.raises(InputError, match="epoch"):
-        settled("minilm", params={"epoch": 3}).recipe()
+        settled("minilm", params={"epoch": 3}).space.model.recipe()

@@ -54,7 +54,12 @@ def test_the_run_folder(run: Path) -> None:
     about = read_json(run / "run.json")
     assert about["settings"]["seeds"] == [1, 2]
     assert about["finished"]
-    assert {each["step"] for each in about["timings"]} >= {"representation", "vectors", "split-closest", "scores"}
+    assert {each["step"] for each in about["timings"]} >= {
+        "learn the space neural-own",
+        "split closest",
+        "closest-seed2",
+        "scores closest",
+    }
 
 
 def test_no_text_is_in_any_file(run: Path, data: unseen.Dataset) -> None:
@@ -277,12 +282,13 @@ def test_killed_five_times_a_run_ends_with_the_same_numbers(tmp_path: Path) -> N
     assert whole.returncode == 0, whole.stderr
     reports = int(whole.stdout.split()[-1])
     killed = 0
-    for share in (0.1, 0.25, 0.3, 0.3, 0.4):  # of all reports, each time from the place reached before
+    for share in (0.1, 0.25, 0.25, 0.2, 0.15):  # of all reports, each time from the place reached before
         killed += go("killed", max(2, int(share * reports))).returncode == -9
     assert killed == 5
     last = go("killed", -1)
     assert last.returncode == 0, last.stderr
     assert int(last.stdout.split()[-1]) < reports
+    assert not list((tmp_path / "killed").rglob("*.part"))
     for name in (
         "measurements.csv",
         "properties.csv",

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import io
-import re
-import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.reports.svg import FAINT, INK, PAPER, svg
 from unseen.reports.wording import number, shortened
 
 TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
@@ -21,10 +17,9 @@ CLASS_COLOURS = ("#3b8fd4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9
 """Told apart by colour-blind readers (after Okabe and Ito), visible on light and on dark paper."""
 OTHER_COLOUR = "#8a929c"
 """Classes beyond the palette."""
-INK, FAINT, PAPER = "#010203", "#040506", "#070809"
-"""Stand-ins that become the page's own colours, which differ in the dark."""
+BOTH_COLOUR = "#7b828d"
+"""Rows that two splits test."""
 MOST_POINTS = 4_000
-NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
 def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.float64]:
@@ -80,7 +75,7 @@ def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None
         axes.axvline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
     _bare_axes(axes, rows, guessing, len(families), metric)
     said = ", ".join(f"{row.family} {row.part} {number(row.value)}" for row in rows)
-    return _svg(figure, f"{metric} with 95 % intervals: {said}. The table below has the same numbers.")
+    return svg(figure, f"{metric} with 95 % intervals: {said}. The table below has the same numbers.")
 
 
 def _draw_score(axes: Any, row: GapRow, place: float) -> None:
@@ -130,6 +125,29 @@ def part_map(points: npt.NDArray[np.float64], parts: npt.NDArray[np.str_], name:
     return _scattered(layers, f"Map of the texts for the split {name}: test rows in orange, all others in grey.")
 
 
+def shared_map(
+    points: npt.NDArray[np.float64], a: npt.NDArray[np.str_], b: npt.NDArray[np.str_], names: tuple[str, str]
+) -> str:
+    """Test rows of one split in orange, of another in blue, of both in grey, over all others, faint.
+
+    `points` are one model's, `a` and `b` the parts of its rows in the two splits.
+    """
+    in_a, in_b = a == "test", b == "test"
+    colours = np.where(in_a & in_b, BOTH_COLOUR, np.where(in_a, TEST_COLOUR, INDEPENDENT_COLOUR))
+    shown = _shown(len(points))
+    tested = shown[(in_a | in_b)[shown]]
+    layers: list[Layer] = [
+        (points[np.setdiff1d(shown, tested)], TRAIN_COLOUR, 0.15),
+        (points[tested], colours[tested].tolist(), 0.85),
+    ]
+    counts = [int(np.sum(each)) for each in (in_a & ~in_b, in_b & ~in_a, in_a & in_b)]
+    return _scattered(
+        layers,
+        f"Map of the texts for two splits: {counts[0]} test rows of {names[0]} alone in orange, {counts[1]} of "
+        f"{names[1]} alone in blue, {counts[2]} of both in grey, all others faint.",
+    )
+
+
 def class_colours(names: Sequence[str]) -> dict[str, str]:
     """A colour per class; classes beyond the palette share one."""
     palette = CLASS_COLOURS + (OTHER_COLOUR,) * len(names)
@@ -151,36 +169,9 @@ def _scattered(layers: Sequence[Layer], description: str) -> str:
         x, y = points.T
         axes.scatter(x, y, s=size, c=colour, alpha=alpha, linewidths=0, rasterized=True)
     axes.set_axis_off()
-    return _svg(figure, description)
+    return svg(figure, description)
 
 
 def _shown(count: int, seed: int = 42) -> npt.NDArray[np.intp]:
     """Rows to draw, in the order of drawing."""
     return np.random.default_rng(seed).permutation(count)[:MOST_POINTS]
-
-
-def _svg(figure: Any, description: str) -> str:
-    """The figure as an SVG element with a description for those who do not see it; the same bytes every time."""
-    from matplotlib import rc_context
-
-    buffer = io.StringIO()
-    with rc_context({"svg.hashsalt": "unseen", "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the browser's fonts draw the text
-        figure.savefig(buffer, format="svg", dpi=110, metadata=NO_METADATA)
-    svg = re.sub(r"<style.*?</style>", "", buffer.getvalue(), flags=re.DOTALL)
-    svg = svg[svg.index("<svg") :]
-    key = f"{zlib.crc32(f'{description} {figure.get_figwidth()}'.encode()):08x}"
-    # matplotlib writes no < or > into texts, so what is between them is a tag
-    svg = re.sub(r"<[^>]+>", lambda tag: _at_home(tag[0], key), svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(description)}" ', 1)
-
-
-def _at_home(tag: str, key: str) -> str:
-    """A tag of matplotlib's that fits into a page: the page's font and colours, ids of its own, no fixed size."""
-    if tag.startswith("<svg"):
-        tag = re.sub(r' (width|height)="[^"]*"', "", tag)
-    tag = re.sub(r' id="(figure|axes|patch|line2d|text|matplotlib|xtick|ytick|\w*Collection)[\w.]*"', "", tag)
-    tag = re.sub(r' id="', f' id="{key}', tag)
-    tag = re.sub(r'(href="#|url\(#)', rf"\g<1>{key}", tag)
-    tag = re.sub(r"font-family: [^;]*;", "font-family: inherit;", tag)
-    return tag.replace(INK, "currentColor").replace(FAINT, "var(--soft)").replace(PAPER, "var(--paper)")

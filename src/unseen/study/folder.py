@@ -1,26 +1,23 @@
-"""A run folder: one writer at a time, and steps that are done once.
-
-A step is known by its name and a key, the hash of everything that decides its result. Its record is written
-after its files, so whatever was interrupted is simply done again; what is finished is not.
-"""
+"""A run folder: one writer at a time, results of steps inside, and the files that people look for."""
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
-from typing import Any
 
 from unseen.errors import InputError
-from unseen.store import read_json, write_json
-from unseen.store.files import holds
+from unseen.store import atomic
+from unseen.store.results import Results
 
 RECORDS = ".steps"
 OURS = {"run.json", RECORDS}
+ARRAYS = {".npy", ".safetensors"}
+DESCRIBED = {".npy", ".csv", ".parquet"}
+"""Files that may have a description beside them."""
 
 
 class RunFolder:
@@ -57,47 +54,30 @@ class RunFolder:
                 ) from cause
             yield
 
-    def step(self, name: str, decides: Any, files: Sequence[str], make: Callable[[], None]) -> str:
-        """Do `make`, which writes `files`, unless that was done before; returns the key of the step."""
-        key = key_of(name, decides)
-        if self.is_done(name, key, files):
-            return key
-        begun = monotonic()
-        make()
-        missing = [file for file in files if not (self / file).exists()]
-        if missing:
-            raise InputError(f"the step {name!r} has not written {', '.join(missing)}")
-        write_json(self._record(name), {"key": key, "seconds": round(monotonic() - begun, 2), "files": list(files)})
-        return key
+    @property
+    def results(self) -> Results:
+        """The results of the steps of this run."""
+        return Results(self.path / RECORDS)
 
-    def is_done(self, name: str, key: str, files: Sequence[str]) -> bool:
-        """Whether the step has left its record and its files are there."""
-        record = self._record(name)
-        return (
-            holds(record, {"key"}) and read_json(record)["key"] == key and all((self / file).exists() for file in files)
-        )
-
-    def has(self, name: str) -> bool:
-        """Whether a step of that name was ever finished here."""
-        return holds(self._record(name), {"key"})
-
-    def timings(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Seconds of each finished step."""
-        return [
-            {"step": name, "seconds": read_json(self._record(name))["seconds"]}
-            for name in names
-            if holds(self._record(name), {"seconds"})
-        ]
-
-    def scratch(self, name: str) -> Path:
-        """Where a step keeps what it needs to go on after an interruption."""
-        return self.path / RECORDS / name
-
-    def _record(self, name: str) -> Path:
-        return self.path / RECORDS / f"{name}.json"
+    def publish(self, key: str, file: str, name: str) -> None:
+        """Put a file, or a folder of files, of a step's result where people look for it."""
+        found = self.results.folder(key) / file
+        if found.is_dir():
+            shutil.rmtree(self / name, ignore_errors=True)
+            for path in (path for path in found.rglob("*") if path.is_file()):
+                _place(path, self / name / path.relative_to(found))
+        elif found.exists():
+            _place(found, self / name)
+            if found.suffix in DESCRIBED and found.with_suffix(".json").exists():
+                _place(found.with_suffix(".json"), (self / name).with_suffix(".json"))
 
 
-def key_of(name: str, decides: Any) -> str:
-    """Hash of a step's name and of everything that decides its result."""
-    said = json.dumps([name, decides], sort_keys=True, default=str, ensure_ascii=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+def _place(found: Path, path: Path) -> None:
+    """Arrays are linked where the file system can; what people may edit is copied."""
+    with atomic(path) as temporary:
+        if found.suffix in ARRAYS:
+            temporary.unlink()
+            with suppress(OSError):
+                os.link(found, temporary)
+                return
+        shutil.copyfile(found, temporary)

@@ -1,86 +1,102 @@
-"""From the predictions of a run to its numbers: scores, falls, properties, findings, the map and the clusters."""
+"""From splits and predictions to numbers: scores, falls, properties, findings, the map and the clusters."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from unseen import api
-from unseen.analysis import Words, top_words
 from unseen.audits import Trial, cross_validated, hard_or_broken
+from unseen.engines import Workspace
 from unseen.evaluation import Run, fall, level, measure
 from unseen.progress import track
-from unseen.reports.figures import MOST_POINTS, plane
-from unseen.seeding import generator
-from unseen.store import (
-    atomic,
-    read_predictions,
-    write_findings,
-    write_measurements,
-    write_predictions,
-    write_text,
-)
-from unseen.study.pipeline import Pipeline, Trained
-from unseen.types import PARTS, Finding, Measurement, Split
+from unseen.store import read_predictions, write_findings, write_measurements, write_predictions
+from unseen.study.work import PREDICTIONS, split_of, vectors
+from unseen.types import Dataset, Measurement, Split
 
+MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"
 PARTS_MEASURED = ("test", "independent", "dev")
 METRICS = ("accuracy", "f1.macro", "f1.weighted")
 OF_PROBABILITIES = ("log_loss", "ece.15")
-CARDS = 12
-"""Clusters per split that get a card: those with the most test rows."""
-EXAMPLES = 5
-WORDS_PER_CARD = 10
 
 
-def score_runs(pipeline: Pipeline) -> list[Measurement]:
-    """Every metric of every training on every part, the means over trainings, and the falls."""
-    data, settings = pipeline.data, pipeline.settings
-    trained = list(pipeline.trained())
-    names = metrics_of(pipeline, trained)
-    runs: dict[tuple[str, str], list[Run]] = {}
+def write_scores(here: Workspace) -> None:
+    """Every metric of every training on every part, the means over trainings, and the fall against the control."""
+    data = here.shared["source"].data
+    trials, control = _trials(here, "runs"), _trials(here, "control")
+    names = metrics_of(data, here.settings["metric"], [*trials, *control])
     rows: list[Measurement] = []
-    for each in track(trained, "scoring", len(trained)):
-        split = pipeline.read_split(each.split)
-        for part in PARTS_MEASURED:
-            tags = {
-                "split": each.split,
-                "family": each.family,
-                "model": settings.model,
-                "seed": each.seed,
-                "part": part,
-            }
-            at = split.rows(part)
-            rows += measure(
-                data, each.predictions, at, names, tags=tags, seed=settings.seed, groups=settings.groups,
-                slices=settings.slices if part == "test" else (),
-            )  # fmt: skip
-            if part == "test":
-                rows += _by_composition(pipeline, split, each, tags)
-            run = Run.of(
-                data, each.predictions, at, split=each.split, family=each.family, seed=each.seed, groups=settings.groups
-            )
-            runs.setdefault((each.family, part), []).append(run)
-    for (family, part), some in runs.items():
-        tags = {"family": family, "model": settings.model, "part": part}
-        for name in names:
-            rows += level(some, name, tags=tags, seed=settings.seed)
-    for family in settings.splits:
-        if family != "random":
-            tags = {"family": family, "against": "random", "model": settings.model, "part": "test"}
-            rows += [
-                fall(runs["random", "test"], runs[family, "test"], name, tags=tags, seed=settings.seed)
-                for name in names
-            ]
+    for trial in track(trials, "scoring", len(trials)):
+        rows += _of_training(here, data, trial, names)
+    write_measurements(rows + _over_trainings(here, data, trials, control, names), here.folder / MEASUREMENTS)
+
+
+def _of_training(here: Workspace, data: Dataset, trial: Trial, names: Sequence[str]) -> list[Measurement]:
+    """The scores of one training on every part it can be scored on."""
+    settings = here.settings
+    options = {"seed": settings["seed"], "groups": settings["groups"]}
+    rows: list[Measurement] = []
+    for part in _parts(trial):
+        tags = settings["tags"] | {
+            "split": trial.split.name, "family": trial.family, "seed": trial.seed, "part": part
+        }  # fmt: skip
+        slices = settings["slices"] if part == "test" else ()
+        rows += measure(
+            data, trial.predictions, trial.split.rows(part), names, tags=tags, slices=slices, **options
+        )  # fmt: skip
+        if part == "test":
+            rows += _by_composition(here, data, trial, tags)
     return rows
+
+
+def _over_trainings(
+    here: Workspace, data: Dataset, trials: Sequence[Trial], control: Sequence[Trial], names: Sequence[str]
+) -> list[Measurement]:
+    """The means over trainings of one family, and its fall against the control."""
+    settings, family = here.settings, trials[0].family
+    rows: list[Measurement] = []
+    for part in _parts(trials[0]):
+        tags = settings["tags"] | {"family": family, "part": part}
+        runs = _runs(here, data, trials, part)
+        for name in names:
+            rows += level(runs, name, tags=tags, seed=settings["seed"])
+        if part == "test" and control:
+            tags |= {"against": control[0].family}
+            against = _runs(here, data, control, part)
+            rows += [fall(against, runs, name, tags=tags, seed=settings["seed"]) for name in names]
+    return rows
+
+
+def _parts(trial: Trial) -> list[str]:
+    return [part for part in PARTS_MEASURED if part in trial.split.sizes]
+
+
+def _runs(here: Workspace, data: Dataset, trials: Sequence[Trial], part: str) -> list[Run]:
+    return [
+        Run.of(
+            data, trial.predictions, trial.split.rows(part), split=trial.split.name, family=trial.family,
+            seed=trial.seed, groups=here.settings["groups"],
+        )
+        for trial in trials
+    ]  # fmt: skip
+
+
+def _trials(here: Workspace, kind: str) -> list[Trial]:
+    """The trainings that a step reads."""
+    data = here.shared["source"].data
+    return [
+        Trial(
+            split_of(here, f"{kind}-split-{number}", called["split"]),
+            called["seed"],
+            read_predictions(here.need(f"{kind}-{number}", PREDICTIONS), data),
+            called["family"],
+        )
+        for number, called in enumerate(here.settings[kind])
+    ]
 
 
 def composition(split: Split) -> dict[str, npt.NDArray[np.intp]]:
@@ -95,139 +111,55 @@ def composition(split: Split) -> dict[str, npt.NDArray[np.intp]]:
     return found if is_whole.any() and not is_whole.all() else {}
 
 
-def _by_composition(pipeline: Pipeline, split: Split, trained: Trained, tags: Mapping[str, Any]) -> list[Measurement]:
+def _by_composition(here: Workspace, data: Dataset, trial: Trial, tags: Mapping[str, Any]) -> list[Measurement]:
     """Accuracy and the main metric of the two kinds of test rows."""
-    settings = pipeline.settings
-    names = list(dict.fromkeys([settings.metric, "accuracy"]))
+    settings = here.settings
+    names = list(dict.fromkeys([settings["metric"], "accuracy"]))
     return [
         replace(row, slice=f"test part={kind}")
-        for kind, rows in composition(split).items()
+        for kind, rows in composition(trial.split).items()
         for row in measure(
-            pipeline.data, trained.predictions, rows, names, tags=tags, seed=settings.seed, groups=settings.groups
+            data, trial.predictions, rows, names, tags=tags, seed=settings["seed"], groups=settings["groups"]
         )
     ]
 
 
-def metrics_of(pipeline: Pipeline, trained: Sequence[Trained]) -> list[str]:
-    """The metrics of a run: the main one first, then the usual ones, then F1 of every label."""
-    labels = pipeline.data.label_names
+def metrics_of(data: Dataset, main: str, trials: Sequence[Trial]) -> list[str]:
+    """The metrics of a study: the main one first, then the usual ones, then F1 of every label."""
+    labels = data.label_names
     area = "roc_auc.ovo" if len(labels) > 2 else "roc_auc.binary"
-    hard = any(each.predictions.origin.params.get("hard") for each in trained)
+    hard = any(each.predictions.origin.params.get("hard") for each in trials)
     probable = () if hard else (*OF_PROBABILITIES, area)
     per_label = [f"f1[{name}]" for name in labels]
-    return list(dict.fromkeys([pipeline.settings.metric, *METRICS, *probable, *per_label]))
+    return list(dict.fromkeys([main, *METRICS, *probable, *per_label]))
 
 
-def properties_of(pipeline: Pipeline) -> list[Measurement]:
-    """The properties of every split."""
-    words = Words.of(pipeline.data)
-    rows = []
-    names = [name for name, _ in pipeline.settings.families]
-    for name in track(names, "properties", len(names)):
-        split = pipeline.read_split(name)
-        rows += api.analyse(pipeline.data, split, pipeline.vectors, words=words, neutral=pipeline.settings.neutral)
-    return rows
+def cross_validate(here: Workspace) -> None:
+    """What a light model, cross-validated over the rows that are not set aside, says about them."""
+    source = here.shared["source"]
+    found = cross_validated(source.data, np.flatnonzero(~source.aside), seed=here.settings["seed"])
+    write_predictions(found, here.folder / PREDICTIONS)
 
 
-def out_of_fold(pipeline: Pipeline) -> None:
-    """Write what a light model, cross-validated over the rows that are not set aside, says about them."""
-    rest = np.flatnonzero(~pipeline.aside)
-    found = cross_validated(pipeline.data, rest, seed=pipeline.settings.seed)
-    write_predictions(found, pipeline.folder / "predictions" / "cross-validated.parquet")
+def write_findings_of(here: Workspace) -> None:
+    """Whether a hard split is hard or broken: measurements and findings."""
+    settings, data = here.settings, here.shared["source"].data
+    held_out = read_predictions(here.need("held-out", PREDICTIONS), data)
+    trials = _trials(here, "runs")
+    rows, findings = hard_or_broken(
+        data, vectors(here), held_out, trials, _trials(here, "control"), settings["metric"],
+        groups=settings["groups"], agreement=settings["agreement"], seed=settings["seed"],
+        tags=settings["tags"] | {"family": trials[0].family},
+    )  # fmt: skip
+    write_measurements(rows, here.folder / MEASUREMENTS)
+    write_findings(findings, here.folder / FINDINGS)
 
 
-def findings_of(pipeline: Pipeline) -> tuple[list[Measurement], list[Finding]]:
-    """Whether each hard split is hard or broken."""
-    settings, data = pipeline.settings, pipeline.data
-    held_out = read_predictions(pipeline.folder / "predictions" / "cross-validated.parquet", data)
-    trials: dict[str, list[Trial]] = {}
-    for each in pipeline.trained():
-        trials.setdefault(each.family, []).append(_trial(pipeline, each))
-    rows: list[Measurement] = []
-    findings: list[Finding] = []
-    for family in settings.splits:
-        if family != "random":
-            measured, found = hard_or_broken(
-                data, pipeline.vectors, held_out, trials[family], trials["random"], settings.metric,
-                groups=settings.groups, agreement=settings.agreement, seed=settings.seed,
-                tags={"model": settings.model, "family": family},
-            )  # fmt: skip
-            rows += measured
-            findings += found
-    return rows, findings
-
-
-def _trial(pipeline: Pipeline, trained: Trained) -> Trial:
-    return Trial(pipeline.read_split(trained.split), trained.seed, trained.predictions, trained.family)
-
-
-def write_map(pipeline: Pipeline) -> None:
-    """Write where texts lie in the plane (a sample when there are many), with their label and part in every split."""
-    seed = pipeline.settings.seed
-    shown = np.sort(generator(seed, "map").permutation(len(pipeline.data))[:MOST_POINTS])
-    data = pipeline.data.take(shown)
-    x, y = plane(np.asarray(pipeline.vectors.vectors[shown]), seed).T
-    columns: dict[str, Any] = {"id": data.ids, "x": x.astype(np.float32), "y": y.astype(np.float32)}
-    columns["label"] = data.table["label"].cast(pa.string())
-    for name, _ in pipeline.settings.families:
-        columns[name] = np.array(PARTS)[pipeline.read_split(name).parts[shown]]
-    with atomic(pipeline.folder / "map.parquet") as temporary:
-        pq.write_table(pa.table(columns), temporary)
-
-
-def write_clusters(pipeline: Pipeline) -> None:
-    """Write the cards of the clusters with the most test rows, and, when asked for, the texts of their examples."""
-    words = Words.of(pipeline.data)
-    cards = [
-        card
-        for name, _ in pipeline.settings.families
-        for card in cluster_cards(pipeline, name, pipeline.read_split(name), words)
-    ]
-    write_text(pipeline.folder / "clusters.json", json.dumps(cards, ensure_ascii=False, indent=1) + "\n")
-    examples = pipeline.folder / "examples.json"
-    if not pipeline.settings.texts:
-        examples.unlink(missing_ok=True)
-        return
-    wanted = pa.array(sorted({each for card in cards for each in card["examples"]}), pa.large_string())
-    rows = pipeline.data.table.filter(pc.is_in(pipeline.data.ids, value_set=wanted))
-    texts = dict(zip(rows["id"].to_pylist(), rows["text"].to_pylist(), strict=True))
-    write_text(examples, json.dumps(texts, ensure_ascii=False, indent=1) + "\n")
-
-
-def cluster_cards(pipeline: Pipeline, name: str, split: Split, words: Words) -> Iterator[dict[str, Any]]:
-    """What the largest test clusters of a split hold."""
-    clusters = split.clusters
-    clustered = np.flatnonzero(clusters >= 0)
-    if not len(clustered):
-        return
-    telling = top_words(Words(words.vocabulary, words.counts[clustered]), clusters[clustered], WORDS_PER_CARD)
-    in_test = np.isin(np.arange(len(clusters)), split.rows("test"))
-    tested = Counter(clusters[in_test & (clusters >= 0)].tolist())
-    vectors, ids, labels = pipeline.vectors.vectors, pipeline.data.ids, pipeline.data.labels
-    for cluster, count in sorted(tested.items(), key=lambda each: (-each[1], each[0]))[:CARDS]:
-        rows = np.flatnonzero(clusters == cluster)
-        middle = vectors[rows].mean(axis=0)
-        shown = rows[in_test[rows]]
-        central = shown[np.argsort(((vectors[shown] - middle) ** 2).sum(axis=1), kind="stable")[:EXAMPLES]]
-        mix = np.bincount(labels[rows], minlength=len(pipeline.data.label_names)).tolist()
-        yield {
-            "split": name,
-            "cluster": int(cluster),
-            "size": len(rows),
-            "test": int(count),
-            "labels": dict(zip(pipeline.data.label_names, mix, strict=True)),
-            "words": telling[cluster],
-            "examples": ids.take(pa.array(central)).to_pylist(),
-        }
-
-
-def write_scores(pipeline: Pipeline) -> None:
-    """Write measurements.csv and findings.csv."""
-    shares, findings = findings_of(pipeline)
-    write_measurements(score_runs(pipeline) + shares, pipeline.folder / "measurements.csv")
-    write_findings(findings, pipeline.folder / "findings.csv")
-
-
-def write_properties(pipeline: Pipeline) -> None:
-    """Write properties.csv."""
-    write_measurements(properties_of(pipeline), pipeline.folder / "properties.csv")
+def write_properties(here: Workspace) -> None:
+    """The properties of one split."""
+    data, settings = here.shared["source"].data, here.settings
+    split = split_of(here, name=settings["split"])
+    using = vectors(here) if "vectors" in here.needs else None
+    rows = api.analyse(data, split, using, words=here.shared["source"].words, neutral=settings["neutral"])
+    tagged = [replace(row, tags=settings["tags"] | dict(row.tags)) for row in rows]
+    write_measurements(tagged, here.folder / PROPERTIES)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric as metric_of
-from unseen.models import PIPELINES
-from unseen.naming import recipe_of
 from unseen.registry import VERSION
-from unseen.representations.reduction import REDUCTIONS
 from unseen.splits import SPLITTERS
-from unseen.training import RECIPES
+from unseen.study.spaces import Model, Space
 
+BASELINE = "random"
+"""The family that every other one is compared with."""
 BUDGETS: Mapping[str, Mapping[str, Any]] = {
     "small": {"seeds": (42,), "params": {}},
     "thesis": {"seeds": (42, 55, 83), "crossed": True, "params": {"preset": "thesis"}},
 }
 """`small`: one training per split. `thesis`: three seeds on every split, with the published settings."""
-REPRESENTATION = re.compile(r"full|pretrained|bottleneck-(\d+)|(pretrained-)?(pca|umap)-(\d+)")
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Settings:
     """Of the recipe."""
     representation: str = ""
     """full, bottleneck-D, pca-D, umap-D, pretrained, pretrained-pca-D, pretrained-umap-D; empty: the default."""
-    splits: tuple[str, ...] = ("random", "subset-sum", "closest")
+    splits: tuple[str, ...] = (BASELINE, "subset-sum", "closest")
     random_splits: int = 3
     test: float = 0.1
     dev: float = 0.1
@@ -73,16 +69,12 @@ class Settings:
             problems.append(f"limit must be at least 50, not {self.limit}")
         if problems:
             raise InputError("a run cannot be set up like this", problems=problems)
-        if "random" not in self.splits:
+        if BASELINE not in self.splits:
             raise InputError("a fall is measured against random splits", fix="keep random among the splits")
         for name in self.splits:
             self._check_splitter(name)
         metric_of(self.metric)
-        if self.representation and not REPRESENTATION.fullmatch(self.representation):
-            raise UnknownNameError.of(
-                "representation", self.representation,
-                ("full", "bottleneck-50", "pca-50", "umap-50", "pretrained", "pretrained-umap-50"),
-            )  # fmt: skip
+        Space(Model(self.model), self.representation)
 
     def _check_splitter(self, name: str) -> None:
         """Refuse what would fail only after the model is trained."""
@@ -97,43 +89,9 @@ class Settings:
             raise InputError(f"the splitter {name!r} gives several splits", fix="take those that give one")
 
     @property
-    def is_transformer(self) -> bool:
-        """Whether the model is a transformer to fine-tune."""
-        known = VERSION.sub("", self.model)
-        elsewhere = ":" in self.model or Path(self.model).suffix in PIPELINES
-        return known == "transformer" or (not elsewhere and known not in RECIPES)
-
-    @property
-    def vectors_name(self) -> str:
-        """How the representation is called in file names."""
-        return f"{Path(self.model).name.replace(':', '.')}-{self.resolved_representation}"
-
-    @property
-    def resolved_representation(self) -> str:
-        """The representation that is meant when none is named."""
-        return self.representation or ("bottleneck-50" if self.is_transformer else "own")
-
-    @property
-    def bottleneck(self) -> int | None:
-        """Numbers in the bottleneck of the model, None without one."""
-        found = re.fullmatch(r"bottleneck-(\d+)", self.resolved_representation)
-        return int(found.group(1)) if found else None
-
-    @property
-    def reduction(self) -> tuple[str, int] | None:
-        """The reduction of the vectors and its dimensions."""
-        found = re.fullmatch(rf"(?:pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)", self.resolved_representation)
-        return (found.group(1), int(found.group(2))) if found else None
-
-    @property
-    def is_pretrained(self) -> bool:
-        """Whether the vectors are those of the model before any training."""
-        return self.resolved_representation.startswith("pretrained")
-
-    def recipe(self) -> Any:
-        """A new recipe object."""
-        narrow = {"bottleneck": self.bottleneck} if self.bottleneck else {}
-        return recipe_of(self.model, **dict(self.params) | narrow)
+    def space(self) -> Space:
+        """The latent space that is split."""
+        return Space(Model(self.model, self.params), self.representation)
 
     @property
     def runs(self) -> list[tuple[str, str, int]]:
@@ -141,7 +99,7 @@ class Settings:
         found = []
         for family in self.splits:
             for number, name in enumerate(self.split_names(family)):
-                paired = family == "random" and not self.crossed and len(self.seeds) == self.random_splits
+                paired = family == BASELINE and not self.crossed and len(self.seeds) == self.random_splits
                 for seed in (self.seeds[number],) if paired else self.seeds:
                     found.append((name, family, seed))
         return found
@@ -153,14 +111,12 @@ class Settings:
 
     def split_names(self, family: str) -> list[str]:
         """The splits of one family."""
-        return [f"random-{number}" for number in range(1, self.random_splits + 1)] if family == "random" else [family]
+        return [f"random-{number}" for number in range(1, self.random_splits + 1)] if family == BASELINE else [family]
 
     def described(self) -> dict[str, Any]:
         """The settings as plain values, the recipe's resolved ones included."""
-        recipe = self.recipe()
-        resolved = getattr(recipe, "settings", None)
-        own = asdict(resolved) if resolved is not None else {k: v for k, v in vars(recipe).items() if k[0] != "_"}
-        return asdict(self) | {"representation": self.resolved_representation, "recipe": own}
+        space = self.space
+        return asdict(self) | {"representation": space.resolved, "recipe": space.model.described["recipe"]}
 
 
 def settled(model: str, budget: str = "small", *, params: Mapping[str, Any] | None = None, **given: Any) -> Settings:
@@ -168,7 +124,7 @@ def settled(model: str, budget: str = "small", *, params: Mapping[str, Any] | No
     if budget not in BUDGETS:
         raise UnknownNameError.of("budget", budget, BUDGETS)
     chosen = dict(BUDGETS[budget])
-    defaults = chosen.pop("params") if Settings(model).is_transformer else (chosen.pop("params") and {})
+    defaults = chosen.pop("params") if Model(model).is_transformer else (chosen.pop("params") and {})
     given = {name: value for name, value in given.items() if value is not None}
     for name in ("seeds", "splits", "slices"):
         if name in given:

@@ -1,0 +1,35 @@
+"""The engine that runs every step here, one after the other, with all threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from unseen.engines.steps import Outcome, Step, Waiting, do_in
+from unseen.store.results import Results
+
+
+class Inline:
+    """The process that asks."""
+
+    def run(self, steps: Sequence[Step], results: Results, shared: Mapping[str, Any]) -> Iterator[Outcome]:
+        """Do what is not done yet of `steps`, needs first; yields every end as it comes.
+
+        A step that fails does not keep others from being done; those that need it are never begun.
+        """
+        waiting = Waiting(steps, results)
+        todo = waiting.ready()
+        while todo:
+            step = todo.pop(0)
+            outcome = _tried(step, results, shared)
+            waiting.ended(outcome)
+            yield outcome
+            todo += waiting.ready()
+
+
+def _tried(step: Step, results: Results, shared: Mapping[str, Any]) -> Outcome:
+    try:
+        do_in(results, step, shared)
+    except Exception as error:  # whatever a step raises is its own affair
+        return Outcome(step, error)
+    return Outcome(step)

@@ -1,0 +1,146 @@
+"""The engine that runs steps in processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from unseen.engines.steps import Outcome, Step, Waiting, do_in
+from unseen.errors import InputError, UnseenError
+from unseen.store.results import Results
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+ATTEMPTS = 3
+"""How often a step is begun whose process dies, of too little memory for instance."""
+
+
+class Local:
+    """Processes of this machine, as many as it has cores, each with one thread unless told otherwise."""
+
+    def __init__(self, workers: int | None = None, threads: int = 1) -> None:
+        for name, given in (("workers", workers), ("threads", threads)):
+            if given is not None and given < 1:
+                raise InputError(f"{name} must be at least 1", got=str(given))
+        self.workers = workers or max(1, cores() // threads)
+        self.threads = threads
+
+    def run(self, steps: Sequence[Step], results: Results, shared: Mapping[str, Any]) -> Iterator[Outcome]:
+        """Do what is not done yet of `steps`, needs first; yields every end as it comes.
+
+        A step that fails does not keep others from being done; those that need it are never begun. A process
+        that dies is replaced, and its step begun again where it stopped.
+        """
+        waiting = Waiting(steps, results)
+        if not waiting.open:
+            return
+        with tempfile.TemporaryDirectory(prefix="unseen-") as private:
+            places = {
+                name: _hand_over(content, Path(private) / f"{number}.pickle")
+                for number, (name, content) in enumerate(shared.items())
+            }
+            yield from _Crew(self, waiting, results, places).outcomes()
+
+
+class _Crew:
+    """Worker processes and what they are doing; each has an executor of its own, so a death is nobody else's."""
+
+    def __init__(self, engine: Local, waiting: Waiting, results: Results, places: Mapping[str, str]) -> None:
+        self.engine, self.waiting, self.results, self.places = engine, waiting, results, places
+        self.attempts: Counter[str] = Counter()
+        self.idle: list[Any] = [None] * engine.workers
+        """Executors without work; None is one that is not started yet."""
+        self.running: dict[Future[None], tuple[Step, Any]] = {}
+        self.queue: list[Step] = []
+
+    def outcomes(self) -> Iterator[Outcome]:
+        try:
+            self.queue += self.waiting.ready()
+            while self.queue or self.running:
+                self._submit()
+                for outcome in self._finished():
+                    self.waiting.ended(outcome)
+                    yield outcome
+                self.queue += self.waiting.ready()
+        finally:
+            for executor in filter(None, [*self.idle, *(executor for _, executor in self.running.values())]):
+                executor.shutdown(wait=True, kill_workers=True)
+
+    def _submit(self) -> None:
+        for step in list(self.queue):
+            if not self.idle:
+                return
+            if step.gpus and any(other.gpus for other, _ in self.running.values()):
+                continue  # one card: its memory is not divided
+            self.queue.remove(step)
+            self.attempts[step.key] += 1
+            executor = self.idle.pop() or self._worker()
+            places = {name: self.places[name] for name in step.shared.values()}
+            self.running[executor.submit(_work, str(self.results.path), step, places)] = (step, executor)
+
+    def _worker(self) -> Any:
+        from loky import ProcessPoolExecutor
+
+        return ProcessPoolExecutor(
+            1,
+            env=dict.fromkeys(THREAD_VARIABLES, str(self.engine.threads)),
+            initializer=import_from,
+            initargs=(sys.path,),
+        )
+
+    def _finished(self) -> Iterator[Outcome]:
+        ended, _ = wait(self.running, return_when=FIRST_COMPLETED)
+        for future in ended:
+            step, executor = self.running.pop(future)
+            error = future.exception()
+            if not isinstance(error, BrokenExecutor):
+                self.idle.append(executor)
+                yield Outcome(step, error if isinstance(error, Exception) else None)
+                continue
+            self.idle.append(None)
+            executor.shutdown(wait=False, kill_workers=True)
+            if self.attempts[step.key] < ATTEMPTS:
+                self.queue.insert(0, step)
+            else:
+                yield Outcome(step, _died(step))
+
+
+def _died(step: Step) -> UnseenError:
+    return UnseenError(
+        f"the process of the step {step.name!r} died {ATTEMPTS} times",
+        fix="take fewer workers (--workers 1) if memory was short",
+    )
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def import_from(path: Sequence[str]) -> None:
+    """Let a worker import what its parent can."""
+    sys.path.extend(each for each in path if each not in sys.path)
+
+
+def _work(store: str, step: Step, places: Mapping[str, str]) -> None:
+    do_in(Results(store), step, {name: _handed_over(place) for name, place in places.items()})
+
+
+def _hand_over(content: Any, path: Path) -> str:
+    """Write what workers share to a private file of this run; no other file is ever unpickled."""
+    with path.open("wb") as file:
+        pickle.dump(content, file, protocol=5)
+    return str(path)
+
+
+@lru_cache(maxsize=4)
+def _handed_over(place: str) -> Any:
+    with open(place, "rb") as file:
+        return pickle.load(file)

@@ -1,0 +1,152 @@
+"""Steps of work: what each needs, what decides its result, and how one is carried out."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from time import monotonic, process_time
+from typing import Any
+
+from unseen.store.results import Results
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A piece of work whose result is a folder of files."""
+
+    name: str
+    """For people; decides nothing."""
+    work: str
+    """`module:function` that takes a Workspace."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Plain values; everything that decides the result, besides what is needed."""
+    needs: Mapping[str, Step] = field(default_factory=dict)
+    """Other steps by the role their results play."""
+    shared: Mapping[str, str] = field(default_factory=dict)
+    """Objects in memory by role: the names under which the engine was given them. Settings must tell their content."""
+    version: int = 1
+    """Raised when the same settings give another result than before."""
+    gpus: float = 0
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of everything that decides the result."""
+        needs = {role: need.key for role, need in self.needs.items()}
+        return key_of(self.work, [self.version, self.settings, needs])
+
+    def carry_out(self, here: Workspace) -> dict[str, Any]:
+        """Do the work; what is worth recording about it."""
+        module, _, function = self.work.partition(":")
+        begun, busy = monotonic(), process_time()
+        getattr(importlib.import_module(module), function)(here)
+        return {
+            "step": self.name,
+            "work": self.work,
+            "seconds": round(monotonic() - begun, 3),
+            "cpu_seconds": round(process_time() - busy, 3),
+            "gpus": self.gpus,
+            "settings": self.settings,
+            "needs": {role: need.key for role, need in self.needs.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What a step works with."""
+
+    settings: Mapping[str, Any]
+    needs: Mapping[str, Path]
+    """Folders with the results it needs, by role."""
+    shared: Mapping[str, Any]
+    folder: Path
+    """Where its own files go."""
+    scratch: Path
+    """What is written here is there again after an interruption, and gone when the step is done."""
+
+    def need(self, role: str, file: str) -> Path:
+        """A file of a result that is needed."""
+        return self.needs[role] / file
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended."""
+
+    step: Step
+    error: Exception | None = None
+
+
+def key_of(name: str, decides: Any) -> str:
+    """Hash of a name and of everything that decides what it stands for."""
+    said = json.dumps([name, decides], sort_keys=True, default=_plain, ensure_ascii=True)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def in_order(wanted: Iterable[Step]) -> list[Step]:
+    """These steps and all they need, each once, needs first."""
+    found: dict[str, Step] = {}
+
+    def visit(step: Step) -> None:
+        if step.key not in found:
+            for need in step.needs.values():
+                visit(need)
+            found[step.key] = step
+
+    for step in wanted:
+        visit(step)
+    return list(found.values())
+
+
+def do_in(results: Results, step: Step, shared: Mapping[str, Any]) -> None:
+    """Carry out one step into the store, unless it is there; whatever it needs must be."""
+    with results.claimed(step.key):
+        if results.has(step.key):
+            return
+        about: dict[str, Any] = {}
+        with results.writing(step.key, about) as folder:
+            needs = {role: results.folder(need.key) for role, need in step.needs.items()}
+            given = {role: shared[name] for role, name in step.shared.items()}
+            about |= step.carry_out(Workspace(step.settings, needs, given, folder, results.scratch(step.key)))
+
+
+class Waiting:
+    """Which steps can be begun: those whose needs are met."""
+
+    def __init__(self, steps: Sequence[Step], results: Results) -> None:
+        self.open = {step.key: step for step in steps if not results.has(step.key)}
+        self._missing = {
+            key: {need.key for need in step.needs.values() if need.key in self.open} for key, step in self.open.items()
+        }
+
+    def ready(self) -> list[Step]:
+        """Steps that can be begun now, in order; they count as begun."""
+        keys = [key for key, missing in self._missing.items() if not missing]
+        for key in keys:
+            del self._missing[key]
+        return [self.open[key] for key in keys]
+
+    def ended(self, outcome: Outcome) -> list[Step]:
+        """Take note of an end; the steps that can never be begun because of it."""
+        if outcome.error is None:
+            for missing in self._missing.values():
+                missing.discard(outcome.step.key)
+            return []
+        lost: list[Step] = []
+        failed = {outcome.step.key}
+        for key, missing in list(self._missing.items()):  # in order, so that needs come first
+            if missing & failed:
+                failed.add(key)
+                lost.append(self.open[key])
+                del self._missing[key]
+        return lost

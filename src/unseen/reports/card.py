@@ -1,0 +1,211 @@
+"""The cards of a run's splits, from the files of its folder alone: card.md, reforms.md, croissant.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from unseen.audits.hardness import SINGLES
+from unseen.reports import croissant, genbench, reforms
+from unseen.reports.facts import CardFacts, DataFacts, PublishedSplit, read_card_facts
+from unseen.reports.markdown import Markdown, environment
+from unseen.reports.run import BASELINE, Run
+from unseen.reports.tables import sorted_findings
+from unseen.reports.wording import amount, bounds, called, capital, in_points, number, percent, points, scored
+from unseen.store import write_json, write_text
+from unseen.types import Measurement
+
+LEVELS = {"fail": "failed", "warn": "look closer", "ok": "in order", "skipped": "not checked"}
+"""Levels of findings in words."""
+TELLING_APART = ("model", "space")
+"""Tags by which a study tells apart what it measured on a dataset; scores are compared within one value of each."""
+PLAIN_FILE = re.compile(r"[A-Za-z0-9_.-]+")
+VECTORS = ("encoder", "using")
+"""Parameters of a split that name the representation."""
+
+
+def write_cards(run_folder: str | Path) -> tuple[Path, ...]:
+    """Write card.md, reforms.md and croissant.json into the run folder and return their paths.
+
+    The same folder gives the same bytes. Whatever the folder does not know is a visible blank.
+    """
+    facts = read_card_facts(run_folder)
+    templates, checklist = environment(), reforms.items(facts)
+    card = templates.get_template("card.md").render(context(facts))
+    listed = templates.get_template("reforms.md").render(
+        title=facts.title, sections=checklist, tally=reforms.tally(checklist)
+    )
+    return (
+        write_text(facts.folder / "card.md", card),
+        write_text(facts.folder / "reforms.md", listed),
+        write_json(facts.folder / "croissant.json", croissant.croissant(facts)),
+    )
+
+
+def context(facts: CardFacts) -> dict[str, Any]:
+    """Everything the template of card.md shows."""
+    axes = genbench.axes(facts)
+    return {
+        "facts": facts,
+        "about": facts.about,
+        "metric": capital(called(facts.metric)),
+        "datasets": list(facts.datasets.values()),
+        "splits": [_split(facts, split) for split in facts.splits],
+        "example": _example(facts),
+        "scores": scores(facts),
+        "findings": [(LEVELS[each.level], each) for each in sorted_findings(facts.findings)],
+        "limits": limits(facts),
+        "axes": axes,
+        "tally": reforms.tally(reforms.items(facts)),
+        "blanks": blanks(facts, axes),
+    }
+
+
+def _split(facts: CardFacts, split: PublishedSplit) -> dict[str, Any]:
+    card, params = split.card, split.origin.params
+    used = {name: value for name, value in params.items() if name not in ("dev", "independent", *VECTORS)}
+    return {
+        "split": split,
+        "card": card,
+        "data": facts.datasets[split.dataset].name,
+        "representation": next((params[name] for name in VECTORS if params.get(name)), None),
+        "vectors": split.origin.inputs.get("vectors"),
+        "params": ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in used.items()),
+        "versions": ", ".join(f"{name} {version}" for name, version in split.origin.versions.items()),
+        "mix": [(label, card.certificate.asked[label], card.certificate.got.get(label, 0))
+                for label in card.certificate.asked],
+        "completed": _completed(split),
+        "proof": _proof(split),
+        "groups": ", ".join(f"{name} {value}" for name, value in (card.certificate.groups or {}).items()),
+    }  # fmt: skip
+
+
+def _completed(split: PublishedSplit) -> str:
+    certificate = split.card.certificate
+    if certificate.n_clusters is None:
+        return "no clusters were made"
+    singly = f"{certificate.completed:,} test rows ({percent(certificate.completed_share)}) added one by one"
+    return f"{singly}; {certificate.n_clusters} clusters"
+
+
+def _proof(split: PublishedSplit) -> str:
+    certificate = split.card.certificate
+    if certificate.optimal:
+        return "proven: no choice comes nearer to the class counts asked for"
+    if certificate.missed_at_least is not None:
+        return f"proven: no choice misses fewer than {certificate.missed_at_least} rows"
+    return "not proven" if certificate.optimal is False else "the method does not optimise"
+
+
+def _example(facts: CardFacts) -> Markdown:
+    """File of the first split that is not random; a made-up name where the real one would need quoting."""
+    chosen = sorted(facts.splits, key=lambda split: split.card.family == BASELINE)
+    name = chosen[0].path.removeprefix("splits/") if chosen else ""
+    return Markdown(name if PLAIN_FILE.fullmatch(name) else "NAME.csv")
+
+
+def scores(facts: CardFacts) -> list[dict[str, Any]]:
+    """A row per family of each dataset, model and space that were told apart: test score, fall, independent score."""
+    metrics = (facts.metric, f"fall.{facts.metric}")
+    measured = [row for row in facts.measurements if row.metric in metrics and row.slice == "all"]
+    values = [sorted({str(row.tags[tag]) for row in measured if tag in row.tags}) or [""] for tag in TELLING_APART]
+    places = [dict(zip(TELLING_APART, chosen, strict=True)) for chosen in product(*values)]
+    found = []
+    for key in facts.datasets:
+        ours = [row for row in measured if _is_of(facts, row, key)]
+        for place in places:
+            rows = [row for row in ours if all(str(row.tags.get(tag, value)) == value for tag, value in place.items())]
+            compared = _compared(facts, key, rows, [facts.datasets[key].name if key else "", *place.values()])
+            # Rows of random splits that name no space belong to each; alone they compare nothing.
+            if len(places) == 1 or any(each["family"] != BASELINE for each in compared):
+                found += compared
+    return found
+
+
+def _is_of(facts: CardFacts, row: Measurement, key: str) -> bool:
+    """Whether a row was measured on the dataset `key`: by its tag, by its split, or because there is no other."""
+    if len(facts.datasets) == 1 or "dataset" in row.tags:
+        return len(facts.datasets) == 1 or str(row.tags["dataset"]) == key
+    return any(split.card.name == row.tags.get("split") for split in facts.splits if split.dataset == key)
+
+
+def _compared(facts: CardFacts, key: str, rows: Sequence[Measurement], place: Sequence[str]) -> list[dict[str, Any]]:
+    """The families that were measured in one place."""
+    splits = tuple(split.card for split in facts.splits if split.dataset == key)
+    run = Run(facts.folder, {"settings": {"metric": facts.metric}}, splits, tuple(rows), (), ())
+    measured = [family for family in run.families if run.score(family) is not None]
+    return [_scored(run, family, ", ".join(filter(None, place))) for family in measured]
+
+
+def _scored(run: Run, family: str, place: str) -> dict[str, Any]:
+    fall = None if family == BASELINE else run.fall(family)
+    return {
+        "place": place,
+        "family": family,
+        "runs": len(run.single(family)),
+        "test": scored(run.score(family)),
+        "fall": _fallen(run.metric, fall),
+        "independent": scored(run.score(family, "independent")),
+    }
+
+
+def _fallen(metric: str, fall: Measurement | None) -> str:
+    if fall is None:
+        return ""
+    return " ".join(filter(None, [amount(metric, fall.value), bounds(fall, points if in_points(metric) else number)]))
+
+
+def limits(facts: CardFacts) -> list[str]:
+    """What the splits do not show, the general first."""
+    said = ["A random split is kind to a model and a hard one unkind; neither score is the one to expect in use."]
+    latent = [split for split in facts.splits if split.method in genbench.LATENT]
+    if latent:
+        spaces = sorted({str(name) for split in latent if (name := _split(facts, split)["representation"])})
+        whose = f" ({', '.join(spaces)})" if spaces else ""
+        said.append(f"A hard test part is hard for the model whose latent space chose it{whose}; another may not fall.")
+    said += [
+        f"{card.name}: {percent(share)} of the test part was added row by row"
+        + (", so it is less a region than a selection." if share > SINGLES else ".")
+        for card in (split.card for split in facts.splits)
+        if (share := card.certificate.completed_share)
+    ]
+    said += [
+        f"{card.name}: the test part misses the class counts that were asked for by {card.certificate.missed} rows."
+        for split in facts.splits
+        if (card := split.card).certificate.missed
+    ]
+    return said + _conflicts(facts)
+
+
+def _conflicts(facts: CardFacts) -> list[str]:
+    """Where labels contradict their neighbourhood more than usual, or nobody has looked."""
+    found = {family: genbench.conflict(facts, family) for family in facts.families if family != BASELINE}
+    open_ = [family for family, shares in found.items() if shares is None]
+    said = [
+        f"{family}: {shares}, so a part of a fall may be label noise or ambiguity."
+        for family, shares in found.items()
+        if shares is not None and shares.notable
+    ]
+    return said + ([f"Whether labels explain a fall was not measured: {', '.join(open_)}."] if open_ else [])
+
+
+def blanks(facts: CardFacts, axes: Mapping[tuple[str, ...], tuple[genbench.Axis, ...]]) -> list[str]:
+    """What a person has still to fill in."""
+    found = [blank for data in facts.datasets.values() for blank in _of_data(data)]
+    return [*found, *croissant.unstated(), "contact for questions", "intended use", *genbench.unstated(axes)]
+
+
+def _of_data(data: DataFacts) -> list[str]:
+    known = data.known
+    said = {
+        "licence": data.licence,
+        "source": known and known.homepage,
+        "citation": known and known.citation,
+        "language": known and known.language,
+        "personal data in the texts": "",
+    }
+    return [f"{name} of the data {data.name}" for name, value in said.items() if not value]

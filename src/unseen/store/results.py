@@ -1,0 +1,91 @@
+"""Results of steps, each found by the key of everything that decided it.
+
+A result is a folder that is whole or not there: it is filled under another name and moved into its place
+when it is done. Several runs, and several processes, may share one store.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.store.files import holds, read_json, write_json
+
+RECORD = "step.json"
+KEYS = {"key", "seconds", "files"}
+
+
+class Results:
+    """The store in one folder."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def folder(self, key: str) -> Path:
+        """Where the result of a step lies, or will."""
+        return self.path / key[:2] / key
+
+    def has(self, key: str) -> bool:
+        """Whether the step was finished and nothing of its result is gone."""
+        folder = self.folder(key)
+        if not holds(folder / RECORD, KEYS):
+            return False
+        files: Mapping[str, int] = read_json(folder / RECORD)["files"]
+        return all((folder / name).is_file() and (folder / name).stat().st_size == files[name] for name in files)
+
+    def record(self, key: str) -> dict[str, Any]:
+        """What is known about a finished step: its settings, seconds and files."""
+        return read_json(self.folder(key) / RECORD)
+
+    def scratch(self, key: str) -> Path:
+        """Where an unfinished step keeps what it needs to go on after an interruption."""
+        return self.path / "unfinished" / key
+
+    @contextmanager
+    def claimed(self, key: str) -> Iterator[None]:
+        """Wait until no other process does this step, and keep it from them."""
+        place = self.path / "claims" / key
+        _make(place.parent)
+        with place.open("w") as claim:
+            fcntl.flock(claim, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def writing(self, key: str, about: Mapping[str, Any]) -> Iterator[Path]:
+        """An empty folder that becomes the result when the block ends without an error; for who has claimed the step."""
+        place = self.folder(key)
+        for left in place.parent.glob(f".{key[:16]}.*.part"):
+            shutil.rmtree(left, ignore_errors=True)  # by one who was killed
+        temporary = place.parent / f".{key[:16]}.{secrets.token_hex(4)}.part"
+        _make(temporary)
+        begun = monotonic()
+        try:
+            yield temporary
+            files = {
+                str(path.relative_to(temporary)): path.stat().st_size
+                for path in sorted(temporary.rglob("*"))
+                if path.is_file()
+            }
+            seconds = round(monotonic() - begun, 3)
+            # what the block knows better, such as the seconds of another machine, stands
+            write_json(temporary / RECORD, {"key": key, "seconds": seconds, "files": files} | dict(about))
+            shutil.rmtree(place, ignore_errors=True)  # what is left of a damaged one
+            os.rename(temporary, place)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(self.scratch(key), ignore_errors=True)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise InputError(f"cannot write to {folder}: {cause.strerror}", fix="name a folder you may write to") from cause

@@ -1,0 +1,180 @@
+"""A stress run as a graph of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from unseen.engines import Step, in_order
+from unseen.progress import track
+from unseen.roles import Engine
+from unseen.store import (
+    read_findings,
+    read_measurements,
+    read_split,
+    write_findings,
+    write_measurements,
+    write_split,
+)
+from unseen.store.results import Results
+from unseen.study.describing import CLUSTERS, EXAMPLES, MAP
+from unseen.study.folder import RunFolder
+from unseen.study.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
+from unseen.study.settings import BASELINE, Settings
+from unseen.study.source import Source
+from unseen.study.steps import (
+    Asked,
+    Cut,
+    Trained,
+    clusters_step,
+    findings_step,
+    held_out_step,
+    map_step,
+    properties_step,
+    reads_vectors,
+    scores_step,
+    space_step,
+    split_step,
+    train_step,
+)
+from unseen.study.work import MODEL, PREDICTIONS, SPLIT, VECTORS
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The steps of one stress run."""
+
+    source: Source
+    settings: Settings
+
+    @cached_property
+    def space(self) -> Step:
+        """The latent space that is split."""
+        return space_step(self.source, self.settings.space, self.settings.seed)
+
+    @cached_property
+    def cuts(self) -> dict[str, Step]:
+        """Every split by name."""
+        return {name: self._cut(name, family) for name, family in self.settings.families}
+
+    def _cut(self, name: str, family: str) -> Step:
+        settings = self.settings
+        number = int(name.rpartition("-")[2]) if family == BASELINE else 0
+        space = settings.space if reads_vectors(family) else None
+        cut = Cut(
+            name, family, space, settings.seed + number, settings.seed, settings.test, settings.dev, settings.groups
+        )
+        return split_step(self.source, cut, settings.seed)
+
+    @cached_property
+    def trained(self) -> list[Trained]:
+        """Every training on a split."""
+        model = self.settings.space.model
+        return [
+            Trained(name, family, seed, cut, train_step(self.source, cut, model, seed, f"{name}-seed{seed}"))
+            for name, family, seed in self.settings.runs
+            if (cut := self.cuts[name])
+        ]
+
+    def of_family(self, family: str) -> list[Trained]:
+        """The trainings on splits of one family."""
+        return [each for each in self.trained if each.family == family]
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What is measured."""
+        settings = self.settings
+        tags = {"model": settings.model}
+        return Asked(settings.metric, settings.slices, settings.groups, settings.agreement, settings.seed, tags)
+
+    @cached_property
+    def scores(self) -> list[Step]:
+        """Scores of every family, and its fall against random splits."""
+        control = self.of_family(BASELINE)
+        return [
+            scores_step(self.source, self.of_family(family), control if family != BASELINE else [], self.asked)
+            for family in self.settings.splits
+        ]
+
+    @cached_property
+    def findings(self) -> list[Step]:
+        """Of every family that is not random, whether it is hard or broken."""
+        control = self.of_family(BASELINE)
+        return [
+            findings_step(self.source, self.of_family(family), control, self.space, self.asked)
+            for family in self.settings.splits
+            if family != BASELINE
+        ]
+
+    @cached_property
+    def properties(self) -> list[Step]:
+        """The properties of every split."""
+        return [
+            properties_step(self.source, cut, self.space, name, self.settings.neutral)
+            for name, cut in self.cuts.items()
+        ]
+
+    @cached_property
+    def map(self) -> Step:
+        """The texts in the plane."""
+        return map_step(self.source, self.space, self.cuts, self.settings.seed)
+
+    @cached_property
+    def clusters(self) -> Step:
+        """What the clusters hold."""
+        return clusters_step(self.source, self.space, self.cuts, self.settings.texts)
+
+    @property
+    def long(self) -> list[Step]:
+        """Everything that takes long: space, splits, trainings."""
+        return in_order([each.training for each in self.trained] + [self.space, *self.cuts.values()])
+
+    @property
+    def short(self) -> list[Step]:
+        """What is measured afterwards."""
+        done = {step.key for step in self.long}
+        wanted = [*self.scores, *self.findings, *self.properties, self.map, self.clusters]
+        return [step for step in in_order(wanted) if step.key not in done]
+
+    def publish(self, folder: RunFolder) -> None:
+        """Put the results where people look for them."""
+        folder.publish(self.space.key, VECTORS, f"vectors/{self.settings.space.called}.npy")
+        folder.publish(self.space.key, MODEL, "models/representation")
+        for name, cut in self.cuts.items():
+            split = read_split(folder.results.folder(cut.key) / SPLIT, self.source.data)
+            write_split(replace(split, name=name), folder / "splits" / f"{name}.csv")
+        for each in self.trained:
+            folder.publish(each.training.key, PREDICTIONS, f"predictions/{each.split}-seed{each.seed}.parquet")
+        held_out = held_out_step(self.source, self.settings.seed)
+        folder.publish(held_out.key, PREDICTIONS, "predictions/cross-validated.parquet")
+        folder.publish(self.map.key, MAP, MAP)
+        folder.publish(self.clusters.key, CLUSTERS, CLUSTERS)
+        (folder / EXAMPLES).unlink(missing_ok=True)
+        folder.publish(self.clusters.key, EXAMPLES, EXAMPLES)
+        self._publish_rows(folder)
+
+    def _publish_rows(self, folder: RunFolder) -> None:
+        def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
+            return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
+
+        measured = rows([*self.scores, *self.findings], MEASUREMENTS, read_measurements)
+        write_measurements(measured, folder / MEASUREMENTS)
+        write_measurements(rows(self.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
+        write_findings(rows(self.findings, FINDINGS, read_findings), folder / FINDINGS)
+
+
+def carry_out(steps: Sequence[Step], engine: Engine, results: Results, shared: Mapping[str, Any], work: str) -> None:
+    """Do all steps; the first that fails ends it."""
+    open_ = sum(not results.has(step.key) for step in steps)
+    for outcome in track(engine.run(steps, results, shared), work, open_):
+        if outcome.error is not None:
+            raise outcome.error
+
+
+def timings(steps: Sequence[Step], results: Results) -> list[dict[str, Any]]:
+    """Seconds of each finished step."""
+    return [
+        {"step": step.name, "seconds": results.record(step.key)["seconds"]} for step in steps if results.has(step.key)
+    ]

@@ -1,0 +1,136 @@
+"""The models of a study, and the latent spaces they are asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from unseen import api
+from unseen.errors import InputError, UnknownNameError
+from unseen.models import PIPELINES
+from unseen.naming import recipe_of
+from unseen.registry import VERSION
+from unseen.representations.reduction import REDUCTIONS
+from unseen.training import RECIPES
+
+OWN = "own"
+"""The space that a model has by itself; of a model without one, that of the features it reads."""
+REPRESENTATION = re.compile(rf"own|full|pretrained|bottleneck-(\d+)|(pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)")
+EXAMPLES = ("full", "bottleneck-50", "pca-50", "umap-50", "pretrained", "pretrained-umap-50")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is trained: a recipe or a transformer, with its parameters."""
+
+    use: str
+    """Name of a recipe, of a transformer or of its folder."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    """How the study calls it; `use` when empty."""
+
+    @property
+    def called(self) -> str:
+        """Its name in tables and files."""
+        return self.name or Path(self.use).name.replace(":", ".")
+
+    @property
+    def is_transformer(self) -> bool:
+        """Whether it is a transformer to fine-tune."""
+        known = VERSION.sub("", self.use)
+        elsewhere = ":" in self.use or Path(self.use).suffix in PIPELINES
+        return known == "transformer" or (not elsewhere and known not in RECIPES)
+
+    def recipe(self) -> Any:
+        """A new recipe object."""
+        return recipe_of(self.use, **self.params)
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """Everything that decides what it learns, the resolved settings of its recipe included."""
+        recipe = self.recipe()
+        resolved = getattr(recipe, "settings", None)
+        own = asdict(resolved) if resolved is not None else {k: v for k, v in vars(recipe).items() if k[0] != "_"}
+        return {"model": self.use, "params": dict(self.params), "recipe": own}
+
+    @property
+    def epochs(self) -> int:
+        """How often it reads every training text, at most."""
+        return int(getattr(getattr(self.recipe(), "settings", None), "epochs", 1))
+
+
+@dataclass(frozen=True)
+class Space:
+    """A latent space: whose, and which vectors of it."""
+
+    of: Model
+    representation: str = ""
+    """full, bottleneck-D, pca-D, umap-D, pretrained, pretrained-pca-D, pretrained-umap-D, own; empty: the default."""
+
+    def __post_init__(self) -> None:
+        named = self.representation
+        if named and not REPRESENTATION.fullmatch(named):
+            near = "; a bottleneck is learnt in training, so pretrained vectors have none" if (
+                named.startswith("pretrained") and "bottleneck" in named
+            ) else ""  # fmt: skip
+            raise UnknownNameError.of("representation", named + near, EXAMPLES)
+        if self.of.is_transformer:
+            return
+        if self.bottleneck or named == "full":
+            raise InputError(
+                f"the representation {named!r} is of transformers; {self.of.called!r} is none",
+                expected="own, pca-D or umap-D",
+                fix="leave it out: the model's own vectors are taken",
+            )
+
+    @property
+    def resolved(self) -> str:
+        """The representation that is meant when none is named."""
+        return self.representation or ("bottleneck-50" if self.of.is_transformer else OWN)
+
+    @property
+    def called(self) -> str:
+        """Its name in tables and files."""
+        return f"{self.of.called}-{self.resolved}"
+
+    @property
+    def bottleneck(self) -> int | None:
+        """Numbers in the bottleneck of the model, None without one."""
+        found = re.fullmatch(r"bottleneck-(\d+)", self.resolved)
+        return int(found.group(1)) if found else None
+
+    @property
+    def reduction(self) -> tuple[str, int] | None:
+        """The reduction of the vectors and its dimensions."""
+        found = re.fullmatch(rf"(?:pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)", self.resolved)
+        return (found.group(1), int(found.group(2))) if found else None
+
+    @property
+    def is_pretrained(self) -> bool:
+        """Whether the vectors are those of the model before any training."""
+        return self.resolved.startswith("pretrained")
+
+    @property
+    def model(self) -> Model:
+        """The model that is trained to get it, and again on its splits: with the bottleneck where there is one."""
+        if not self.bottleneck:
+            return self.of
+        called = self.of.name and f"{self.of.name}-{self.resolved}"
+        return replace(self.of, params=dict(self.of.params) | {"bottleneck": self.bottleneck}, name=called)
+
+    @property
+    def encodes_untrained(self) -> bool:
+        """Whether the vectors come from a model that has not seen the labels."""
+        return self.is_pretrained or not getattr(self.model.recipe(), "has_space", True)
+
+    @property
+    def encoder(self) -> str:
+        """The encoder of a space that nothing is trained for, or that stands in for a model without vectors."""
+        if self.of.is_transformer:
+            return self.of.use
+        features = getattr(self.model.recipe(), "features", None)
+        return features if isinstance(features, str) else api.DEFAULT_ENCODER

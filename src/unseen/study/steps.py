@@ -1,0 +1,202 @@
+"""The steps that studies are made of, and what decides each of them.
+
+What is done in a step is in `unseen.study.work`, and what is measured in `unseen.study.measuring`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from unseen.engines import Step
+from unseen.registry import VERSION
+from unseen.splits import SPLITTERS
+from unseen.splits.partition import versions
+from unseen.splits.quotas import rows_asked
+from unseen.study.source import Source
+from unseen.study.spaces import Model, Space
+
+WORK, MEASURING, DESCRIBING = (f"unseen.study.{room}" for room in ("work", "measuring", "describing"))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One split that a study asks for."""
+
+    name: str
+    splitter: str
+    space: Space | None = None
+    """None for splitters that read no vectors."""
+    random_state: int = 42
+    seed: int = 42
+    """Of the validation part."""
+    test: float = 0.1
+    dev: float = 0.1
+    """Share of the training rows that serves as validation data."""
+    groups: str | None = None
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def family(self) -> str:
+        """The method, whatever its seed."""
+        return VERSION.sub("", self.splitter)
+
+
+def reads_vectors(splitter: str) -> bool:
+    """Whether a splitter cuts a latent space."""
+    return getattr(SPLITTERS.get(splitter), "reads", "vectors") == "vectors"
+
+
+@cache
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _gpus(model: Model) -> float:
+    return 1.0 if model.is_transformer and _has_gpu() else 0.0
+
+
+def space_step(source: Source, space: Space, seed: int) -> Step:
+    """Train the model of a space on all rows that are not set aside, and encode every row."""
+    shared = {"source": source.name}
+    if space.reduction is not None:
+        method, dimensions = space.reduction
+        whole = "pretrained" if space.is_pretrained else "full" if space.of.is_transformer else ""
+        settings = {"reduce": method, "dimensions": dimensions, "seed": seed}
+        needs = {"vectors": space_step(source, Space(space.of, whole), seed)}
+        return Step(f"reduce {space.called}", f"{WORK}:reduce_vectors", settings, needs, shared)
+    settings = {"source": source.basis, "encoder": space.encoder, "seed": seed}
+    if space.encodes_untrained:
+        return Step(f"encode {space.called}", f"{WORK}:encode", settings, {}, shared, gpus=_gpus(space.of))
+    settings |= {"model": space.model.described}
+    return Step(f"learn the space {space.called}", f"{WORK}:learn_space", settings, {}, shared, gpus=_gpus(space.model))
+
+
+def split_step(source: Source, cut: Cut, seed: int) -> Step:
+    """Cut the rows that are not set aside into train, validation and test; `seed` is that of the space."""
+    takes = inspect.signature(SPLITTERS.get(cut.splitter)).parameters
+    given = {"test_size": cut.test, "random_state": cut.random_state}
+    knobs = {name: value for name, value in given.items() if name in takes} | dict(cut.knobs)
+    rest = int((~source.aside).sum())
+    settings: dict[str, Any] = {
+        "source": source.basis,
+        "splitter": SPLITTERS.full_name(cut.splitter),
+        "knobs": knobs,
+        "dev": round(cut.dev * (rest - rows_asked(cut.test, rest, "test"))),
+        "seed": cut.seed,
+        "groups": source.content(filter(None, [cut.groups])),
+    }
+    needs = {"vectors": space_step(source, cut.space, seed)} if cut.space is not None else {}
+    return Step(f"split {cut.name}", f"{WORK}:split", settings, needs, {"source": source.name})
+
+
+def train_step(source: Source, cut: Step, model: Model, seed: int, name: str) -> Step:
+    """Train on one split from one seed, and predict every row that was not trained on."""
+    settings = {"model": model.described, "seed": seed}
+    return Step(name, f"{WORK}:train", settings, {"split": cut}, {"source": source.name}, gpus=_gpus(model))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A training on a split, as a study plans it."""
+
+    split: str
+    family: str
+    seed: int
+    cut: Step
+    training: Step
+
+    @property
+    def called(self) -> dict[str, Any]:
+        """What it is, in plain values."""
+        return {"split": self.split, "family": self.family, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is measured."""
+
+    metric: str = "f1.macro"
+    slices: tuple[str, ...] = ()
+    groups: str | None = None
+    agreement: str | None = None
+    seed: int = 42
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    """Put on every row."""
+
+    def described(self, source: Source) -> dict[str, Any]:
+        """Plain values, the content of the attributes that are read included."""
+        attributes = [*self.slices, *filter(None, [self.groups, self.agreement])]
+        own = {name: getattr(self, name) for name in ("metric", "slices", "groups", "agreement", "seed", "tags")}
+        return own | {"attributes": source.content(attributes), "version": versions()["unseen"]}
+
+
+def _trials(runs: Sequence[Trained], control: Sequence[Trained]) -> tuple[dict[str, Any], dict[str, Step]]:
+    """Settings and needs of a step that reads trainings, and trainings to compare them with."""
+    settings = {"runs": [run.called for run in runs], "control": [run.called for run in control]}
+    needs: dict[str, Step] = {}
+    for kind, some in (("runs", runs), ("control", control)):
+        for number, run in enumerate(some):
+            needs |= {f"{kind}-split-{number}": run.cut, f"{kind}-{number}": run.training}
+    return settings, needs
+
+
+def scores_step(source: Source, runs: Sequence[Trained], control: Sequence[Trained], asked: Asked) -> Step:
+    """Score the trainings of one family of splits, and its fall against those of `control`, if any."""
+    settings, needs = _trials(runs, control)
+    name = f"scores {runs[0].family}"
+    return Step(name, f"{MEASURING}:write_scores", settings | asked.described(source), needs, {"source": source.name})
+
+
+def findings_step(
+    source: Source, runs: Sequence[Trained], control: Sequence[Trained], space: Step, asked: Asked
+) -> Step:
+    """Ask whether a hard split is hard or broken."""
+    settings, needs = _trials(runs, control)
+    needs |= {"vectors": space, "held-out": held_out_step(source, asked.seed)}
+    name = f"findings {runs[0].family}"
+    return Step(
+        name, f"{MEASURING}:write_findings_of", settings | asked.described(source), needs, {"source": source.name}
+    )
+
+
+def held_out_step(source: Source, seed: int) -> Step:
+    """What a light model, cross-validated over the rows that are not set aside, says about them."""
+    settings = {"source": source.basis, "seed": seed}
+    return Step("cross-validation", f"{MEASURING}:cross_validate", settings, {}, {"source": source.name})
+
+
+def properties_step(
+    source: Source, cut: Step, space: Step | None, name: str, neutral: str | None, tags: Mapping[str, Any] | None = None
+) -> Step:
+    """Measure the properties of one split."""
+    settings = {
+        "split": name,
+        "neutral": neutral,
+        "attributes": source.content(source.data.attributes),
+        "version": versions()["unseen"],
+        "tags": dict(tags or {}),
+    }
+    needs = {"split": cut} | ({} if space is None else {"vectors": space})
+    return Step(f"properties {name}", f"{MEASURING}:write_properties", settings, needs, {"source": source.name})
+
+
+def map_step(source: Source, space: Step, cuts: Mapping[str, Step], seed: int) -> Step:
+    """Lay the texts out in the plane."""
+    return Step(
+        "map", f"{DESCRIBING}:write_map", {"seed": seed, "splits": list(cuts)},
+        {"vectors": space} | {f"split-{number}": cut for number, cut in enumerate(cuts.values())},
+        {"source": source.name},
+    )  # fmt: skip
+
+
+def clusters_step(source: Source, space: Step, cuts: Mapping[str, Step], texts: bool) -> Step:
+    """Say what the clusters of the splits hold."""
+    settings = {"splits": list(cuts), "texts": texts, "version": versions()["unseen"]}
+    needs = {"vectors": space} | {f"split-{number}": cut for number, cut in enumerate(cuts.values())}
+    return Step("clusters", f"{DESCRIBING}:write_clusters", settings, needs, {"source": source.name})

@@ -1,0 +1,106 @@
+"""What is done in the long steps: learning a space, splitting it, training on the split.
+
+Each function takes a Workspace and leaves files: `vectors.npy`, `model/`, `split.csv`, `predictions.parquet`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen import api, inference
+from unseen.engines import Workspace
+from unseen.naming import recipe_of
+from unseen.representations.reduction import reduce as reduced
+from unseen.splits import SPLITTERS
+from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
+from unseen.study.source import Source
+from unseen.types import Dataset, Embeddings, Split
+
+VECTORS, MODEL, SPLIT, PREDICTIONS = "vectors.npy", "model", "split.csv", "predictions.parquet"
+
+
+def encode(here: Workspace) -> None:
+    """The vectors of an encoder that is taken as it comes."""
+    _encode(here, here.settings["encoder"])
+
+
+def learn_space(here: Workspace) -> None:
+    """Train on all rows that are not set aside, validated on those that are, and encode every row."""
+    source: Source = here.shared["source"]
+    seed = here.settings["seed"]
+    train, dev = source.rest, source.independent
+    if not len(dev):
+        drawn = api.split(train, "random", test=0.1, seed=seed)
+        train, dev = train.take(drawn.rows("train")), train.take(drawn.rows("test"))
+    model = fit(here.settings["model"], train, dev, seed, here.scratch / "training")
+    if hasattr(model, "save"):
+        model.save(here.folder / MODEL)
+    _encode(here, model if hasattr(model, "encode") else here.settings["encoder"])
+
+
+def _encode(here: Workspace, encoder: Any) -> None:
+    data = here.shared["source"].data
+    found = api.encode(data, encoder, seed=here.settings["seed"], partial=here.scratch / "encoding" / VECTORS)
+    write_embeddings(found, here.folder / VECTORS, data)
+
+
+def reduce_vectors(here: Workspace) -> None:
+    """Fewer numbers per vector."""
+    data, settings = here.shared["source"].data, here.settings
+    found = vectors(here)
+    fewer = reduced(np.asarray(found.vectors), settings["reduce"], settings["dimensions"], seed=settings["seed"])
+    params = dict(found.origin.params) | {"reduce": settings["reduce"], "dimensions": settings["dimensions"]}
+    write_embeddings(Embeddings(found.ids, fewer, replace(found.origin, params=params)), here.folder / VECTORS, data)
+
+
+def split(here: Workspace) -> None:
+    """Cut the rows that are not set aside into train, validation and test."""
+    source: Source = here.shared["source"]
+    settings = here.settings
+    name = settings["splitter"]
+    made = api.split(
+        source.data,
+        SPLITTERS.make(name, **settings["knobs"]),
+        using=vectors(here) if "vectors" in here.needs else None,
+        groups=next(iter(settings["groups"]), None),
+        dev=settings["dev"],
+        independent=source.aside if source.aside.any() else 0,
+        seed=settings["seed"],
+    )
+    write_split(replace(made, origin=replace(made.origin, step=name)), here.folder / SPLIT)
+
+
+def train(here: Workspace) -> None:
+    """Train on one split, and predict every row that was not trained on."""
+    data = here.shared["source"].data
+    cut = split_of(here)
+    model = fit(
+        here.settings["model"], data.take(cut.rows("train")), data.take(cut.rows("dev")), here.settings["seed"],
+        here.scratch,
+    )  # fmt: skip
+    unseen = np.concatenate([cut.rows(part) for part in ("dev", "test", "independent")])
+    write_predictions(inference.predict(model, data, np.sort(unseen)), here.folder / PREDICTIONS)
+
+
+def fit(model: Mapping[str, Any], train: Dataset, dev: Dataset, seed: int, scratch: Path) -> Any:
+    """A trained model; one that can go on after an interruption keeps its progress in `scratch`."""
+    recipe = recipe_of(model["model"], **model["params"])
+    resumable = "scratch" in inspect.signature(recipe.fit).parameters
+    return recipe.fit(train, dev, seed, **{"scratch": scratch} if resumable else {})
+
+
+def vectors(here: Workspace) -> Embeddings:
+    """The vectors that a step needs."""
+    return read_embeddings(here.need("vectors", VECTORS), here.shared["source"].data)
+
+
+def split_of(here: Workspace, role: str = "split", name: str | None = None) -> Split:
+    """The split that a step needs, under the name that its study gives it."""
+    found = read_split(here.need(role, SPLIT), here.shared["source"].data)
+    return found if name is None else replace(found, name=name)
