@@ -34,6 +34,7 @@ LADDER = [
     "analysis",
     "reports",
     "naming",
+    "corpora",
     "api",
     "study",
     "__init__",

@@ -58,7 +58,7 @@ def test_the_run_folder(run: Path) -> None:
         "learn the space neural-own",
         "split closest",
         "closest-seed2",
-        "scores closest",
+        "scores closest neural",
     }
 
 

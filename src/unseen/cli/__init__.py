@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import analyse, data, demo, encode, export, ls, predict, report, score, split, stress, train
+from unseen.cli import analyse, data, demo, encode, export, ls, predict, report, run, score, split, stress, train
 from unseen.cli.console import printable
 from unseen.errors import UnseenError
 
@@ -43,6 +43,7 @@ def _options(
 
 app.command()(demo.demo)
 app.command()(stress.stress)
+app.command()(run.run)
 app.command()(train.train)
 app.command()(encode.encode)
 app.command()(split.split)

@@ -173,7 +173,7 @@ def read_run(folder: str | Path) -> Run:
     findings = _try(read_findings, folder / "findings.csv", problems)
     named = about.get("splits") if about else None
     splits = _try(lambda path: _splits(path, measured or [], named), folder / "splits", problems)
-    map_ = _try(_map, folder / "map.parquet", problems, optional=True)
+    map_ = _try(read_map, folder / "map.parquet", problems, optional=True)
     clusters = _try(_clusters, folder / "clusters.json", problems, optional=True)
     examples = _try(_examples, folder / "examples.json", problems, optional=True)
     if about is None or measured is None or properties is None or findings is None or splits is None or problems:
@@ -238,7 +238,8 @@ def _split(path: Path, families: Mapping[str | int | float, str]) -> SplitCard:
     return SplitCard(name, family, sizes, certificate, step, origin.get("seed"), str(about.get("csv_sha256", "")))
 
 
-def _map(path: Path) -> LatentMap:
+def read_map(path: Path) -> LatentMap:
+    """Where texts lie in the plane, with their label and their part in every split."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

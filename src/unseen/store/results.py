@@ -60,7 +60,7 @@ class Results:
 
     @contextmanager
     def writing(self, key: str, about: Mapping[str, Any]) -> Iterator[Path]:
-        """An empty folder that becomes the result when the block ends without an error; for who has claimed the step."""
+        """An empty folder that becomes the result when the block ends well; for who has claimed the step."""
         place = self.folder(key)
         for left in place.parent.glob(f".{key[:16]}.*.part"):
             shutil.rmtree(left, ignore_errors=True)  # by one who was killed

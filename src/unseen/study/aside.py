@@ -30,28 +30,32 @@ def limited(data: Dataset, limit: int | None, seed: int) -> Dataset:
     return data.take(api.split(data, "random", test=limit, seed=seed, name="limit").rows("test"))
 
 
-def set_aside(data: Dataset, independent: float | str | Path, groups: str | None, seed: int) -> tuple[Dataset, Mask]:
-    """The data of a run and which of its rows are independent: a share of them, or all of another file.
+def set_aside(
+    data: Dataset, independent: float | str | Path | Dataset, groups: str | None, seed: int
+) -> tuple[Dataset, Mask]:
+    """The data of a run and which of its rows are independent: a share of them, none (0), or all of other data.
 
     The file is read like the data itself. An id that is in both files is told apart by a prefix.
     """
-    if not isinstance(independent, str | Path):
+    if not isinstance(independent, str | Path | Dataset):
         data = by_id(data)
+        if not independent:
+            return data, np.zeros(len(data), bool)
         drawn = api.split(data, "random", test=independent, groups=groups, seed=seed, name="independent")
         mask = np.zeros(len(data), bool)
         mask[drawn.rows("test")] = True
         return data, mask
-    other = _like(data, independent)
+    other = independent if isinstance(independent, Dataset) else _like(data, independent)
     if set(other.label_names) != set(data.label_names):
         raise MismatchError(
-            f"the independent data {independent} has other labels",
+            f"the independent data {other.name} has other labels",
             expected=some(data.label_names),
             got=some(other.label_names),
         )
-    joined = _joined(data, other)
-    mask = np.arange(len(joined)) >= len(data)
-    order = pc.sort_indices(joined.ids).to_numpy()
-    return joined.take(order), mask[order]
+    both = joined(data, other, "independent")
+    mask = np.arange(len(both)) >= len(data)
+    order = pc.sort_indices(both.ids).to_numpy()
+    return both.take(order), mask[order]
 
 
 def _like(data: Dataset, path: str | Path) -> Dataset:
@@ -64,13 +68,25 @@ def _like(data: Dataset, path: str | Path) -> Dataset:
     return api.load(str(path), **said["columns"], labels=said["labels"], drop=said["drop"])
 
 
-def _joined(data: Dataset, other: Dataset) -> Dataset:
-    """The rows of both, with the columns of the first."""
+def joined(data: Dataset, other: Dataset, mark: str = "added") -> Dataset:
+    """The rows of both, with the columns of the first; ids that are in both are told apart by a prefix.
+
+    Attributes that the other lacks are empty there.
+    """
+    if not set(other.label_names) <= set(data.label_names):
+        raise MismatchError(
+            f"the data {other.name!r} has labels that {data.name!r} has not",
+            expected=some(data.label_names),
+            got=some(other.label_names),
+            fix="map its labels: labels = { theirs = 'ours' }",
+        )
     clashes = pc.is_in(other.ids, value_set=data.ids).to_pylist()
-    ids = [f"independent/{name}" if clash else name for name, clash in zip(other.ids.to_pylist(), clashes, strict=True)]
+    ids = [f"{mark}/{name}" if clash else name for name, clash in zip(other.ids.to_pylist(), clashes, strict=True)]
     columns = {"id": string_array(data.ids.to_pylist() + ids)}
     for name in data.table.column_names[1:]:
         kind = pa.string() if name == "label" else data.table.schema.field(name).type
-        columns[name] = pa.chunked_array([*data.table[name].cast(kind).chunks, *other.table[name].cast(kind).chunks])
+        theirs = other.table[name].cast(kind) if name in other.table.column_names else pa.nulls(len(other), kind)
+        chunks = theirs.chunks if isinstance(theirs, pa.ChunkedArray) else [theirs]
+        columns[name] = pa.chunked_array([*data.table[name].cast(kind).chunks, *chunks])
     columns["label"] = encode_labels(columns["label"], data.label_names)
     return replace(data, table=pa.table(columns))

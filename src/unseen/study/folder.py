@@ -71,6 +71,10 @@ class RunFolder:
             if found.suffix in DESCRIBED and found.with_suffix(".json").exists():
                 _place(found.with_suffix(".json"), (self / name).with_suffix(".json"))
 
+    def place(self, found: Path, name: str) -> None:
+        """Put a file where people look for it."""
+        _place(found, self / name)
+
 
 def _place(found: Path, path: Path) -> None:
     """Arrays are linked where the file system can; what people may edit is copied."""

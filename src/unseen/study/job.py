@@ -178,14 +178,15 @@ def _about(graph: Graph, command: str | None, fail_above: float | None) -> dict[
         "data": held | {"fingerprint": data.fingerprint},
         "model": settings.model,
         "splits": dict(settings.families),
-        "versions": versions() | _versions() | {"python": platform.python_version()},
+        "versions": versions() | package_versions() | {"python": platform.python_version()},
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
         "finished": None,
     }
 
 
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
+    """Versions of the libraries that decide numbers."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {}

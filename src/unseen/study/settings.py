@@ -8,9 +8,8 @@ from typing import Any
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric as metric_of
-from unseen.registry import VERSION
-from unseen.splits import SPLITTERS
 from unseen.study.spaces import Model, Space
+from unseen.study.steps import check_splitter
 
 BASELINE = "random"
 """The family that every other one is compared with."""
@@ -72,21 +71,9 @@ class Settings:
         if BASELINE not in self.splits:
             raise InputError("a fall is measured against random splits", fix="keep random among the splits")
         for name in self.splits:
-            self._check_splitter(name)
+            check_splitter(name, self.groups)
         metric_of(self.metric)
         Space(Model(self.model), self.representation)
-
-    def _check_splitter(self, name: str) -> None:
-        """Refuse what would fail only after the model is trained."""
-        made, bare = SPLITTERS.get(name), VERSION.sub("", name)
-        if getattr(made, "reads", "vectors") == "column":
-            raise InputError(f"the splitter {name!r} reads an attribute, which a stress run does not name")
-        if bare == "deployment":
-            raise InputError("the splitter 'deployment' needs texts from deployment", fix="unseen split has it")
-        if bare == "grouped" and self.groups is None:
-            raise InputError("the splitter 'grouped' needs groups", fix="name the attribute: groups (--groups)")
-        if ":" not in name and SPLITTERS.make(name).get_n_splits() != 1:
-            raise InputError(f"the splitter {name!r} gives several splits", fix="take those that give one")
 
     @property
     def space(self) -> Space:

@@ -32,6 +32,10 @@ class Model:
     params: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     """How the study calls it; `use` when empty."""
+    add: str = ""
+    """Data of the study whose rows are trained on beside those of every split."""
+    lexicon: str = ""
+    """Data of the study by whose telling words texts are marked."""
 
     @property
     def called(self) -> str:
@@ -73,6 +77,8 @@ class Space:
 
     def __post_init__(self) -> None:
         named = self.representation
+        if self.of.add or self.of.lexicon:
+            raise InputError(f"{self.of.called!r} learns from other data too, so it has no space in this study")
         if named and not REPRESENTATION.fullmatch(named):
             near = "; a bottleneck is learnt in training, so pretrained vectors have none" if (
                 named.startswith("pretrained") and "bottleneck" in named

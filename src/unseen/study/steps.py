@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from unseen.engines import Step
+from unseen.errors import InputError
 from unseen.registry import VERSION
 from unseen.splits import SPLITTERS
 from unseen.splits.partition import versions
@@ -48,6 +49,19 @@ class Cut:
 def reads_vectors(splitter: str) -> bool:
     """Whether a splitter cuts a latent space."""
     return getattr(SPLITTERS.get(splitter), "reads", "vectors") == "vectors"
+
+
+def check_splitter(name: str, groups: str | None) -> None:
+    """Refuse a splitter that would fail only after a model is trained."""
+    made, bare = SPLITTERS.get(name), VERSION.sub("", name)
+    if getattr(made, "reads", "vectors") == "column":
+        raise InputError(f"the splitter {name!r} reads an attribute, which a study does not name")
+    if bare == "deployment":
+        raise InputError("the splitter 'deployment' needs texts from deployment", fix="unseen split has it")
+    if bare == "grouped" and groups is None:
+        raise InputError("the splitter 'grouped' needs groups", fix="name the attribute: groups (--groups)")
+    if ":" not in name and SPLITTERS.make(name).get_n_splits() != 1:
+        raise InputError(f"the splitter {name!r} gives several splits", fix="take those that give one")
 
 
 @cache
@@ -95,10 +109,18 @@ def split_step(source: Source, cut: Cut, seed: int) -> Step:
     return Step(f"split {cut.name}", f"{WORK}:split", settings, needs, {"source": source.name})
 
 
-def train_step(source: Source, cut: Step, model: Model, seed: int, name: str) -> Step:
-    """Train on one split from one seed, and predict every row that was not trained on."""
+def train_step(
+    source: Source, cut: Step, model: Model, seed: int, name: str, others: Mapping[str, Source] | None = None
+) -> Step:
+    """Train on one split from one seed, and predict every row that was not trained on.
+
+    Of `others`, the rows of `added` are trained on too, and texts are marked by the telling words of `lexicon`.
+    """
     settings = {"model": model.described, "seed": seed}
-    return Step(name, f"{WORK}:train", settings, {"split": cut}, {"source": source.name}, gpus=_gpus(model))
+    shared = {"source": source.name}
+    for role, other in (others or {}).items():
+        settings[role], shared[role] = other.basis, other.name
+    return Step(name, f"{WORK}:train", settings, {"split": cut}, shared, gpus=_gpus(model))
 
 
 @dataclass(frozen=True)
@@ -129,6 +151,10 @@ class Asked:
     tags: Mapping[str, Any] = field(default_factory=dict)
     """Put on every row."""
 
+    def of(self, family: str) -> str:
+        """What is measured, in a few words."""
+        return " ".join([family, *map(str, self.tags.values())])
+
     def described(self, source: Source) -> dict[str, Any]:
         """Plain values, the content of the attributes that are read included."""
         attributes = [*self.slices, *filter(None, [self.groups, self.agreement])]
@@ -149,7 +175,7 @@ def _trials(runs: Sequence[Trained], control: Sequence[Trained]) -> tuple[dict[s
 def scores_step(source: Source, runs: Sequence[Trained], control: Sequence[Trained], asked: Asked) -> Step:
     """Score the trainings of one family of splits, and its fall against those of `control`, if any."""
     settings, needs = _trials(runs, control)
-    name = f"scores {runs[0].family}"
+    name = f"scores {asked.of(runs[0].family)}"
     return Step(name, f"{MEASURING}:write_scores", settings | asked.described(source), needs, {"source": source.name})
 
 
@@ -159,7 +185,7 @@ def findings_step(
     """Ask whether a hard split is hard or broken."""
     settings, needs = _trials(runs, control)
     needs |= {"vectors": space, "held-out": held_out_step(source, asked.seed)}
-    name = f"findings {runs[0].family}"
+    name = f"findings {asked.of(runs[0].family)}"
     return Step(
         name, f"{MEASURING}:write_findings_of", settings | asked.described(source), needs, {"source": source.name}
     )
@@ -189,7 +215,7 @@ def properties_step(
 def map_step(source: Source, space: Step, cuts: Mapping[str, Step], seed: int) -> Step:
     """Lay the texts out in the plane."""
     return Step(
-        "map", f"{DESCRIBING}:write_map", {"seed": seed, "splits": list(cuts)},
+        f"map of {space.name}", f"{DESCRIBING}:write_map", {"seed": seed, "splits": list(cuts)},
         {"vectors": space} | {f"split-{number}": cut for number, cut in enumerate(cuts.values())},
         {"source": source.name},
     )  # fmt: skip

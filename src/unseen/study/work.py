@@ -19,6 +19,8 @@ from unseen.naming import recipe_of
 from unseen.representations.reduction import reduce as reduced
 from unseen.splits import SPLITTERS
 from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
+from unseen.study.aside import joined
+from unseen.study.lexicon import Lexicon, Marking
 from unseen.study.source import Source
 from unseen.types import Dataset, Embeddings, Split
 
@@ -80,19 +82,24 @@ def train(here: Workspace) -> None:
     """Train on one split, and predict every row that was not trained on."""
     data = here.shared["source"].data
     cut = split_of(here)
-    model = fit(
-        here.settings["model"], data.take(cut.rows("train")), data.take(cut.rows("dev")), here.settings["seed"],
-        here.scratch,
-    )  # fmt: skip
+    rows = data.take(cut.rows("train"))
+    if "added" in here.shared:
+        rows = joined(rows, here.shared["added"].data)
+    lexicon = Lexicon.of(here.shared["lexicon"].data) if "lexicon" in here.shared else None
+    dev, seed = data.take(cut.rows("dev")), here.settings["seed"]
+    model = fit(here.settings["model"], rows, dev, seed, here.scratch, lexicon)
     unseen = np.concatenate([cut.rows(part) for part in ("dev", "test", "independent")])
     write_predictions(inference.predict(model, data, np.sort(unseen)), here.folder / PREDICTIONS)
 
 
-def fit(model: Mapping[str, Any], train: Dataset, dev: Dataset, seed: int, scratch: Path) -> Any:
+def fit(
+    model: Mapping[str, Any], train: Dataset, dev: Dataset, seed: int, scratch: Path, lexicon: Lexicon | None = None
+) -> Any:
     """A trained model; one that can go on after an interruption keeps its progress in `scratch`."""
     recipe = recipe_of(model["model"], **model["params"])
     resumable = "scratch" in inspect.signature(recipe.fit).parameters
-    return recipe.fit(train, dev, seed, **{"scratch": scratch} if resumable else {})
+    marking = recipe if lexicon is None else Marking(recipe, lexicon)
+    return marking.fit(train, dev, seed, **{"scratch": scratch} if resumable else {})
 
 
 def vectors(here: Workspace) -> Embeddings:

@@ -1,0 +1,102 @@
+"""`unseen run`: a whole study."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.stress import duration
+
+File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
+
+
+def run(
+    study: File,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the run. (default: out/STUDY)")] = None,
+    store: Annotated[
+        Path, typer.Option(help="Where results of steps are kept, for later studies too.", envvar="UNSEEN_STORE")
+    ] = Path("unseen-steps"),
+    engine: Annotated[str, typer.Option(help="Where steps run: local, ray, inline.")] = "local",
+    workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
+    threads: Annotated[int, typer.Option(help="Threads of each step.")] = 1,
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster that is there; 'auto' finds it.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done and what it costs; do nothing.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a grid of experiments: data × models × spaces × splits × seeds, each step once, resumable.
+
+    Example: unseen run studies/small.toml --plan
+    """
+    from unseen import study as studies
+    from unseen.engines import ENGINES
+
+    chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
+    if plan:
+        with notes(quiet):
+            found, steps = studies.plan_study(study, store=store)
+        _tell_plan(found, steps, as_json, quiet)
+        return
+    announce = None if quiet else lambda found: typer.echo(described(found), err=True)
+    with notes(quiet), progress(quiet):
+        done = studies.run_study(
+            study, engine=chosen, out=out or Path("out") / study.stem, store=store,
+            command=shlex.join(["unseen", *sys.argv[1:]]), announce=announce,
+        )  # fmt: skip
+    _tell(done, as_json)
+    if not done.passed:
+        raise typer.Exit(1)
+
+
+def _options(engine: str, workers: int | None, threads: int, address: str | None) -> dict[str, Any]:
+    """The options that were given; what an engine does not take, it refuses by name."""
+    given = {"workers": workers, "address": address, "threads": threads if threads != 1 else None}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def described(plan: Any) -> str:
+    """A plan in a few lines."""
+    kinds = ", ".join(f"{count} × {kind}" for kind, count in plan.steps.items())
+    total = sum(plan.steps.values())
+    said = f"{total} steps ({kinds}); {plan.done} are there already.\n"
+    said += f"{plan.trainings} trainings, {plan.trainings_done} done."
+    if plan.seconds is None:
+        return said
+    return (
+        f"{said} {plan.texts:,} texts to go through transformers: at most {duration(plan.seconds)} one after the "
+        "other, at the speed measured now on this machine."
+    )
+
+
+def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: bool) -> None:
+    if as_json:
+        print_json(asdict(plan) | {"list": [{"step": name, "done": done} for name, done in steps]})
+        return
+    if not quiet:
+        for name, done in steps:
+            typer.echo(f"{'done' if done else 'to do'}  {name}")
+    typer.echo(described(plan))
+
+
+def _tell(done: Any, as_json: bool) -> None:
+    if as_json:
+        print_json({
+            "folder": done.folder, "report": done.report, "failures": done.failures, "passed": done.passed,
+            "gates": [asdict(each) for each in done.gates],
+        })  # fmt: skip
+        return
+    for name, said in done.failures.items():
+        typer.echo(f"failed: {name}: {said}", err=True)
+    for each in done.gates:
+        where = " ".join(filter(None, (each.gate.data, each.gate.space, each.gate.split, each.gate.model)))
+        value = "not measured" if each.value is None else f"{each.value:.3f}"
+        typer.echo(
+            f"gate {'passed' if each.passed else 'FAILED'}: {each.gate.what} of {each.gate.metric} {where}: {value}"
+        )
+    typer.echo(f"report: {done.report}")

@@ -1,0 +1,146 @@
+"""Work on many pieces by a pool of Ray actors: pieces are read here, worked on anywhere, and come back here.
+
+Reading is done on the node of this process and results return to it, so no file system has to be shared. Ray Data
+streams: only pieces on their way are in memory, and readers wait when workers are slow.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from unseen.engines.local import THREAD_VARIABLES, import_from
+from unseen.engines.ray import Ray
+from unseen.errors import InputError, MissingPackageError, UnseenError
+
+READERS = 2
+Read = Callable[[str], Iterator[tuple[str, bytes]]]
+"""A place to the keys and contents of the pieces there."""
+Work = Callable[[bytes], bytes]
+"""The content of a piece to that of its result; made once per actor, so it may keep a model."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """The actors: how many (default: as many as the cluster has room for), and what each of them takes."""
+
+    address: str | None = None
+    """Of a Ray cluster; "auto" finds it. None starts one of this machine's cores."""
+    workers: int | None = None
+    gpus: float = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("workers", 1), ("threads", 1), ("gpus", 0)):
+            given = getattr(self, name)
+            if given is not None and given < least:
+                raise InputError(f"{name} must be at least {least}", got=str(given))
+
+    def size(self, ray: Any) -> int:
+        """How many actors there are to be."""
+        has = ray.cluster_resources()
+        room = int(has.get("CPU", 0) // self.threads)
+        if self.gpus:
+            room = min(room, int(has.get("GPU", 0) // self.gpus))
+        if room < (self.workers or 1):
+            raise InputError(
+                f"the cluster has room for {room} workers of {self.threads} threads and {self.gpus:g} GPUs",
+                expected=f"room for {self.workers or 1}",
+                fix="ask for fewer or smaller workers",
+            )
+        return self.workers or room
+
+
+def flow(crew: Crew, places: Sequence[str], read: Read, work: Work) -> Iterator[tuple[str, bytes]]:
+    """The key and the result of each piece, in the order in which they are done.
+
+    An UnseenError in `read` or `work` is raised here. A worker that dies is replaced and its piece done again.
+    """
+    engine = Ray(crew.address, None if crew.address else crew.workers, crew.threads)
+    with engine.connected() as ray:
+        planned = _planned(ray, crew, places, read, work)
+        try:
+            for row in planned.iter_batches(batch_size=1, batch_format="pyarrow"):
+                yield _opened(row)
+        except ray.exceptions.RayError as error:
+            last = str(error).strip().rpartition("\n")[2]
+            raise UnseenError(f"a worker failed: {last}", fix="what is finished stays; start it again") from error
+
+
+def _planned(ray: Any, crew: Crew, places: Sequence[str], read: Read, work: Work) -> Any:
+    data = _ray_data()
+    here = {f"node:{ray.util.get_node_ip_address()}": 0.001}
+    every = data.from_items([{"place": each} for each in places])
+    # a block per piece: what Ray joins is done by one actor, and lost together
+    every.context.target_max_block_size = 1
+    one: dict[str, Any] = {"batch_size": 1, "batch_format": "pyarrow"}
+    pieces = every.map_batches(
+        _read, fn_args=(read, sys.path), num_cpus=0, resources=here, compute=data.TaskPoolStrategy(READERS), **one
+    )
+    return pieces.map_batches(
+        _Worker,
+        fn_constructor_args=(work, sys.path),
+        compute=data.ActorPoolStrategy(size=crew.size(ray)),
+        num_cpus=crew.threads,
+        num_gpus=crew.gpus,
+        runtime_env={"env_vars": dict.fromkeys(THREAD_VARIABLES, str(crew.threads))},
+        **one,
+    )
+
+
+def _ray_data() -> Any:
+    """Ray Data without its bars, its log lines and its advice."""
+    warnings.filterwarnings("ignore", module=r"ray\.")
+    try:
+        import ray.data as data
+    except ImportError as cause:
+        raise MissingPackageError.of("ray[data]", "work on large corpora", "ray") from cause
+    data.DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    return data
+
+
+def _row(key: str, content: bytes, error: UnseenError | None = None) -> pa.Table:
+    """One piece in one row, so that Ray, which cuts and joins tables as it likes, can neither cut nor join it."""
+    said = b"" if error is None else pickle.dumps(error)  # Ray would keep its text only
+    return pa.table({"key": [key], "content": pa.array([content], pa.large_binary()), "error": [said]})
+
+
+def _opened(row: pa.Table) -> tuple[str, bytes]:
+    said = row["error"][0].as_py()
+    if said:
+        raise pickle.loads(said)
+    return row["key"][0].as_py(), row["content"][0].as_py()
+
+
+def _read(batch: pa.Table, read: Read, path: Sequence[str]) -> Iterator[pa.Table]:
+    import_from(path)
+    try:
+        for key, content in read(batch["place"][0].as_py()):
+            yield _row(key, content)
+    except UnseenError as error:
+        yield _row("", b"", error)
+
+
+class _Worker:
+    """An actor."""
+
+    def __init__(self, work: Work, path: Sequence[str]) -> None:
+        import_from(path)
+        self.work = work
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        if batch["error"][0].as_py():
+            return batch
+        key, content = _opened(batch)
+        try:
+            return _row(key, self.work(content))
+        except UnseenError as error:
+            return _row(key, b"", error)

@@ -1,0 +1,134 @@
+"""Two sets of measurements, A and B: which single trainings are the same but for what changed, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unseen.errors import InputError
+from unseen.evaluation.runs import over_seeds
+from unseen.types import Measurement
+
+SETUP = ("data", "space", "model")
+"""Tags that tell setups apart; where each side has one setup only, they need not be the same."""
+OF_ONE_TRAINING = ("split", "seed")
+SAME = 1e-12
+"""Differences that are nearer than this differ by rounding alone."""
+Key = tuple[tuple[str, str], ...]
+Pair = tuple[Measurement, Measurement]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Trainings of two runs side by side, in groups of equal metric, slice and tags but split and seed."""
+
+    groups: Mapping[Key, tuple[Pair, ...]]
+    """Pairs of A and B; only groups that have some."""
+    only_a: tuple[Key, ...]
+    """Groups that B does not have."""
+    only_b: tuple[Key, ...]
+    apart: tuple[Key, ...]
+    """Groups that both have, without a training in common."""
+    ignored: Mapping[str, tuple[str, str]]
+    """Tags that were not compared, with their one value in A and in B; empty where a side does not have it."""
+    tags: tuple[str, ...]
+    """Tags that were compared."""
+
+
+def differences(a: Sequence[Measurement], b: Sequence[Measurement]) -> list[Measurement]:
+    """`difference.METRIC`, B less A, of each group of paired trainings: their mean with a 95 % interval.
+
+    `low` and `high` are Student's t over the paired differences; they are missing with one pair, and where
+    all differences are the same number, because trainings that do not vary say nothing about another one.
+    The interval is about training again, not about other texts, and it takes pairs to be independent:
+    where each of several seeds is crossed with several splits, it is rather too narrow. The tags `a`, `b` and
+    `pairs` hold the two means and the number of pairs; `n` is the number of rows that B was tested on.
+    """
+    return [difference(key, pairs) for key, pairs in paired(a, b).groups.items()]
+
+
+def difference(group: Key, pairs: Sequence[Pair]) -> Measurement:
+    """The mean difference of one group, B less A."""
+    values = [_value(second) - _value(first) for first, second in pairs]
+    mean, _, low, high = over_seeds(values)
+    if np.ptp(values) < SAME:
+        low = high = None
+    n = sum({second.tags["split"]: second.n for _, second in pairs}.values())
+    means = {name: float(np.mean([_value(pair[side]) for pair in pairs])) for side, name in enumerate("ab")}
+    tags = {name: text for name, text in group if name not in ("metric", "slice")}
+    metric, slice_ = dict(group)["metric"], dict(group)["slice"]
+    return Measurement(f"difference.{metric}", mean, n, low, high, slice_, {**tags, **means, "pairs": len(pairs)})
+
+
+def paired(a: Sequence[Measurement], b: Sequence[Measurement]) -> Pairs:
+    """The single trainings of two runs, paired by all their tags; a score that is missing makes no pair.
+
+    A tag of the setup (data, space, model) is ignored where each side has at most one value of it: then it
+    is what was changed between the two.
+    """
+    ignored = _ignored(a, b)
+    first, second = (_trainings(rows, ignored, side) for rows, side in ((a, "A"), (b, "B")))
+    groups: dict[Key, list[Pair]] = {}
+    for key in first:
+        if key in second:
+            groups.setdefault(_group(key), []).append((first[key], second[key]))
+    in_a, in_b = (dict.fromkeys(map(_group, rows)) for rows in (first, second))
+    return Pairs(
+        {key: tuple(pairs) for key, pairs in groups.items()},
+        tuple(key for key in in_a if key not in in_b),
+        tuple(key for key in in_b if key not in in_a),
+        tuple(key for key in in_a if key in in_b and key not in groups),
+        ignored,
+        tuple(dict.fromkeys(name for key in (*first, *second) for name, _ in key if name not in ("metric", "slice"))),
+    )
+
+
+def paired_falls(a: Sequence[Measurement], b: Sequence[Measurement], ignored: Iterable[str] = ()) -> list[Pair]:
+    """The rows `fall.METRIC` of families that both sides have, equal in all tags but `ignored`."""
+    found = []
+    for rows in (a, b):
+        falls = [row for row in rows if row.metric.startswith("fall.") and "split" not in row.tags]
+        found.append({_key(row, ignored): row for row in falls if row.value is not None})
+    return [(row, found[1][key]) for key, row in found[0].items() if key in found[1]]
+
+
+def of_one_training(row: Measurement) -> bool:
+    """Whether the row is a score of one training, not a mean and not a property of a split."""
+    return all(tag in row.tags for tag in OF_ONE_TRAINING) and row.tags["seed"] != "mean"
+
+
+def _ignored(a: Iterable[Measurement], b: Iterable[Measurement]) -> dict[str, tuple[str, str]]:
+    found = {}
+    for tag in SETUP:
+        sides = [{str(row.tags[tag]) for row in rows if of_one_training(row) and tag in row.tags} for rows in (a, b)]
+        if sides[0] != sides[1] and max(map(len, sides)) == 1:
+            found[tag] = (next(iter(sides[0]), ""), next(iter(sides[1]), ""))
+    return found
+
+
+def _trainings(rows: Iterable[Measurement], ignored: Iterable[str], side: str) -> dict[Key, Measurement]:
+    found: dict[Key, Measurement] = {}
+    for row in rows:
+        if of_one_training(row) and row.value is not None:
+            key = _key(row, ignored)
+            if key in found:
+                said = ", ".join(f"{name} {value}" for name, value in key)
+                raise InputError(f"two measurements of {side} are of the same training: {said}")
+            found[key] = row
+    return found
+
+
+def _key(row: Measurement, ignored: Iterable[str]) -> Key:
+    tags = sorted((name, str(value)) for name, value in row.tags.items() if name not in ignored)
+    return (("metric", row.metric), ("slice", row.slice), *tags)
+
+
+def _group(key: Key) -> Key:
+    return tuple((name, value) for name, value in key if name not in OF_ONE_TRAINING)
+
+
+def _value(row: Measurement) -> float:
+    assert row.value is not None
+    return row.value

@@ -1,0 +1,218 @@
+"""A comparison of two runs in sentences and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from unseen.evaluation.differences import Key
+from unseen.reports.comparison import Change, Comparison
+from unseen.reports.formats import Cell, Table
+from unseen.reports.wording import (
+    DASH,
+    amount,
+    bounds,
+    called,
+    capital,
+    higher_is_better,
+    in_points,
+    number,
+    points,
+    scored,
+)  # fmt: skip
+from unseen.types import Measurement
+
+SAID = 6
+"""Up to so many groups are told one by one in a sentence; of more, how many there are."""
+ORDER = ("data", "space", "model", "family", "split", "seed")
+"""Tags as a sentence lists them."""
+OWN = ("family", "part", "a", "b", "pairs", "rows", "metric", "slice", "against", "seed")
+"""Tags that do not belong to the name of a group."""
+
+
+def headline(found: Comparison) -> str:
+    """Where B is better, worse or the same, in one sentence about the main metric."""
+    rows = [row for row in found.rows if row.metric == f"difference.{found.metric}" and row.slice == "all"]
+    told = f" ({called(found.metric)}, {found.part} part)."
+    if not rows:
+        return f"No training of A has its pair in B{told}"
+    kinds: dict[str, list[Measurement]] = {}
+    for row in rows:
+        kinds.setdefault(_kind(row, found.metric), []).append(row)
+    ordered = [(kind, kinds[kind]) for kind in ("better", "worse", "unclear", "same") if kind in kinds]
+    clauses = [_clause(kind, some, rows, found.metric) for kind, some in ordered]
+    first = f"B is {clauses[0]}" if ordered[0][0] in ("better", "worse") else capital(clauses[0])
+    return "; ".join([first, *clauses[1:]]) + told
+
+
+def remarks(found: Comparison) -> list[str]:
+    """How trainings were paired, and on which groups both runs were tested on the same rows."""
+    compared = ", ".join(tag for tag in ORDER if tag in found.pairs.tags)
+    said = [f"Paired by {compared}." if found.rows else ""]
+    for tag, (a, b) in found.pairs.ignored.items():
+        said.append(f"The {tag} is not the same: {a or 'not said'} in A, {b or 'not said'} in B.")
+    if found.seeds[0] != found.seeds[1]:
+        a, b = (", ".join(each) for each in found.seeds)
+        said.append(f"Seeds of A: {a}; of B: {b}. Only those of both make pairs.")
+    said.append(_about_rows(found, "same", f"Same {found.part} rows on"))
+    return list(filter(None, said))
+
+
+def warnings(found: Comparison) -> list[str]:
+    """What may mislead: groups tested on other rows, and groups without a pair."""
+    other = _about_rows(found, "other", f"{found.part} rows differ on", "the difference is of the texts as well")
+    unknown = _about_rows(found, "unknown", f"whether {found.part} rows are the same is not known on")
+    pairs, said = found.pairs, [other, unknown]
+    for keys, where in (
+        (pairs.only_a, "only in A"),
+        (pairs.only_b, "only in B"),
+        (pairs.apart, "in both, but without a split and seed in common"),
+    ):
+        if keys:
+            said.append(f"{where}: {_listed(_keys_named(keys, found.metric))}")
+    return list(filter(None, said))
+
+
+def changes(found: Comparison) -> list[str]:
+    """Settings, versions, data and splits that differ, a line each."""
+    lines = [f"{each.name}: {_side(each.a)} → {_side(each.b)}" for each in (*found.settings, *found.versions)]
+    lines += [_brief("data" if each.name == "data" else f"data {each.name}", each) for each in found.data]
+    return lines + [_brief(f"split {each.name}", each) for each in found.splits]
+
+
+def differences_table(found: Comparison, exact: bool = False) -> Table:
+    """A row per group; `exact` for numbers with all their digits and the bounds in columns of their own."""
+    names = _told_apart(found.rows)
+    sliced = [] if all(row.slice == "all" for row in found.rows) else ["slice"]
+    ends = ["low", "high"] if exact else ["95 % interval"]
+    columns = ("family", *names, "part", "metric", *sliced, "A", "B", "B − A", *ends, "pairs", "rows")
+    rows = tuple(
+        (
+            *(str(row.tags.get(tag, "")) for tag in ("family", *names, "part")),
+            row.metric.removeprefix("difference."),
+            *([row.slice] if sliced else []),
+            *(_exact(row) if exact else _rounded(row)),
+            row.tags["pairs"],
+            row.tags["rows"],
+        )
+        for row in found.rows
+    )
+    return Table("What changed from A to B", columns, rows, headline(found))
+
+
+def falls_table(found: Comparison) -> Table:
+    """The fall of each family in A and in B, with their intervals; the change has none of its own."""
+    names = _told_apart([a for a, _ in found.falls])
+    columns = ("family", *names, "metric", "fall in A", "fall in B", "B − A")
+    rows = tuple(
+        (
+            *(str(a.tags.get(tag, "")) for tag in ("family", *names)),
+            a.metric.removeprefix("fall."), scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
+        )
+        for a, b in found.falls
+    )  # fmt: skip
+    return Table("The fall against random splits", columns, rows, "Positive is worse.")
+
+
+def named(row: Measurement, rows: Sequence[Measurement]) -> str:
+    """Family of a group, with what else tells it from the other groups."""
+    more = [str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags]
+    return str(row.tags.get("family", "all splits")) + (f" ({', '.join(more)})" if more else "")
+
+
+def _told_apart(rows: Iterable[Measurement]) -> list[str]:
+    """Tags beyond the family of which there is more than one value."""
+    rows = list(rows)
+    tags = dict.fromkeys(tag for row in rows for tag in row.tags if tag not in OWN)
+    return [tag for tag in tags if len({row.tags.get(tag) for row in rows}) > 1]
+
+
+def _kind(row: Measurement, metric: str) -> str:
+    value = row.value or 0.0
+    if row.low is None or row.high is None:
+        gain = value if higher_is_better(metric) else -value
+        return "same" if not gain else "better" if gain > 0 else "worse"
+    if row.low <= 0 <= row.high:
+        return "unclear"
+    return "better" if (value > 0) == higher_is_better(metric) else "worse"
+
+
+def _clause(kind: str, some: Sequence[Measurement], rows: Sequence[Measurement], metric: str) -> str:
+    start = {"unclear": "no clear change", "same": "no change at all"}.get(kind, kind)
+    if len(some) > SAID:
+        return f"{start} in {len(some)} of {len(rows)} groups"
+    if kind == "same":
+        return f"{start} on {', '.join(named(row, rows) for row in some)}"
+    if kind == "unclear":
+        return f"{start} on " + ", ".join(f"{named(row, rows)} (B − A {_with_bounds(row, metric)})" for row in some)
+    return f"{kind} on " + ", on ".join(f"{named(row, rows)} by {_size(row, metric)}" for row in some)
+
+
+def _size(row: Measurement, metric: str) -> str:
+    """How large a change is, whatever its direction; without an interval, why there is none."""
+    value = row.value or 0.0
+    if row.low is not None and row.high is not None:
+        ends = (row.low, row.high) if value > 0 else (-row.high, -row.low)
+        return _with_bounds(replace(row, value=abs(value), low=ends[0], high=ends[1]), metric)
+    why = "too few for an interval" if row.tags["pairs"] == 1 else "they do not vary, so no interval"
+    return f"{amount(metric, abs(value))} in {_pairs(row)} ({'; '.join([why, *_caution(row)])})"
+
+
+def _with_bounds(row: Measurement, metric: str) -> str:
+    said = f"{amount(metric, row.value)} {bounds(row, _writer(metric))} over {_pairs(row)}"
+    return ", ".join([said, *_caution(row)])
+
+
+def _caution(row: Measurement) -> list[str]:
+    return [f"other {row.tags.get('part', 'test')} rows"] if row.tags["rows"] == "other" else []
+
+
+def _writer(metric: str) -> Callable[[float], str]:
+    return points if in_points(metric) else number
+
+
+def _pairs(row: Measurement) -> str:
+    count = row.tags["pairs"]
+    return f"{count} pair" if count == 1 else f"{count} pairs"
+
+
+def _about_rows(found: Comparison, rows: str, start: str, end: str = "") -> str:
+    some = [named(row, found.rows) for row in found.rows if row.tags["rows"] == rows]
+    return f"{start} {_listed(some)}{f'; {end}' if end else ''}" + ("." if rows == "same" else "") if some else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    names = list(dict.fromkeys(names))
+    rest = len(names) - SAID
+    return ", ".join(names[:SAID]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _keys_named(keys: Iterable[Key], main: str) -> list[str]:
+    """Names of groups, with their metric and slice where those are not the usual ones."""
+    rows = [Measurement(dict(key)["metric"], None, 0, slice=dict(key)["slice"], tags=dict(key)) for key in keys]
+    before = [[row.metric] * (row.metric != main) + [row.slice] * (row.slice != "all") for row in rows]
+    return [
+        f"{', '.join(words)} on {named(row, rows)}" if words else named(row, rows)
+        for row, words in zip(rows, before, strict=True)
+    ]
+
+
+def _side(text: str) -> str:
+    return text or DASH
+
+
+def _brief(what: str, change: Change) -> str:
+    """Checksums are long, and nobody reads them."""
+    if not change.a or not change.b:
+        return f"{what}: only in {'A' if change.a else 'B'}"
+    return f"{what}: {change.a[:8]}… → {change.b[:8]}…" if change.a[:8] != change.b[:8] else f"{what}: of other data"
+
+
+def _rounded(row: Measurement) -> list[Cell]:
+    a, b = (float(row.tags[side]) for side in "ab")
+    ends = bounds(row, lambda end: number(end, 3))
+    return [number(a, 3), number(b, 3), number(row.value, 3), ends or DASH]
+
+
+def _exact(row: Measurement) -> list[Cell]:
+    return [row.tags["a"], row.tags["b"], row.value, row.low, row.high]

@@ -1,0 +1,268 @@
+"""A study as a graph of steps: every cell of its experiments, each step once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from unseen import api
+from unseen.data.catalogue import cards
+from unseen.engines import Step, in_order
+from unseen.errors import InputError, UnknownNameError
+from unseen.splits.quotas import rows_asked
+from unseen.study.aside import limited, set_aside
+from unseen.study.definition import OWN_MODEL, Data, Splits, Study
+from unseen.study.settings import BASELINE
+from unseen.study.source import Source
+from unseen.study.spaces import Model, Space
+from unseen.study.steps import (
+    Asked,
+    Cut,
+    Trained,
+    findings_step,
+    map_step,
+    properties_step,
+    reads_vectors,
+    scores_step,
+    space_step,
+    split_step,
+    train_step,
+)
+from unseen.types import Dataset
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on the splits of one kind: the trainings that are summed up in one number."""
+
+    data: str
+    space: str
+    """Empty for splits that cut no latent space."""
+    family: str
+    """The way of splitting, as the study calls it."""
+    model: str
+    own: bool
+    """Whether the model is the one whose space is cut."""
+    test: float
+    dev: float
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """What its rows are marked with."""
+        return {"data": self.data, "model": self.model} | ({"space": self.space} if self.space else {})
+
+
+def load_sources(study: Study) -> dict[str, Source]:
+    """The data of a study, loaded, limited, with the independent rows set aside."""
+    return {name: _load(name, table, study.seed) for name, table in study.data.items()}
+
+
+def _load(name: str, table: Data, seed: int) -> Source:
+    named = [*table.slices, *filter(None, (table.groups, table.agreement))]
+    load = dict(table.load)
+    if named and "attributes" in load:
+        load["attributes"] = list(dict.fromkeys([*load["attributes"], *named]))
+    data = api.load(table.source, **load)
+    for attribute in named:
+        data.attribute(attribute)
+    if table.neutral is not None and table.neutral not in data.label_names:
+        raise UnknownNameError.of(f"[data.{name}] label", table.neutral, data.label_names)
+    aside: float | str | Dataset = table.independent
+    if isinstance(aside, str) and table.source in cards():
+        aside = api.load(table.source, **load | {"file": aside})
+    data = limited(data, table.limit, seed)
+    return Source(name, *set_aside(data, aside, table.groups, seed))
+
+
+class Grid:
+    """The cells of a study and the steps that fill them."""
+
+    def __init__(self, study: Study, sources: Mapping[str, Source]) -> None:
+        self.study, self.sources = study, sources
+        self._models: dict[str, Model] = dict(study.models)
+        self._trained: dict[Cell, list[Trained]] = {}
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Every cell of every experiment, the random splits they are compared with included."""
+        found: dict[Cell, None] = {}
+        for data, space, splits, model, own in self._crossed():
+            self._models.setdefault(model.called, model)
+            cell = Cell(data, space, splits.name, model.called, own or splits.use == BASELINE, splits.test, splits.dev)
+            found[cell] = found[self.control_of(cell)] = None
+        return list(found)
+
+    def _crossed(self) -> Iterator[tuple[str, str, Splits, Model, bool]]:
+        """Data, space, splits and model of every cell that an experiment asks for."""
+        study = self.study
+        for experiment in study.experiments:
+            for data in experiment.data:
+                for splits in (study.splits[name] for name in experiment.splits):
+                    for name in experiment.spaces:
+                        space = study.spaces[name]
+                        for model, own in self._trained_in(experiment.models, space):
+                            yield data, name if reads_vectors(splits.use) else "", splits, model, own
+                    if not experiment.spaces:
+                        for each in experiment.models:
+                            if each == OWN_MODEL:
+                                raise InputError(
+                                    f"the experiment {experiment.name!r} has no space, so no model of its own",
+                                    fix="name its models",
+                                )
+                            yield data, "", splits, study.models[each], True
+
+    def _trained_in(self, models: tuple[str, ...], space: Space) -> Iterator[tuple[Model, bool]]:
+        for name in models:
+            model = space.model if name == OWN_MODEL else self.study.models[name]
+            yield model, model.called == space.model.called
+
+    def control_of(self, cell: Cell) -> Cell:
+        """The random splits of the same size that a cell is compared with."""
+        family = self.study.baseline.name
+        return Cell(cell.data, "", family, cell.model, True, cell.test, cell.dev)
+
+    # -- the steps of a cell ---------------------------------------------------------------------------------------
+
+    def cuts(self, cell: Cell) -> dict[str, Cut]:
+        """The splits of a cell by name, one per seed."""
+        splits = self.study.splits[cell.family]
+        groups = self.study.data[cell.data].groups
+        size = "" if cell.family != self.study.baseline.name or cell.test == splits.test else f" test={cell.test}"
+        found = {}
+        for seed in splits.seeds:
+            name = ".".join(filter(None, (cell.data, cell.space, f"{cell.family}{size}", str(seed))))
+            space = self.study.spaces[cell.space] if cell.space else None
+            found[name] = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
+        return found
+
+    def split_step(self, cell: Cell, cut: Cut) -> Step:
+        """The step that makes a split."""
+        return split_step(self.sources[cell.data], cut, self.study.seed)
+
+    def trained(self, cell: Cell) -> list[Trained]:
+        """The trainings of a cell."""
+        if cell not in self._trained:
+            self._trained[cell] = self._plan(cell)
+        return self._trained[cell]
+
+    def _plan(self, cell: Cell) -> list[Trained]:
+        source, model = self.sources[cell.data], self._models[cell.model]
+        others = {role: self.sources[name] for role, name in (("added", model.add), ("lexicon", model.lexicon)) if name}
+        found = []
+        for number, (name, cut) in enumerate(self.cuts(cell).items()):
+            made = self.split_step(cell, cut)
+            for seed in self._seeds(cell, number):
+                called = f"{cell.model} on {name} seed {seed}"
+                training = train_step(source, made, model, seed, called, others)
+                found.append(Trained(name, cell.family, seed, made, training))
+        return found
+
+    def _seeds(self, cell: Cell, number: int) -> tuple[int, ...]:
+        seeds = self.study.seeds
+        paired = self.study.pair and len(self.study.splits[cell.family].seeds) == len(seeds)
+        return (seeds[number],) if paired else seeds
+
+    def asked(self, cell: Cell) -> Asked:
+        """What is measured in a cell."""
+        table = self.study.data[cell.data]
+        return Asked(
+            self.study.metric, table.slices, table.groups, table.agreement, self.study.seed, cell.tags
+        )  # fmt: skip
+
+    def scores(self, cell: Cell) -> Step:
+        """The scores of a cell and its fall."""
+        control = [] if cell == self.control_of(cell) else self.trained(self.control_of(cell))
+        return scores_step(self.sources[cell.data], self.trained(cell), control, self.asked(cell))
+
+    def findings(self, cell: Cell) -> Step | None:
+        """Whether the first split of a cell is hard or broken; asked of the model whose space was cut."""
+        if not (self.study.findings and cell.own and cell.space):
+            return None
+        runs = self.trained(cell)
+        first = [run for run in runs if run.split == runs[0].split]
+        source = self.sources[cell.data]
+        space = space_step(source, self.study.spaces[cell.space], self.study.seed)
+        return findings_step(source, first, self.trained(self.control_of(cell)), space, self.asked(cell))
+
+    # -- all of them -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def splits(self) -> dict[str, tuple[Cell, Step]]:
+        """Every split by name."""
+        named = ((name, cell, cut) for cell in self.cells for name, cut in self.cuts(cell).items())
+        return {name: (cell, self.split_step(cell, cut)) for name, cell, cut in named}
+
+    @cached_property
+    def properties(self) -> list[Step]:
+        """The properties of every split."""
+        found = []
+        for name, (cell, made) in self.splits.items():
+            source = self.sources[cell.data]
+            space = made.needs.get("vectors")
+            tags = {"data": cell.data, "family": cell.family} | ({"space": cell.space} if cell.space else {})
+            neutral = self.study.data[cell.data].neutral
+            found.append(properties_step(source, made, space, name, neutral, tags))
+        return found
+
+    @cached_property
+    def maps(self) -> dict[tuple[str, str], Step]:
+        """A map of every space, marked by the first hard split of every space."""
+        found = {}
+        for data, source in self.sources.items():
+            firsts = self._first_splits(data)
+            cut = (cell.space for cell, _ in self.splits.values() if cell.data == data and cell.space)
+            for name in dict.fromkeys(cut):
+                space = space_step(source, self.study.spaces[name], self.study.seed)
+                found[data, name] = map_step(source, space, firsts, self.study.seed)
+        return found
+
+    def _first_splits(self, data: str) -> dict[str, Step]:
+        firsts: dict[tuple[str, str], tuple[str, Step]] = {}
+        for name, (cell, made) in self.splits.items():
+            if cell.data == data and cell.space:
+                firsts.setdefault((cell.space, cell.family), (name, made))
+        return dict(firsts.values())
+
+    @property
+    def trainings(self) -> list[Step]:
+        """Every training, each once."""
+        steps = (run.training for cell in self.cells for run in self.trained(cell))
+        return list({step.key: step for step in steps}.values())
+
+    def texts(self) -> Iterator[tuple[Step, Model, int, Dataset]]:
+        """Everything that is trained: the step, its model, how many texts it reads in an epoch, and of which data."""
+        seen: set[str] = set()
+        for cell in self.cells:
+            source, model = self.sources[cell.data], self._models[cell.model]
+            rest = int((~source.aside).sum())
+            rows = round((rest - rows_asked(cell.test, rest, "test")) * (1 - cell.dev))
+            for run in self.trained(cell):
+                if run.training.key not in seen:
+                    seen.add(run.training.key)
+                    yield run.training, model, rows, source.data
+            if cell.space and not self.study.spaces[cell.space].encodes_untrained:
+                space = space_step(source, self.study.spaces[cell.space], self.study.seed)
+                learnt = space if "model" in space.settings else space.needs["vectors"]
+                if learnt.key not in seen:
+                    seen.add(learnt.key)
+                    yield learnt, self.study.spaces[cell.space].model, rest, source.data
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """All steps of the study, needs first: what takes long before what is measured from it."""
+        measured = [self.scores(cell) for cell in self.cells]
+        found = [step for cell in self.cells if (step := self.findings(cell))]
+        return in_order([*self.trainings, *measured, *found, *self.properties, *self.maps.values()])
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What steps ask the engine for."""
+        return dict(self.sources)
+
+
+def file_name(split: str) -> str:
+    """A split's name as a file's."""
+    return re.sub(r"[^\w.+=,-]+", "_", split)

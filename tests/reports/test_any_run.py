@@ -1,0 +1,49 @@
+"""A run folder of any kind is read as far as comparing and tracking need it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_run import study_folder
+
+from two_runs import HARD, RANDOM, run_folder
+from unseen.errors import InputError
+from unseen.reports.any_run import read_any_run
+from unseen.store import read_json, write_json
+
+
+def test_what_a_stress_run_says(tmp_path: Path) -> None:
+    run = read_any_run(run_folder(tmp_path, {"random": RANDOM, "closest": HARD}, metric="accuracy", seeds=[1, 2]))
+    assert run.metric == "accuracy"
+    assert run.settings == {"model": "minilm", "metric": "accuracy", "recipe.epochs": "3", "seeds": "1, 2"}
+    assert run.versions == {"unseen": "0.1.0", "numpy": "2.0"}
+    assert run.data["mails"]["fingerprint"] == "abc"
+    assert run.splits["closest"].ids("test") == {"a", "b"}
+    assert run.splits["closest"].data == "abc"
+
+
+def test_what_a_study_says(tmp_path: Path) -> None:
+    run = read_any_run(study_folder(tmp_path))
+    assert (run.metric, run.settings) == ("f1.macro", {"model": "logistic"})
+    assert {name: said["fingerprint"] for name, said in run.data.items()} == {"mails": "abc", "posts": "def"}
+    assert len(run.splits) == 4
+
+
+def test_splits_of_earlier_settings_are_left_out(tmp_path: Path) -> None:
+    run_folder(tmp_path, {"random": RANDOM, "closest": HARD})
+    write_json(tmp_path / "run.json", read_json(tmp_path / "run.json") | {"splits": {"random": "random"}})
+    assert list(read_any_run(tmp_path).splits) == ["random"]
+
+
+def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no run folder"):
+        read_any_run(tmp_path / "nothing")
+    with pytest.raises(InputError) as error:
+        read_any_run(tmp_path)
+    assert error.value.problems == ("run.json is missing", "measurements.csv is missing")
+    run_folder(tmp_path, {"random": RANDOM})
+    (tmp_path / "measurements.csv").write_text("metric\n")
+    with pytest.raises(InputError, match="damaged") as error:
+        read_any_run(tmp_path)
+    assert "does not hold measurements" in error.value.problems[0]

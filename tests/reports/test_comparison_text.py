@@ -1,0 +1,120 @@
+"""The sentences and tables of a comparison say what the numbers are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scipy.stats import ttest_rel
+
+from two_runs import BETTER, HARD, LETTERS, RANDOM, run_folder, trainings, two_runs
+from unseen.reports.comparison import compare_runs
+from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks, warnings
+
+
+def compared(folder: Path, a, b, **options):
+    return compare_runs(run_folder(folder / "a", {}, a), run_folder(folder / "b", {}, b), **options)
+
+
+def test_better_first_then_what_is_not_clear(tmp_path: Path) -> None:
+    said = headline(compare_runs(*two_runs(tmp_path)))
+    ends = ttest_rel(BETTER, HARD).confidence_interval(0.95)
+    low, high = (f"{100 * end:.1f}" for end in (ends.low, ends.high))
+    assert said.startswith(f"B is better on closest by 4.3 points [{low}, {high}] over 3 pairs; no clear change on ")
+    assert said.endswith("random (B − A 0 points [−2.5, 2.5] over 3 pairs) (macro F1, test part).")
+
+
+def test_worse_is_said_by_its_size_with_turned_bounds(tmp_path: Path) -> None:
+    said = headline(compared(tmp_path, trainings("closest", BETTER), trainings("closest", HARD)))
+    ends = ttest_rel(BETTER, HARD).confidence_interval(0.95)
+    low, high = (f"{100 * end:.1f}" for end in (ends.low, ends.high))
+    assert said == f"B is worse on closest by 4.3 points [{low}, {high}] over 3 pairs (macro F1, test part)."
+
+
+def test_less_log_loss_is_better(tmp_path: Path) -> None:
+    a, b = trainings("closest", [0.7], "log_loss"), trainings("closest", [0.5], "log_loss")
+    said = headline(compared(tmp_path, a, b, metrics=["log_loss"]))
+    assert said == "B is better on closest by .20 in 1 pair (too few for an interval) (log loss, test part)."
+
+
+def test_pairs_that_do_not_vary(tmp_path: Path) -> None:
+    a, b = trainings("closest", [0.1, 0.2, 0.3]), trainings("closest", [0.2, 0.3, 0.4])
+    assert "by 10 points in 3 pairs (they do not vary, so no interval)" in headline(compared(tmp_path, a, b))
+
+
+def test_no_change_and_no_pair(tmp_path: Path) -> None:
+    rows = trainings("closest", HARD)
+    assert headline(compared(tmp_path / "x", rows, rows)) == "No change at all on closest (macro F1, test part)."
+    found = compared(tmp_path / "y", rows, trainings("closest", HARD, seeds=(1, 2, 3)))
+    assert headline(found) == "No training of A has its pair in B (macro F1, test part)."
+    assert warnings(found) == ["in both, but without a split and seed in common: closest"]
+
+
+def test_many_groups_are_counted(tmp_path: Path) -> None:
+    a, b = (
+        [row for each in range(8) for row in trainings("closest", values, data=f"d{each}")] for values in (HARD, BETTER)
+    )
+    assert headline(compared(tmp_path, a, b)) == "B is better in 8 of 8 groups (macro F1, test part)."
+
+
+def test_groups_of_one_family_are_told_apart(tmp_path: Path) -> None:
+    a, b = (
+        [row for each in ("mails", "posts") for row in trainings("closest", values, data=each)]
+        for values in (HARD, BETTER)
+    )
+    found = compared(tmp_path, a, b)
+    assert "on closest (mails) by" in headline(found)
+    assert "on closest (posts) by" in headline(found)
+    assert differences_table(found).columns[:3] == ("family", "data", "part")
+
+
+def test_how_trainings_were_paired(tmp_path: Path) -> None:
+    b = trainings("closest", BETTER, seeds=(42, 7, 83), model="neural")
+    assert remarks(compared(tmp_path, trainings("closest", HARD), b)) == [
+        "Paired by family, split, seed.",
+        "The model is not the same: minilm in A, neural in B.",
+        "Seeds of A: 42, 55, 83; of B: 7, 42, 83. Only those of both make pairs.",
+        "Same test rows on closest.",
+    ]
+
+
+def test_other_rows_and_families_without_a_pair_are_warned_of(tmp_path: Path) -> None:
+    a = run_folder(tmp_path / "a", {}, [*trainings("random", RANDOM), *trainings("closest", HARD)])
+    rows = [*trainings("closest", BETTER), *trainings("length", BETTER)]
+    b = run_folder(tmp_path / "b", {}, rows, letters=LETTERS | {"closest": "RRTTRDII"})
+    assert warnings(compare_runs(a, b)) == [
+        "test rows differ on closest; the difference is of the texts as well",
+        "only in A: random",
+        "only in B: length",
+    ]
+
+
+def test_a_metric_that_only_one_run_has_is_named(tmp_path: Path) -> None:
+    more = [*trainings("closest", BETTER, "ece.15"), *(replace(row, slice="x=1") for row in trainings("closest", HARD))]
+    found = compared(tmp_path, trainings("closest", HARD), [*trainings("closest", BETTER), *more], everything=True)
+    assert warnings(found) == ["only in B: ece.15 on closest, x=1 on closest"]
+
+
+def test_the_sentence_itself_says_that_rows_are_other_ones(tmp_path: Path) -> None:
+    said = headline(compare_runs(*two_runs(tmp_path, letters=LETTERS | {"closest": "RRTTRDII"})))
+    assert re.match(r"B is better on closest by 4.3 points \[.*\] over 3 pairs, other test rows; no clear", said)
+    assert said.count("other") == 1
+
+
+def test_changes_are_a_line_each(tmp_path: Path) -> None:
+    found = compare_runs(*two_runs(tmp_path, data="def", groups="author"))
+    assert changes(found) == [
+        "groups: – → author", "data: abc… → def…", "split closest: of other data", "split random: of other data",
+    ]  # fmt: skip
+
+
+def test_tables_hold_rounded_or_exact_numbers(tmp_path: Path) -> None:
+    found = compare_runs(*two_runs(tmp_path))
+    row = differences_table(found).rows[1]
+    assert (*row[:6], *row[7:]) == ("closest", "test", "f1.macro", ".510", ".553", ".043", 3, "same")
+    exact = differences_table(found, exact=True)
+    assert exact.columns[-4:] == ("low", "high", "pairs", "rows")
+    assert exact.rows[1][5] == pytest.approx(sum(BETTER) / 3 - sum(HARD) / 3, abs=1e-15)
+    assert falls_table(found).rows == (("closest", "f1.macro", ".30 [.25, .35]", ".26 [.21, .31]", "−.043"),)
