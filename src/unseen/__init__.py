@@ -1,9 +1,9 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
-The main job is `stress`. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for
-several), `predict`, `score`, `compare`, `analyse`; `open_model` takes anybody's model; splits go
-to files and come back with `write_split` and `read_split`. Names are imported when first used, so
-`import unseen` is fast.
+The main job is `stress`; grids of experiments are `run_study`. The verbs, in the order of the flow: `load`,
+`train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`, `analyse`; `open_model` takes
+anybody's model; splits go to files and come back with `write_split` and `read_split`; `compare_runs` and `track`
+look at finished runs. Names are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from unseen.api import analyse, compare, encode, folds, load, predict, score, split, train
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.models import open_model
+    from unseen.reports.comparison import compare_runs
+    from unseen.reports.tracking import track
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
-    from unseen.study import stress
+    from unseen.study import run_study, stress
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
 
 __version__ = "0.1.0"
@@ -23,7 +25,9 @@ _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse"),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.models": ("open_model",),
-    "unseen.study": ("stress",),
+    "unseen.reports.comparison": ("compare_runs",),
+    "unseen.reports.tracking": ("track",),
+    "unseen.study": ("run_study", "stress"),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
     "unseen.types": (
         "Certificate", "Dataset", "Embeddings", "Finding", "Measurement", "Origin", "Predictions", "Split",
@@ -44,17 +48,20 @@ __all__ = [
     "UnseenWarning",
     "analyse",
     "compare",
+    "compare_runs",
     "encode",
     "folds",
     "load",
     "open_model",
     "predict",
     "read_split",
+    "run_study",
     "score",
     "split",
     "stress",
     "to_dataset_dict",
     "to_indices",
+    "track",
     "train",
     "write_split",
 ]

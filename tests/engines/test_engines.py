@@ -136,7 +136,7 @@ def test_wrong_numbers_of_workers() -> None:
 
 def test_keys_say_what_decides_a_result() -> None:
     first = Step("a", "m:f", {"x": 1, "y": [1, 2]})
-    same = Step("called otherwise", "m:f", {"y": (1, 2), "x": 1}, gpus=1)
+    same = Step("called otherwise", "m:f", {"y": (1, 2), "x": 1}, uses_gpu=True)
     assert first.key == same.key
     needing = Step("a", "m:f", {"x": 1}, {"of": first})
     others = [

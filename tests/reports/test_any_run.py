@@ -30,6 +30,17 @@ def test_what_a_study_says(tmp_path: Path) -> None:
     assert len(run.splits) == 4
 
 
+def test_the_file_of_a_study_is_read_as_settings(tmp_path: Path) -> None:
+    study_folder(tmp_path)
+    about = read_json(tmp_path / "run.json") | {"models": {"own": {"epochs": 3}}}
+    write_json(tmp_path / "run.json", about | {"settings": {"file": "seeds = [1, 2]\n[data.mails]\nlimit = 5\n"}})
+    assert read_any_run(tmp_path).settings == {
+        "model": "logistic", "file.seeds": "1, 2", "file.data.mails.limit": "5", "models.own.epochs": "3",
+    }  # fmt: skip
+    write_json(tmp_path / "run.json", about | {"settings": {"file": "seeds ="}})
+    assert read_any_run(tmp_path).settings["file"] == "seeds ="
+
+
 def test_splits_of_earlier_settings_are_left_out(tmp_path: Path) -> None:
     run_folder(tmp_path, {"random": RANDOM, "closest": HARD})
     write_json(tmp_path / "run.json", read_json(tmp_path / "run.json") | {"splits": {"random": "random"}})

@@ -12,7 +12,7 @@ import pytest
 from fake_run import FakeRun
 from small_run import data_of, split_of, stress_folder, study_folder
 
-from unseen.errors import InputError
+from unseen.errors import InputError, UnseenWarning
 from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
 from unseen.store import read_json, write_json, write_split
@@ -225,3 +225,14 @@ def test_neither_ids_nor_words_of_texts_are_in_the_cards(tmp_path: Path) -> None
     said = " ".join(path.read_text(encoding="utf-8") for path in written)
     assert "t00000" not in said
     assert "parcel" not in said
+
+
+def test_what_a_person_wrote_stays(folder: Path) -> None:
+    write_cards(folder)
+    (folder / "card.md").write_text("filled in by hand")
+    with pytest.warns(UnseenWarning, match="changed by hand"):
+        write_cards(folder)
+    assert (folder / "card.md").read_text() == "filled in by hand"
+    (folder / "card.md").unlink()
+    write_cards(folder)
+    assert "# Splits of mails" in (folder / "card.md").read_text()

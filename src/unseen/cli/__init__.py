@@ -11,7 +11,24 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import analyse, data, demo, encode, export, ls, predict, report, run, score, split, stress, train
+from unseen.cli import (
+    analyse,
+    compare,
+    corpus,
+    data,
+    demo,
+    encode,
+    export,
+    ls,
+    predict,
+    report,
+    run,
+    score,
+    split,
+    stress,
+    track,
+    train,
+)
 from unseen.cli.console import printable
 from unseen.errors import UnseenError
 
@@ -51,8 +68,11 @@ app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
 app.command()(report.report)
+app.command()(compare.compare)
+app.command()(track.track)
 app.command()(export.export)
 app.add_typer(data.app, name="data")
+app.add_typer(corpus.app, name="corpus")
 app.command()(ls.ls)
 
 

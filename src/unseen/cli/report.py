@@ -11,7 +11,7 @@ from unseen.cli.console import Json, Quiet, print_json
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of a run of 'unseen stress'.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run of 'unseen stress' or 'unseen run'.")],
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -19,13 +19,30 @@ def report(
 
     Example: unseen report out
     """
+    from unseen.reports.study import is_study
+
+    page, level, said = (_of_study if is_study(run) else _of_stress)(run)
+    if as_json:
+        print_json({"report": page, "level": level, "verdict": said})
+    else:
+        typer.echo("\n".join([*said, "", f"report: {page}"]))
+
+
+def _of_stress(run: Path) -> tuple[Path, str, list[str]]:
     from unseen.reports.run import read_run
     from unseen.reports.stress_page import write_stress_page
     from unseen.reports.verdict import verdict
 
     page = write_stress_page(run)
     said = verdict(read_run(run))
-    if as_json:
-        print_json({"report": page, "level": said.level, "verdict": [said.headline, *said.sentences]})
-    else:
-        typer.echo(f"{said}\n\nreport: {page}")
+    return page, said.level, [said.headline, *said.sentences]
+
+
+def _of_study(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.study import read_study_run
+    from unseen.reports.study_page import write_study_page
+    from unseen.reports.study_tables import headline
+
+    page = write_study_page(run)
+    found = read_study_run(run)
+    return page, "fail" if found.about.get("failures") else "ok", headline(found)

@@ -61,7 +61,8 @@ class Crew:
 def flow(crew: Crew, places: Sequence[str], read: Read, work: Work) -> Iterator[tuple[str, bytes]]:
     """The key and the result of each piece, in the order in which they are done.
 
-    An UnseenError in `read` or `work` is raised here. A worker that dies is replaced and its piece done again.
+    What goes wrong in `read` or `work` is raised here as an UnseenError. A worker that dies is replaced and its
+    piece done again, without end if it dies of it each time.
     """
     engine = Ray(crew.address, None if crew.address else crew.workers, crew.threads)
     with engine.connected() as ray:
@@ -70,8 +71,8 @@ def flow(crew: Crew, places: Sequence[str], read: Read, work: Work) -> Iterator[
             for row in planned.iter_batches(batch_size=1, batch_format="pyarrow"):
                 yield _opened(row)
         except ray.exceptions.RayError as error:
-            last = str(error).strip().rpartition("\n")[2]
-            raise UnseenError(f"a worker failed: {last}", fix="what is finished stays; start it again") from error
+            said = str(error).strip().partition("\n")[0]
+            raise UnseenError(f"Ray gave up: {said}", fix="what is finished stays; start it again") from error
 
 
 def _planned(ray: Any, crew: Crew, places: Sequence[str], read: Read, work: Work) -> Any:
@@ -125,8 +126,8 @@ def _read(batch: pa.Table, read: Read, path: Sequence[str]) -> Iterator[pa.Table
     try:
         for key, content in read(batch["place"][0].as_py()):
             yield _row(key, content)
-    except UnseenError as error:
-        yield _row("", b"", error)
+    except Exception as error:
+        yield _row("", b"", _ours(error))
 
 
 class _Worker:
@@ -142,5 +143,10 @@ class _Worker:
         key, content = _opened(batch)
         try:
             return _row(key, self.work(content))
-        except UnseenError as error:
-            return _row(key, b"", error)
+        except Exception as error:
+            return _row(key, b"", _ours(error))
+
+
+def _ours(error: Exception) -> UnseenError:
+    """What went wrong in another process: ours as it is, of others the type and the text."""
+    return error if isinstance(error, UnseenError) else UnseenError(f"a worker failed: {type(error).__name__}: {error}")

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from unseen.errors import InputError
 from unseen.store.files import atomic, holds, read_json, write_json
 
-MANIFEST = "corpus.json"
+MANIFEST = "_corpus.json"
+"""Those who read a folder of Parquet files pass over names that begin with an underscore."""
 KEYS = {"kind", "rows", "shards", "about"}
 
 

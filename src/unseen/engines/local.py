@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
@@ -13,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unseen.engines.steps import Outcome, Step, Waiting, do_in
+from unseen.engines.steps import Outcome, Step, Waiting, do_in, has_gpu
 from unseen.errors import InputError, UnseenError
 from unseen.store.results import Results
 
@@ -77,7 +78,7 @@ class _Crew:
         for step in list(self.queue):
             if not self.idle:
                 return
-            if step.gpus and any(other.gpus for other, _ in self.running.values()):
+            if step.uses_gpu and has_gpu() and any(other.uses_gpu for other, _ in self.running.values()):
                 continue  # one card: its memory is not divided
             self.queue.remove(step)
             self.attempts[step.key] += 1
@@ -88,6 +89,8 @@ class _Crew:
     def _worker(self) -> Any:
         from loky import ProcessPoolExecutor
 
+        # a worker that has trained a large model is started afresh, which is nothing to worry about
+        warnings.filterwarnings("ignore", "A worker was restarted", UserWarning)
         return ProcessPoolExecutor(
             1,
             env=dict.fromkeys(THREAD_VARIABLES, str(self.engine.threads)),

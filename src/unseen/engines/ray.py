@@ -86,6 +86,7 @@ class _Run:
         self.running: dict[Any, Step] = {}
         self.place = f"unseen-{secrets.token_hex(6)}"
         self.work = self.ray.remote(_work)
+        self.has_gpus = self.ray.cluster_resources().get("GPU", 0) >= 1
 
     def outcomes(self) -> Iterator[Outcome]:
         try:
@@ -108,7 +109,7 @@ class _Run:
             task = self.work.options(
                 name=step.name,
                 num_cpus=self.engine.threads,
-                num_gpus=step.gpus,
+                num_gpus=int(step.uses_gpu and self.has_gpus),
                 max_retries=RETRIES,
                 runtime_env={"env_vars": dict.fromkeys(THREAD_VARIABLES, str(self.engine.threads))},
             )

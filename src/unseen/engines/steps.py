@@ -31,7 +31,8 @@ class Step:
     """Objects in memory by role: the names under which the engine was given them. Settings must tell their content."""
     version: int = 1
     """Raised when the same settings give another result than before."""
-    gpus: float = 0
+    uses_gpu: bool = False
+    """Whether a graphics card makes it faster; decides nothing."""
 
     @cached_property
     def key(self) -> str:
@@ -49,7 +50,7 @@ class Step:
             "work": self.work,
             "seconds": round(monotonic() - begun, 3),
             "cpu_seconds": round(process_time() - busy, 3),
-            "gpus": self.gpus,
+            "gpus": int(self.uses_gpu and has_gpu()),
             "settings": self.settings,
             "needs": {role: need.key for role, need in self.needs.items()},
         }
@@ -79,6 +80,13 @@ class Outcome:
 
     step: Step
     error: Exception | None = None
+
+
+def has_gpu() -> bool:
+    """Whether this process can use a graphics card."""
+    import torch
+
+    return bool(torch.cuda.is_available())
 
 
 def key_of(name: str, decides: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,8 +49,11 @@ class AnyRun:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings by dotted name, as text; without those that are not set."""
+        """Settings by dotted name, as text; without those that are not set. Those of a study file are in `file`."""
         named = {"model": self.about.get("model")} | _dict(self.about, "settings")
+        if isinstance(file := named.get("file"), str):
+            named["file"] = _study_file(file)
+        named["models"] = _dict(self.about, "models")
         return {name: value for name, value in flattened(named).items() if value}
 
     @property
@@ -104,6 +108,13 @@ def flattened(settings: Mapping[str, Any], before: str = "") -> dict[str, str]:
         else:
             found[f"{before}{name}"] = "" if value is None else str(value)
     return found
+
+
+def _study_file(text: str) -> dict[str, Any] | str:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _dict(about: Mapping[str, Any], name: str) -> dict[str, Any]:

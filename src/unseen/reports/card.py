@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from unseen.audits.hardness import SINGLES
+from unseen.errors import UnseenWarning
 from unseen.reports import croissant, genbench, reforms
 from unseen.reports.facts import CardFacts, DataFacts, PublishedSplit, read_card_facts
 from unseen.reports.markdown import Markdown, environment
 from unseen.reports.run import BASELINE, Run
 from unseen.reports.tables import sorted_findings
 from unseen.reports.wording import amount, bounds, called, capital, in_points, number, percent, points, scored
-from unseen.store import write_json, write_text
+from unseen.store import read_json, sha256_of, write_json, write_text
 from unseen.types import Measurement
 
 LEVELS = {"fail": "failed", "warn": "look closer", "ok": "in order", "skipped": "not checked"}
 """Levels of findings in words."""
 TELLING_APART = ("model", "space")
 """Tags by which a study tells apart what it measured on a dataset; scores are compared within one value of each."""
+WRITTEN = ".cards.json"
+"""Checksums of the cards as they were written."""
 PLAIN_FILE = re.compile(r"[A-Za-z0-9_.-]+")
 VECTORS = ("encoder", "using")
 """Parameters of a split that name the representation."""
@@ -31,7 +35,8 @@ VECTORS = ("encoder", "using")
 def write_cards(run_folder: str | Path) -> tuple[Path, ...]:
     """Write card.md, reforms.md and croissant.json into the run folder and return their paths.
 
-    The same folder gives the same bytes. Whatever the folder does not know is a visible blank.
+    The same folder gives the same bytes. Whatever the folder does not know is a visible blank. A file that a
+    person has changed since it was written stays as it is, with a warning.
     """
     facts = read_card_facts(run_folder)
     templates, checklist = environment(), reforms.items(facts)
@@ -39,11 +44,24 @@ def write_cards(run_folder: str | Path) -> tuple[Path, ...]:
     listed = templates.get_template("reforms.md").render(
         title=facts.title, sections=checklist, tally=reforms.tally(checklist)
     )
-    return (
-        write_text(facts.folder / "card.md", card),
-        write_text(facts.folder / "reforms.md", listed),
-        write_json(facts.folder / "croissant.json", croissant.croissant(facts)),
-    )
+    described = json.dumps(croissant.croissant(facts), indent=2, ensure_ascii=False) + "\n"
+    return _write_unless_edited(
+        facts.folder, {"card.md": card, "reforms.md": listed, "croissant.json": described}
+    )  # fmt: skip
+
+
+def _write_unless_edited(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write the files; those that are not as they were written last time have answers of a person in them."""
+    record = folder / WRITTEN
+    written: dict[str, Any] = read_json(record) if record.exists() else {}
+    for name, content in contents.items():
+        path = folder / name
+        if path.exists() and sha256_of(path) != written.get(name, sha256_of(path)):
+            warnings.warn(f"{path} was changed by hand and stays as it is", UnseenWarning, stacklevel=3)
+            continue
+        written[name] = sha256_of(write_text(path, content))
+    write_json(record, written)
+    return tuple(folder / name for name in contents)
 
 
 def context(facts: CardFacts) -> dict[str, Any]:

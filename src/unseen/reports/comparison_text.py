@@ -19,11 +19,14 @@ from unseen.reports.wording import (
     number,
     points,
     scored,
+    shortened,
 )  # fmt: skip
 from unseen.types import Measurement
 
 SAID = 6
 """Up to so many groups are told one by one in a sentence; of more, how many there are."""
+LONGEST = 60
+"""Characters of a setting that are shown."""
 ORDER = ("data", "space", "model", "family", "split", "seed")
 """Tags as a sentence lists them."""
 OWN = ("family", "part", "a", "b", "pairs", "rows", "metric", "slice", "against", "seed")
@@ -198,7 +201,7 @@ def _keys_named(keys: Iterable[Key], main: str) -> list[str]:
 
 
 def _side(text: str) -> str:
-    return text or DASH
+    return shortened(text, LONGEST) or DASH
 
 
 def _brief(what: str, change: Change) -> str:

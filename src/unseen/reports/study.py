@@ -10,6 +10,7 @@ from typing import Any
 from unseen.errors import InputError
 from unseen.reports.run import LatentMap, read_map
 from unseen.store import read_findings, read_json, read_measurements
+from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
 
@@ -79,11 +80,16 @@ class StudyRun:
         )  # fmt: skip
 
 
+def is_study(folder: str | Path) -> bool:
+    """Whether a run folder holds a study."""
+    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "study"
+
+
 def read_study_run(folder: str | Path) -> StudyRun:
     """The study in a run folder; what is damaged is said at once."""
     folder = Path(folder)
     about = read_json(folder / "run.json")
-    if about.get("kind") != "study":
+    if not is_study(folder):
         raise InputError(f"{folder} does not hold a study", fix="unseen run writes one")
     try:
         cells = tuple(Cell(**each) for each in about["cells"])

@@ -73,7 +73,7 @@ def track(
     if to not in TITLES:
         raise UnknownNameError.of("tracker", to, TITLES)
     found = read_any_run(run)
-    if "finished" in found.about and not found.about["finished"]:
+    if not found.about.get("finished"):
         raise InputError(f"the run in {found.folder} is not finished", fix="run the command that made it again")
     said = record_of(found, texts)
     service = _service(to)

@@ -13,6 +13,7 @@ from typing import Any
 from unseen import api
 from unseen.engines import Inline, Local
 from unseen.errors import InputError, UnknownNameError
+from unseen.reports.card import write_cards
 from unseen.reports.run import read_run
 from unseen.reports.stress_page import write_stress_page
 from unseen.reports.verdict import Verdict, hardest, verdict
@@ -98,6 +99,7 @@ def stress(
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         write_json(folder / "run.json", about)
+        write_cards(folder.path)
         report = write_stress_page(folder.path)
     run = read_run(folder.path)
     worst = hardest(run)

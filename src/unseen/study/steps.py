@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from unseen.engines import Step
@@ -64,17 +63,6 @@ def check_splitter(name: str, groups: str | None) -> None:
         raise InputError(f"the splitter {name!r} gives several splits", fix="take those that give one")
 
 
-@cache
-def _has_gpu() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
-
-
-def _gpus(model: Model) -> float:
-    return 1.0 if model.is_transformer and _has_gpu() else 0.0
-
-
 def space_step(source: Source, space: Space, seed: int) -> Step:
     """Train the model of a space on all rows that are not set aside, and encode every row."""
     shared = {"source": source.name}
@@ -86,9 +74,16 @@ def space_step(source: Source, space: Space, seed: int) -> Step:
         return Step(f"reduce {space.called}", f"{WORK}:reduce_vectors", settings, needs, shared)
     settings = {"source": source.basis, "encoder": space.encoder, "seed": seed}
     if space.encodes_untrained:
-        return Step(f"encode {space.called}", f"{WORK}:encode", settings, {}, shared, gpus=_gpus(space.of))
+        return Step(f"encode {space.called}", f"{WORK}:encode", settings, {}, shared, uses_gpu=space.of.is_transformer)
     settings |= {"model": space.model.described}
-    return Step(f"learn the space {space.called}", f"{WORK}:learn_space", settings, {}, shared, gpus=_gpus(space.model))
+    return Step(
+        f"learn the space {space.called}",
+        f"{WORK}:learn_space",
+        settings,
+        {},
+        shared,
+        uses_gpu=space.model.is_transformer,
+    )
 
 
 def split_step(source: Source, cut: Cut, seed: int) -> Step:
@@ -120,7 +115,7 @@ def train_step(
     shared = {"source": source.name}
     for role, other in (others or {}).items():
         settings[role], shared[role] = other.basis, other.name
-    return Step(name, f"{WORK}:train", settings, {"split": cut}, shared, gpus=_gpus(model))
+    return Step(name, f"{WORK}:train", settings, {"split": cut}, shared, uses_gpu=model.is_transformer)
 
 
 @dataclass(frozen=True)

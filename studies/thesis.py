@@ -1,0 +1,125 @@
+"""The thesis's experiments E1 to E8 with what runs without a network: docs/results/thesis.md.
+
+    python -m studies.thesis FOLDER [hatexplain] [stormfront] [smollm2]
+
+Runs the small studies into FOLDER, resumably, and writes the page from those that are finished. The data is looked
+for in $UNSEEN_DATA or in shared/data beside the checkout.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from benchmarks.setting import ROOT, data_folder, machine, table
+
+from unseen.engines import Local
+from unseen.reports.formats import Table, to_markdown
+from unseen.reports.study import StudyRun, read_study_run
+from unseen.reports.study_tables import correlation_table, costs, cross_model, overlaps, scores
+from unseen.study import run_study
+
+STUDIES = {
+    "hatexplain": "zuefle2023-hatexplain-small.toml",
+    "stormfront": "stormfront-small.toml",
+    "smollm2": "smollm2-small.toml",
+}
+E1 = [
+    ["BERT-base", "68.3", "66.0", "83.6"],
+    ["BERT-medium", "62.9", "60.2", "80.0"],
+    ["HateBERT", "68.5", "66.3", "84.5"],
+    ["RoBERTa-large", "66.4", "64.1", "82.2"],
+]
+E3 = [
+    ["BERT-base", "full", "47.3", "36.7"],
+    ["BERT-base", "bottleneck 50", "51.3", "29.0"],
+    ["BERT-base", "umap 50", "60.2", "37.9"],
+    ["RoBERTa-large", "bottleneck 50", "", "33.1"],
+    ["BERT-medium", "bottleneck 50", "", "28.2"],
+    ["HateBERT", "bottleneck 50", "", "30.1"],
+]
+E4 = [["BERT-base", "−7.6"], ["BERT-medium", "−10.8"], ["HateBERT", "−0.7"], ["RoBERTa-large", "+2.3"]]
+E5 = [["BERT-base", "67.1"], ["BERT-medium", "63.2"], ["RoBERTa-large", "67.2"]]
+E6 = [["BERT-medium", "30.6"], ["HateBERT", "35.2"], ["RoBERTa-large", "33.2"]]
+E7 = [
+    ["BERT-base", "94.1"], ["BERT-medium", "95.2"], ["HateBERT", "93.1"], ["RoBERTa-large", "17.5"],
+    ["BERT-base and HateBERT", "49.3"], ["other pairs", "25 to 35"],
+]  # fmt: skip
+E8 = [["word overlap", ".68"], ["under-represented keywords", ".63"], ["shift of source", ".69"], ["targets", ".43"]]
+READING: dict[str, str] = {}
+
+
+def write_page(runs: dict[str, StudyRun]) -> str:
+    """The page of all finished studies."""
+    parts = [
+        "# The thesis's experiments with other models\n",
+        f"{machine()}. Written by `python -m studies.thesis`; the settings are in the study files named below. "
+        "The thesis (Züfle 2023) fine-tuned BERT-base, BERT-medium, HateBERT and RoBERTa-large on all 17,305 posts; here "
+        "MiniLM (22.7 M parameters), a small network and TF-IDF with logistic regression see a part of them, so levels "
+        "are lower and intervals wider. What can be compared is the order of things.\n",
+    ]
+    for name, run in runs.items():
+        parts += [f"## {run.about['title']} (`studies/{STUDIES[name]}`)\n", *section(name, run)]
+    missing = [STUDIES[name] for name in STUDIES if name not in runs]
+    if missing:
+        parts.append(f"Not run yet: {', '.join(missing)}.\n")
+    return "\n".join(parts)
+
+
+def section(name: str, run: StudyRun) -> list[str]:
+    """The experiments of one study, with the thesis's figures where it has some."""
+    found = []
+    for data in run.about["datasets"]:
+        is_main = name == "hatexplain" and data == "hatexplain"
+        found += [f"### Scores on {data} (E1 to E5)\n", _shown(scores(run, data)), READING.get(f"{name} {data}", "")]
+        if is_main:
+            found += [
+                "The thesis, in percent. E1, random splits:\n", table(["model", "accuracy", "macro F1", "AUC"], E1),
+                "E3, accuracy:\n", table(["model", "representation", "subset-sum", "closest"], E3),
+                "E4, closest splits of pretrained vectors, points of accuracy:\n", table(["model", "change"], E4),
+                "E5, accuracy on independent posts after training on a closest split:\n", table(["model", "accuracy"], E5),
+            ]  # fmt: skip
+        crossed = [_shown(matrix.table()) for matrix in cross_model(run, data)]
+        if crossed:
+            found += ["### Cross-model (E6)\n", *crossed, READING.get(f"{name} E6", "")]
+            if is_main:
+                found += [
+                    "The thesis, accuracy on the closest split of BERT-base:\n",
+                    table(["trained", "accuracy"], E6),
+                ]
+        shared = [_shown(matrix.table()) for matrix in overlaps(run, data)]
+        if shared:
+            found += ["### Overlap of test parts (E7)\n", *shared, READING.get(f"{name} E7", "")]
+            if is_main:
+                found += ["The thesis, percent of closest test parts in common:\n", table(["", "share"], E7)]
+        if related := correlation_table(run, data):
+            found += ["### Properties and scores (E8)\n", _shown(related), READING.get(f"{name} E8", "")]
+            if is_main:
+                found += ["The thesis, Pearson's r with F1:\n", table(["property", "r"], E8)]
+    found += ["### Cost\n", _shown(costs(run))]
+    return [part for part in found if part]
+
+
+def _shown(given: Table) -> str:
+    return to_markdown(given)
+
+
+def main() -> None:
+    """Run what is named, or everything, then write the page."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("HateXplain is not here: name its folder by UNSEEN_DATA")
+    os.environ["UNSEEN_DATA"] = str(folder)
+    out = Path(sys.argv[1])
+    for name in sys.argv[2:] or STUDIES:
+        path = ROOT / "studies" / STUDIES[name]
+        run_study(
+            path, engine=Local(), out=out / name, store=out / "steps", command=f"python -m studies.thesis FOLDER {name}"
+        )
+    finished = {name: read_study_run(out / name) for name in STUDIES if (out / name / "report.html").exists()}
+    (ROOT / "docs" / "results" / "thesis.md").write_text(write_page(finished), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""The report of a study: every table there, nothing invented, readable on a telephone."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import browser
+import pytest
+
+from unseen.engines import Inline
+from unseen.reports.study import StudyRun, read_study_run
+from unseen.reports.study_page import write_study_page
+from unseen.reports.study_tables import correlation_table, cross_model, curves, headline, overlaps, scores, tables
+from unseen.store import read_json, write_json
+from unseen.study import run_study
+
+browse, probe = browser.browse, browser.probe
+STUDY = """
+title = "<script>document.title = 'it ran'</script>"
+[data.sample]
+limit = 300
+[model.tfidf]
+use = "logistic"
+[model.strong]
+use = "logistic"
+vary.C = [0.1, 1.0, 10.0]
+[space.tfidf]
+[space.wide]
+model = "tfidf"
+as = "pca-20"
+[split.random]
+[split.closest]
+seeds = [1, 2]
+[[experiment]]
+name = "own"
+models = ["own", "strong"]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("study")
+    (place / "study.toml").write_text(STUDY)
+    done = run_study(place / "study.toml", engine=Inline(), out=place / "out", store=place / "store")
+    assert not done.failures
+    return done.folder
+
+
+@pytest.fixture
+def run(folder: Path) -> StudyRun:
+    return read_study_run(folder)
+
+
+def test_tables_are_files_in_three_formats(folder: Path, run: StudyRun) -> None:
+    names = set(tables(run))
+    assert names >= {"sample-scores", "sample-correlations", "costs", "strong-by-c", "sample-closest-test-macro-f1"}
+    assert {path.name for path in (folder / "tables").iterdir()} == {
+        f"{name}.{suffix}" for name in names for suffix in ("csv", "md", "tex")
+    }
+    with (folder / "tables" / "sample-scores.csv").open() as file:
+        lines = list(csv.reader(file))
+    assert lines[0][:3] == ["model", "space that was cut", "split"]
+    assert len(lines) == 1 + len(scores(run, "sample").rows)
+
+
+def test_matrices_have_the_levels_of_their_cells(run: StudyRun) -> None:
+    matrix = next(each for each in cross_model(run, "sample") if "macro" in each.title)
+    assert matrix.rows == ("tfidf-own", "tfidf-pca-20", "random splits")
+    cell = next(each for each in run.cells if each.space == "tfidf-pca-20" and each.model == "strong C=1.0")
+    level = run.level(cell, "f1.macro")
+    assert level is not None
+    assert matrix.values[1][matrix.columns.index("strong C=1.0")] == level.value
+    (shared,) = overlaps(run, "sample")
+    assert shared.values[0][1] == shared.values[1][0]
+    assert all(0 <= (value or 0) <= 1 for line in shared.values for value in line)
+
+
+def test_the_difficulty_curve_begins_with_random_splits(run: StudyRun) -> None:
+    found = curves(run, "sample")
+    assert found.keys() == {"tfidf-own", "tfidf-pca-20"}
+    for curve in found.values():
+        assert len(curve.points) == 3
+        assert "random" in {point.split for point in curve.points}
+
+
+def test_sentences_and_correlations(run: StudyRun) -> None:
+    (said,) = headline(run)
+    assert said.startswith("On sample the hardest split is closest in the space of tfidf-")
+    table = correlation_table(run, "sample")
+    assert table is not None
+    assert len({line[:2] for line in table.rows}) == len(table.rows)
+
+
+def test_the_same_folder_gives_the_same_page(folder: Path) -> None:
+    first = write_study_page(folder).read_bytes()
+    assert write_study_page(folder).read_bytes() == first
+
+
+def test_failures_gates_and_energy_are_shown(folder: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(folder, tmp_path / "run")
+    about = read_json(folder / "run.json")
+    gate = {"what": "fall", "metric": "f1.macro", "split": "closest", "data": "", "space": "", "model": "",
+            "part": "test", "at_most": 0.1, "at_least": None}  # fmt: skip
+    about |= {"failures": {"train": "it broke"}, "gates": [{"gate": gate, "value": 0.3, "passed": False}]}
+    write_json(tmp_path / "run" / "run.json", about | {"joules": 7200.0})
+    page = write_study_page(tmp_path / "run").read_text()
+    for said in ("1 steps were not done", "it broke", "failed", "at most .10", "2.0 watt-hours"):
+        assert said in page
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not browser.CHROMIUM.exists(), reason="no browser: chromium is missing")
+def test_it_fits_a_telephone_and_runs_nothing(
+    folder: Path, browse: Callable[..., str], probe: Callable[..., dict[str, Any]]
+) -> None:
+    page = folder / "report.html"
+    dom = browse(page, "--dump-dom")
+    assert "<script" not in dom
+    assert dom.count("<svg") >= 2 + 2 + 2
+    found = probe(page.read_text(encoding="utf-8"), browser.PHONE)
+    assert found["over"] == []
+    assert found["scrolls"] <= found["width"]
+    assert found["ran"] != "it ran"
+    assert page.stat().st_size < 2_000_000
