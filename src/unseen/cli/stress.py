@@ -50,6 +50,7 @@ def stress(
     seed: Annotated[int, typer.Option(help="Of everything but the trainings on splits.")] = 42,
     texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
     fail_above: Annotated[float | None, typer.Option(help="Exit 1 when the metric falls by more, e.g. 0.2.")] = None,
+    workers: Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs; do nothing.")
     ] = False,
@@ -91,7 +92,7 @@ def stress(
     command = shlex.join(["unseen", *sys.argv[1:]])
     with notes(quiet), progress(quiet):
         announce = None if quiet else lambda plan: typer.echo(described(plan), err=True)
-        done = study.stress(data, command=command, announce=announce, fail_above=fail_above, **given)
+        done = study.stress(data, command=command, workers=workers, announce=announce, fail_above=fail_above, **given)
     tell(done, as_json)
     if fail_above is not None and (done.fall is None or done.fall > fail_above):
         if not as_json:
