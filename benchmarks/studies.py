@@ -15,7 +15,6 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.setting import ROOT, machine, table
-
 from unseen.engines import ENGINES, Step, Workspace, in_order
 from unseen.store import read_measurements
 from unseen.store.results import Results
