@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +128,29 @@ def test_two_run_at_once_with_one_thread_each(engine: Engine, tmp_path: Path) ->
     assert not any(each.error for each in outcomes)
     found = next(each.step for each in outcomes if each.step.name == "threads")
     assert (results.folder(found.key) / "threads.txt").read_text() == "1"
+
+
+def test_workers_do_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import chores; from pathlib import Path\n"
+        "from unseen.engines import Local; from unseen.store.results import Results\n"
+        "place = Path(sys.argv[2]); step = chores.step('long', place / 'pid', work='sleep')\n"
+        "list(Local(workers=1).run([step], Results(place / 'results'), {}))"
+    )
+    run = subprocess.Popen([sys.executable, "-c", program, str(Path(__file__).parent), str(tmp_path)])
+    worker = int(_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    run.kill()
+    run.wait()
+    _until(lambda: not Path(f"/proc/{worker}").exists())
+
+
+def _until(true: Callable[[], Any], seconds: float = 60) -> Any:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := true():
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not come true")
 
 
 def test_wrong_numbers_of_workers() -> None:

@@ -6,6 +6,8 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,8 +96,8 @@ class _Crew:
         return ProcessPoolExecutor(
             1,
             env=dict.fromkeys(THREAD_VARIABLES, str(self.engine.threads)),
-            initializer=import_from,
-            initargs=(sys.path,),
+            initializer=_begin,
+            initargs=(sys.path, os.getpid()),
         )
 
     def _finished(self) -> Iterator[Outcome]:
@@ -125,6 +127,18 @@ def _died(step: Step) -> UnseenError:
 def cores() -> int:
     """Cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _begin(path: Sequence[str], parent: int) -> None:
+    """Make a worker one that imports what its parent can, and does not outlive it."""
+    import_from(path)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def import_from(path: Sequence[str]) -> None:
