@@ -80,6 +80,8 @@ def test_files_lie_beside_the_study(tmp_path: Path) -> None:
     [
         (("limit = 300", "limt = 300"), "[data.sample]: 'limt' is not known here; did you mean 'limit'?"),
         (("limit = 300", 'source = "smaple"'), "did you mean 'sample'?"),
+        (("limit = 300", "limit = 30"), "limit must be at least 50"),
+        (("limit = 300", "independent = 1.5"), "independent must be a share below 1"),
         (("epochs = 2", "epoch = 2"), "[model.neural]"),
         (('use = "logistic"', 'use = "logistc"'), "did you mean 'logistic'?"),
         (('"neural", "tfidf"', '"neural", "tfid"'), "[space.all] model: 'tfid' is not defined; did you mean 'tfidf'?"),
@@ -107,6 +109,19 @@ def test_all_mistakes_come_at_once(tmp_path: Path) -> None:
     said = problems(tmp_path, wrong)
     for place in ("[data.sample]", "[model.neural]", "[split.closest]", "[[experiment]] x", "[[gate]]", "[train]"):
         assert place in said
+
+
+def test_an_experiment_without_a_space_cuts_none_and_names_its_models(tmp_path: Path) -> None:
+    said = problems(tmp_path, SMALL + '[[experiment]]\nname = "x"\nspaces = []\n')
+    assert "has no space, so no model of its own" in said
+    assert "which closest would cut" in said
+    right = '[[experiment]]\nname = "x"\nspaces = []\nsplits = "random"\nmodels = "tfidf"\n'
+    assert study(tmp_path, SMALL + right).experiments[0].spaces == ()
+
+
+def test_gates_name_what_there_is(tmp_path: Path) -> None:
+    said = problems(tmp_path, SMALL + '[[gate]]\nwhat = "fall"\nsplit = "closets"\nat_most = 1\n')
+    assert "[[gate]] split: 'closets' is not defined; did you mean 'closest'?" in said
 
 
 def test_what_is_no_study(tmp_path: Path) -> None:

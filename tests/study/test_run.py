@@ -172,7 +172,7 @@ split = "random"
 at_least = 0.01
 [[gate]]
 what = "score"
-split = "nowhere"
+model = "nobody"
 at_least = 0.1
 """
     done = run_study(write(ran, STUDY + gates, "gated.toml"), engine=Inline(), out=ran / "gated", store=ran / "store")
@@ -211,6 +211,15 @@ def test_sizes_that_vary_are_compared_with_random_splits_of_the_same_size(tmp_pa
         "sample.random test=0.3.1": 0.3,
         "sample.random test=0.3.2": 0.3,
     }
+
+
+def test_two_models_of_one_name(tmp_path: Path) -> None:
+    from unseen.errors import InputError
+
+    clash = '[model.minilm]\n[model.minilm-bottleneck-50]\nuse = "minilm"\nbottleneck = 40\n[space.minilm]\n'
+    study = read_study(write(tmp_path, STUDY.replace("[space.all]", f"{clash}[space.all]")))
+    with pytest.raises(InputError, match="two models are called 'minilm-bottleneck-50'"):
+        _ = Grid(study, load_sources(study)).cells
 
 
 def test_added_training_data(tmp_path: Path) -> None:

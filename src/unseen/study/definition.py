@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.study.settings import BASELINE
+from unseen.study.source import Wanted
 from unseen.study.spaces import Model, Space
 
 OWN_MODEL = "own"
@@ -15,19 +16,12 @@ OWN_MODEL = "own"
 
 
 @dataclass(frozen=True)
-class Data:
-    """One dataset of a study: what `unseen.load` takes, and what is set aside."""
+class Data(Wanted):
+    """One dataset of a study: what `unseen.load` takes, and what is wanted of it."""
 
     name: str
     source: str
     load: Mapping[str, Any] = field(default_factory=dict)
-    limit: int | None = None
-    independent: float | str = 0.1
-    """A share of all rows, 0 for none, or a file: of a known dataset by its name, else one like the source."""
-    groups: str | None = None
-    slices: tuple[str, ...] = ()
-    agreement: str | None = None
-    neutral: str | None = None
     varied: Mapping[str, Any] = field(default_factory=dict)
 
 

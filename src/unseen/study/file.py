@@ -19,7 +19,7 @@ from unseen.splits import SPLITTERS
 from unseen.study.definition import OWN_MODEL, Data, Experiment, Gate, Splits, Study
 from unseen.study.settings import BASELINE
 from unseen.study.spaces import Model, Space
-from unseen.study.steps import check_splitter
+from unseen.study.steps import check_splitter, reads_vectors
 
 Made = TypeVar("Made")
 STANDS_FOR = {"data": "source", "model": "use", "split": "use"}
@@ -71,7 +71,7 @@ class _Reader:
         seeds = self._seeds("[train]", train.get("seeds"))
         defined: dict[str, Mapping[str, Any]] = {"data": data, "spaces": spaces, "splits": splits, "models": models}
         experiments = self._experiments(defined)
-        gates = tuple(gate for each in self._array("gate") if (gate := self._gate(each, metric)))
+        gates = tuple(gate for each in self._array("gate") if (gate := self._gate(each, metric, defined)))
         if self.problems:
             return None
         return Study(
@@ -96,7 +96,11 @@ class _Reader:
         given = {key: value for key, value in table.items() if key in own and key != "source"}
         if isinstance(given.get("independent"), str) and (self.path.parent / given["independent"]).is_file():
             given["independent"] = str(self.path.parent / given["independent"])
-        given["slices"] = tuple(given.get("slices", ()))
+        given["slices"] = tuple(_listed(given.get("slices", [])))
+        if not isinstance(given.get("independent", 0.1), str) and not 0 <= given.get("independent", 0.1) < 1:
+            raise InputError(f"independent must be a share below 1, or a file, not {given['independent']}")
+        if given.get("limit", 50) < 50:
+            raise InputError(f"limit must be at least 50, not {given['limit']}")
         load = {key: value for key, value in table.items() if key in loading}
         return Data(name, source, load, **given, varied=varied)
 
@@ -159,9 +163,19 @@ class _Reader:
             also = [OWN_MODEL] if kind == "models" else []
             asked = table.get(kind, OWN_MODEL if kind == "models" else list(known))
             chosen[kind] = tuple(self._chosen(f"{place} {kind}", asked, [*known, *also], groups))
-        return Experiment(table["name"], **chosen)
+        experiment = Experiment(table["name"], **chosen)
+        if not experiment.spaces:
+            self._without_space(place, experiment, defined["splits"])
+        return experiment
 
-    def _gate(self, table: Mapping[str, Any], metric: str) -> Gate | None:
+    def _without_space(self, place: str, experiment: Experiment, splits: Mapping[str, Splits]) -> None:
+        if OWN_MODEL in experiment.models:
+            self.problems.append(f"{place} has no space, so no model of its own: name its models")
+        cutting = [name for name in experiment.splits if reads_vectors(splits[name].use)]
+        if cutting:
+            self.problems.append(f"{place} has no space, which {', '.join(cutting)} would cut")
+
+    def _gate(self, table: Mapping[str, Any], metric: str, defined: Mapping[str, Mapping[str, Any]]) -> Gate | None:
         self._known("[[gate]]", table, [each.name for each in fields(Gate)])
         if table.get("what") not in ("fall", "score"):
             self.problems.append("[[gate]] what must be fall or score")
@@ -169,6 +183,9 @@ class _Reader:
         if not {"at_most", "at_least"} & table.keys():
             self.problems.append("[[gate]] needs at_most or at_least")
             return None
+        for key, kind in (("data", "data"), ("space", "spaces"), ("split", "splits")):
+            if table.get(key):
+                self._chosen(f"[[gate]] {key}", table[key], defined[kind], {})
         known = {each.name for each in fields(Gate)}
         return replace(Gate("fall", metric=metric), **{key: value for key, value in table.items() if key in known})
 

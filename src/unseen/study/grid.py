@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from unseen import api
-from unseen.data.catalogue import cards
 from unseen.engines import Step, in_order
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError
 from unseen.splits.quotas import rows_asked
-from unseen.study.aside import limited, set_aside
-from unseen.study.definition import OWN_MODEL, Data, Splits, Study
+from unseen.study.definition import OWN_MODEL, Splits, Study
 from unseen.study.settings import BASELINE
-from unseen.study.source import Source
+from unseen.study.source import Source, load_source
 from unseen.study.spaces import Model, Space
 from unseen.study.steps import (
     Asked,
@@ -57,24 +54,7 @@ class Cell:
 
 def load_sources(study: Study) -> dict[str, Source]:
     """The data of a study, loaded, limited, with the independent rows set aside."""
-    return {name: _load(name, table, study.seed) for name, table in study.data.items()}
-
-
-def _load(name: str, table: Data, seed: int) -> Source:
-    named = [*table.slices, *filter(None, (table.groups, table.agreement))]
-    load = dict(table.load)
-    if named and "attributes" in load:
-        load["attributes"] = list(dict.fromkeys([*load["attributes"], *named]))
-    data = api.load(table.source, **load)
-    for attribute in named:
-        data.attribute(attribute)
-    if table.neutral is not None and table.neutral not in data.label_names:
-        raise UnknownNameError.of(f"[data.{name}] label", table.neutral, data.label_names)
-    aside: float | str | Dataset = table.independent
-    if isinstance(aside, str) and table.source in cards():
-        aside = api.load(table.source, **load | {"file": aside})
-    data = limited(data, table.limit, seed)
-    return Source(name, *set_aside(data, aside, table.groups, seed))
+    return {name: load_source(table.source, table.load, table, study.seed, name) for name, table in study.data.items()}
 
 
 class Grid:
@@ -90,7 +70,10 @@ class Grid:
         """Every cell of every experiment, the random splits they are compared with included."""
         found: dict[Cell, None] = {}
         for data, space, splits, model, own in self._crossed():
-            self._models.setdefault(model.called, model)
+            if self._models.setdefault(model.called, model).described != model.described:
+                raise InputError(
+                    f"two models are called {model.called!r}", fix="give the one in the study file another name"
+                )
             cell = Cell(data, space, splits.name, model.called, own or splits.use == BASELINE, splits.test, splits.dev)
             found[cell] = found[self.control_of(cell)] = None
         return list(found)
@@ -107,11 +90,6 @@ class Grid:
                             yield data, name if reads_vectors(splits.use) else "", splits, model, own
                     if not experiment.spaces:
                         for each in experiment.models:
-                            if each == OWN_MODEL:
-                                raise InputError(
-                                    f"the experiment {experiment.name!r} has no space, so no model of its own",
-                                    fix="name its models",
-                                )
                             yield data, "", splits, study.models[each], True
 
     def _trained_in(self, models: tuple[str, ...], space: Space) -> Iterator[tuple[Model, bool]]:

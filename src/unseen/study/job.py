@@ -10,9 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unseen import api
 from unseen.engines import Inline, Local
-from unseen.errors import InputError, UnknownNameError
 from unseen.reports.card import write_cards
 from unseen.reports.run import read_run
 from unseen.reports.stress_page import write_stress_page
@@ -20,12 +18,10 @@ from unseen.reports.verdict import Verdict, hardest, verdict
 from unseen.splits.partition import versions
 from unseen.splits.quotas import rows_asked
 from unseen.store import write_json
-from unseen.study.aside import limited, set_aside
 from unseen.study.folder import RunFolder
 from unseen.study.graph import Graph, carry_out, timings
 from unseen.study.settings import Settings, settled
-from unseen.study.source import Source
-from unseen.types import Dataset
+from unseen.study.source import load_source
 
 SETTINGS = {each.name for each in fields(Settings)} - {"model", "params"}
 FASTER = 3.0
@@ -147,23 +143,8 @@ def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | Non
     chosen = {name: value for name, value in given.items() if name in SETTINGS}
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
     settings = settled(model, budget, params=params, **chosen)
-    if isinstance(source, Dataset):
-        if columns:
-            raise InputError(f"{', '.join(columns)} has no effect on a Dataset", fix="leave it out")
-        data = source
-    else:
-        named = [*settings.slices, *filter(None, (settings.groups, settings.agreement))]
-        if named and (not isinstance(source, str) or Path(source).exists()):
-            columns["attributes"] = list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))
-        data = api.load(source, **columns)
     settings.space.model.recipe()  # a mistake should be seen before anything is done
-    for name in filter(None, (*settings.slices, settings.groups, settings.agreement)):
-        data.attribute(name)
-    if settings.neutral is not None and settings.neutral not in data.label_names:
-        raise UnknownNameError.of("label", settings.neutral, data.label_names)
-    data = limited(data, settings.limit, settings.seed)
-    data, aside = set_aside(data, settings.independent, settings.groups, settings.seed)
-    return Graph(Source(data.name, data, aside), settings)
+    return Graph(load_source(source, columns, settings, settings.seed), settings)
 
 
 def _about(graph: Graph, command: str | None, fail_above: float | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric as metric_of
+from unseen.study.source import Wanted
 from unseen.study.spaces import Model, Space
 from unseen.study.steps import check_splitter
 
@@ -21,7 +22,7 @@ BUDGETS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Wanted):
     """The settings of one run; everything that decides a number is in here."""
 
     model: str
@@ -34,21 +35,12 @@ class Settings:
     test: float = 0.1
     dev: float = 0.1
     """Share of the training rows that serves as validation data."""
-    independent: float | str = 0.1
-    """A share of all rows, or a file."""
     seeds: tuple[int, ...] = (42,)
     crossed: bool = False
     """Every seed on every random split; else each random split has a seed of its own where there are enough."""
     seed: int = 42
     """Of everything but the trainings on the splits."""
     metric: str = "f1.macro"
-    groups: str | None = None
-    slices: tuple[str, ...] = ()
-    agreement: str | None = None
-    """Attribute that says how far annotators agreed."""
-    neutral: str | None = None
-    """The label that means nothing is there, for the properties that compare class words."""
-    limit: int | None = None
     texts: bool = False
 
     def __post_init__(self) -> None:

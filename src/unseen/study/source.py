@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unseen import api
 from unseen.analysis import Words
+from unseen.data.catalogue import cards
 from unseen.engines.steps import key_of
-from unseen.study.aside import Mask
+from unseen.errors import InputError, UnknownNameError
+from unseen.study.aside import Mask, limited, set_aside
 from unseen.types import Dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a run says of its data."""
+
+    limit: int | None = None
+    """At most so many rows, drawn at random with the class mix of all."""
+    independent: float | str = 0.1
+    """A share of all rows, 0 for none, or a file: of a known dataset by its name, else one like the source."""
+    groups: str | None = None
+    """Attribute whose values stay on one side of every split."""
+    slices: tuple[str, ...] = ()
+    """Attributes to score by."""
+    agreement: str | None = None
+    """Attribute that says how far annotators agreed."""
+    neutral: str | None = None
+    """The label that means nothing is there, for the properties that compare class words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +72,33 @@ class Source:
     def independent(self) -> Dataset:
         """The rows that were set aside."""
         return self.data.take(np.flatnonzero(self.aside))
+
+
+def load_source(source: Any, columns: Mapping[str, Any], wanted: Wanted, seed: int, name: str | None = None) -> Source:
+    """The data of a run: loaded, limited, with the independent rows set aside, and everything it names there.
+
+    `source` and `columns` are what `unseen.load` takes; or `source` is a Dataset.
+    """
+    named = [*wanted.slices, *filter(None, (wanted.groups, wanted.agreement))]
+    data = _load(source, dict(columns), named)
+    for attribute in named:
+        data.attribute(attribute)
+    if wanted.neutral is not None and wanted.neutral not in data.label_names:
+        raise UnknownNameError.of("label", wanted.neutral, data.label_names)
+    aside: float | str | Dataset = wanted.independent
+    if isinstance(aside, str) and not Path(aside).exists() and isinstance(source, str) and source in cards():
+        aside = api.load(source, **dict(columns) | {"file": aside})
+    data = limited(data, wanted.limit, seed)
+    return Source(name or data.name, *set_aside(data, aside, wanted.groups, seed))
+
+
+def _load(source: Any, columns: dict[str, Any], named: list[str]) -> Dataset:
+    if isinstance(source, Dataset):
+        if columns:
+            raise InputError(f"{', '.join(columns)} has no effect on a Dataset", fix="leave it out")
+        return source
+    # a known dataset and the sample have attributes by themselves; of a table only those that are named are read
+    is_table = not isinstance(source, str) or Path(source).exists()
+    if named and (is_table or "attributes" in columns):
+        columns["attributes"] = list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))
+    return api.load(source, **columns)
