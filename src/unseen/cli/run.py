@@ -32,7 +32,7 @@ def run(
 ) -> None:
     """Run a grid of experiments: data × models × spaces × splits × seeds, each step once, resumable.
 
-    Example: unseen run studies/small.toml --plan
+    Example: unseen run study.toml --plan
     """
     from unseen import study as studies
     from unseen.engines import ENGINES

@@ -19,6 +19,7 @@ from unseen.reports.run import BASELINE, Run
 from unseen.reports.tables import sorted_findings
 from unseen.reports.wording import amount, bounds, called, capital, in_points, number, percent, points, scored
 from unseen.store import read_json, sha256_of, write_json, write_text
+from unseen.store.files import json_text
 from unseen.types import Measurement
 
 LEVELS = {"fail": "failed", "warn": "look closer", "ok": "in order", "skipped": "not checked"}
@@ -44,7 +45,7 @@ def write_cards(run_folder: str | Path) -> tuple[Path, ...]:
     listed = templates.get_template("reforms.md").render(
         title=facts.title, sections=checklist, tally=reforms.tally(checklist)
     )
-    described = json.dumps(croissant.croissant(facts), indent=2, ensure_ascii=False) + "\n"
+    described = json_text(croissant.croissant(facts))
     return _write_unless_edited(
         facts.folder, {"card.md": card, "reforms.md": listed, "croissant.json": described}
     )  # fmt: skip

@@ -53,9 +53,14 @@ def write_text(path: str | Path, text: str) -> Path:
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
     """Write `content` as readable JSON."""
+    return write_text(path, json_text(content))
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """`content` as readable JSON that can be written as UTF-8."""
     text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain) + "\n"
     # a file name that is not UTF-8 holds lone surrogates; Python's backslash form of them is JSON's
-    return write_text(path, text.encode("utf-8", "backslashreplace").decode())
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
