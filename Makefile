@@ -37,6 +37,8 @@ docs: $(READY)  ## write docs/cli.md from the commands' own help
 bench: $(READY)  ## run the benchmarks of benchmarks/ and rewrite docs/results (long)
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.studies
+	$(BIN)/python -m benchmarks.corpora
 
 clean:  ## remove what was built
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache
