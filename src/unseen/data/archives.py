@@ -19,8 +19,8 @@ from unseen.errors import FetchError
 MOST_FILES = 200_000
 MOST_BYTES = 4 * 2**30
 BLOCK = 1 << 20
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
-"""What reading a damaged archive raises; the last is zipfile's word for a compression it does not know."""
+BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
+"""What reading a damaged archive raises; the last is zipfile's for an encrypted one, or an unknown compression."""
 
 
 def unpack(archive: Path, folder: Path) -> Path:

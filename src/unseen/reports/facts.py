@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from unseen.data.catalogue import Card, cards
-from unseen.errors import InputError, UnseenError
+from unseen.errors import InputError
 from unseen.registry import VERSION
+from unseen.reports.reading import tried
 from unseen.reports.run import BASELINE, DEFAULT_METRIC, SplitCard
 from unseen.store import read_findings, read_json, read_measurements, read_split, sha256_of
 from unseen.types import PARTS, Finding, Measurement, Origin
 
 Read = TypeVar("Read")
-OPTIONAL = ("measurements.csv", "findings.csv")
 NOWHERE = ("", "not stated")
 """What the catalogue writes where it does not know a licence."""
 
@@ -112,35 +112,22 @@ def read_card_facts(folder: str | Path) -> CardFacts:
             fix="run the same command again: it goes on where it stopped",
         )
     problems: list[str] = []
-    said = _try(_about, folder / "run.json", problems)
+    said = tried(_about, folder / "run.json", problems)
     about = said or {}
-    measured = _try(read_measurements, folder / "measurements.csv", problems) or []
-    findings = _try(read_findings, folder / "findings.csv", problems) or []
-    datasets = None if said is None else _try(lambda path: _datasets(about), folder / "run.json", problems)
+    measured = tried(read_measurements, folder / "measurements.csv", problems, optional=True) or []
+    findings = tried(read_findings, folder / "findings.csv", problems, optional=True) or []
+    datasets = None if said is None else tried(lambda path: _datasets(about), folder / "run.json", problems)
     paths = _split_paths(folder, about.get("splits"))
     if not paths:
         problems.append("splits/*.json is missing")
     families = _families(about, measured)
     # Without its data no split can be placed, and that is one problem, not one per split.
-    read = [_try(lambda path: _split(path, datasets, families), path, problems) for path in paths] if datasets else []
+    read = [tried(lambda path: _split(path, datasets, families), path, problems) for path in paths] if datasets else []
     if problems or datasets is None:
         raise InputError(f"files of the run folder {folder} are damaged", problems=problems)
     title = ", ".join(data.name for data in datasets.values())
     splits = sorted(filter(None, read), key=lambda each: (each.dataset, each.card.family != BASELINE, each.card.name))
     return CardFacts(folder, title, datasets, tuple(splits), tuple(measured), tuple(findings), about)
-
-
-def _try(read: Callable[[Path], Read], path: Path, problems: list[str]) -> Read | None:
-    """What `read` makes of the file; None when it is an absent table, or a failure that became one of `problems`."""
-    if path.name in OPTIONAL and not path.exists():
-        return None
-    try:
-        return read(path)
-    except UnseenError as cause:
-        problems.append("; ".join([cause.message, *cause.problems[:3]]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as cause:
-        problems.append(f"{path}: {type(cause).__name__}: {cause}")
-    return None
 
 
 def _about(path: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, UnseenError
+from unseen.errors import InputError
+from unseen.reports.reading import tried
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import PARTS, Certificate, Finding, Measurement
@@ -167,33 +168,21 @@ def read_run(folder: str | Path) -> Run:
             fix="run the same unseen stress command again: it goes on where it stopped",
         )
     problems: list[str] = []
-    about = _try(_about, folder / "run.json", problems)
-    measured = _try(read_measurements, folder / "measurements.csv", problems)
-    properties = _try(read_measurements, folder / "properties.csv", problems)
-    findings = _try(read_findings, folder / "findings.csv", problems)
+    about = tried(_about, folder / "run.json", problems)
+    measured = tried(read_measurements, folder / "measurements.csv", problems)
+    properties = tried(read_measurements, folder / "properties.csv", problems)
+    findings = tried(read_findings, folder / "findings.csv", problems)
     named = about.get("splits") if about else None
-    splits = _try(lambda path: _splits(path, measured or [], named), folder / "splits", problems)
-    map_ = _try(read_map, folder / "map.parquet", problems, optional=True)
-    clusters = _try(_clusters, folder / "clusters.json", problems, optional=True)
-    examples = _try(_examples, folder / "examples.json", problems, optional=True)
+    splits = tried(lambda path: _splits(path, measured or [], named), folder / "splits", problems)
+    map_ = tried(read_map, folder / "map.parquet", problems, optional=True)
+    clusters = tried(_clusters, folder / "clusters.json", problems, optional=True)
+    examples = tried(_examples, folder / "examples.json", problems, optional=True)
     if about is None or measured is None or properties is None or findings is None or splits is None or problems:
         raise InputError(f"files of the run folder {folder} are damaged", problems=problems)
     measured = _of_model(measured, str(about.get("model", "")))
     return Run(
         folder, about, splits, tuple(measured), tuple(properties), tuple(findings), map_, clusters or (), examples
     )
-
-
-def _try(read: Callable[[Path], Read], path: Path, problems: list[str], optional: bool = False) -> Read | None:
-    if optional and not path.exists():
-        return None
-    try:
-        return read(path)
-    except UnseenError as cause:
-        problems.append("; ".join([cause.message, *cause.problems[:3]]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as cause:
-        problems.append(f"{path}: {type(cause).__name__}: {cause}")
-    return None
 
 
 def _about(path: Path) -> dict[str, Any]:

@@ -16,16 +16,23 @@ from unseen.types import Finding, Measurement
 
 @dataclass(frozen=True)
 class Cell:
-    """One model on the splits of one kind."""
+    """One model on the splits of one kind: the trainings that are summed up in one number."""
 
     data: str
     space: str
+    """Empty for splits that cut no latent space."""
     family: str
+    """The way of splitting, as the study calls it."""
     model: str
     own: bool
     """Whether the space that was cut is the model's."""
     test: float
     dev: float
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """What its rows are marked with."""
+        return {"data": self.data, "model": self.model} | ({"space": self.space} if self.space else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from unseen.engines import Step, in_order
 from unseen.errors import InputError
+from unseen.reports.study import Cell
 from unseen.splits.quotas import rows_asked
 from unseen.study.definition import OWN_MODEL, Splits, Study
 from unseen.study.settings import BASELINE
@@ -29,27 +29,6 @@ from unseen.study.steps import (
     train_step,
 )
 from unseen.types import Dataset
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One model on the splits of one kind: the trainings that are summed up in one number."""
-
-    data: str
-    space: str
-    """Empty for splits that cut no latent space."""
-    family: str
-    """The way of splitting, as the study calls it."""
-    model: str
-    own: bool
-    """Whether the model is the one whose space is cut."""
-    test: float
-    dev: float
-
-    @property
-    def tags(self) -> dict[str, Any]:
-        """What its rows are marked with."""
-        return {"data": self.data, "model": self.model} | ({"space": self.space} if self.space else {})
 
 
 def load_sources(study: Study) -> dict[str, Source]:

@@ -15,6 +15,7 @@ from unseen.engines import Step
 from unseen.engines.energy import joules
 from unseen.progress import track
 from unseen.reports.card import write_cards
+from unseen.reports.study import Cell
 from unseen.reports.study_page import write_study_page
 from unseen.reports.study_tables import TELLING
 from unseen.roles import Engine
@@ -33,7 +34,7 @@ from unseen.study.definition import Gate
 from unseen.study.describing import MAP
 from unseen.study.file import read_study
 from unseen.study.folder import RunFolder
-from unseen.study.grid import Cell, Grid, file_name, load_sources
+from unseen.study.grid import Grid, file_name, load_sources
 from unseen.study.job import package_versions
 from unseen.study.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
 from unseen.study.work import SPLIT
