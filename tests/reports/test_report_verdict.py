@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from fake_run import FakeRun
 
+from unseen.reports.case import hardest
 from unseen.reports.run import Run, SplitCard, read_run
-from unseen.reports.verdict import hardest, verdict
+from unseen.reports.verdict import verdict
 from unseen.reports.wording import called, points
 from unseen.store import read_measurements, write_measurements
 from unseen.types import Certificate, Measurement

@@ -10,9 +10,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from unseen.reports import tables, wording
+from unseen.reports.case import Case, chance, hardest, hardest_split
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
 from unseen.reports.run import BASELINE, Run, SplitCard, read_run
-from unseen.reports.verdict import Case, chance, hardest, hardest_split, verdict
+from unseen.reports.verdict import verdict
 from unseen.store import write_text
 
 MOST_MAPS = 11

@@ -12,9 +12,10 @@ from typing import Any
 
 from unseen.engines import Inline, Local
 from unseen.reports.card import write_cards
+from unseen.reports.case import hardest
 from unseen.reports.run import read_run
 from unseen.reports.stress_page import write_stress_page
-from unseen.reports.verdict import Verdict, hardest, verdict
+from unseen.reports.verdict import Verdict, verdict
 from unseen.splits.partition import versions
 from unseen.splits.quotas import rows_asked
 from unseen.store import write_json
