@@ -7,7 +7,7 @@ import os
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # read once, when numpy is first imported
 
-from collections.abc import Callable  # noqa: E402
+from collections.abc import Callable, Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
@@ -40,3 +40,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is not a folder; set UNSEEN_DATA to one")
     return folder
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """One local Ray with two workers for the tests of a file: starting one takes seconds."""
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,6 @@ import unseen
 from tiny_transformer import write_transformer
 from unseen.cli.corpus import app
 from unseen.errors import InputError
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    ray = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
 
 
 def run(*words: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,6 @@ from unseen.roles import Engine
 from unseen.store.results import Results
 
 OTHER_PROCESSES = ["local", pytest.param("ray", marks=pytest.mark.slow)]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    """One local Ray with two workers for all tests: starting one takes seconds."""
-    ray = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
 
 
 @pytest.fixture
