@@ -9,6 +9,7 @@ from math import atanh, isfinite, sqrt, tanh
 import numpy as np
 import numpy.typing as npt
 
+from unseen.evaluation.multiplicity import holm
 from unseen.types import Measurement
 
 Floats = npt.NDArray[np.float64]
@@ -49,20 +50,6 @@ def correlations(properties: Sequence[Measurement], scores: Sequence[Measurement
         replace(row, tags={**row.tags, "p.holm": next(adjusted[row.metric])}) if "p" in row.tags else row
         for row in table
     ]
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted so that rejecting those below .05 errs at all with a probability of at most .05.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, np.float64)
-    order = np.argsort(p, kind="stable")
-    steps = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    adjusted = np.empty(len(p))
-    adjusted[order] = steps
-    return [float(each) for each in adjusted]
 
 
 def _is_score(row: Measurement) -> bool:

@@ -13,6 +13,7 @@ import typer
 
 from unseen.cli import (
     analyse,
+    check,
     compare,
     corpus,
     data,
@@ -67,6 +68,7 @@ app.command()(split.split)
 app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
+app.command()(check.check)
 app.command()(report.report)
 app.command()(compare.compare)
 app.command()(track.track)

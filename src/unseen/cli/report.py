@@ -11,7 +11,7 @@ from unseen.cli.console import Json, Quiet, print_json
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of a run of 'unseen stress' or 'unseen run'.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run of 'unseen stress', 'unseen run' or 'unseen check'.")],
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -19,9 +19,11 @@ def report(
 
     Example: unseen report out
     """
+    from unseen.reports.check_page import is_check
     from unseen.reports.study import is_study
 
-    page, level, said = (_of_study if is_study(run) else _of_stress)(run)
+    write = _of_study if is_study(run) else _of_check if is_check(run) else _of_stress
+    page, level, said = write(run)
     if as_json:
         print_json({"report": page, "level": level, "verdict": said})
     else:
@@ -46,3 +48,14 @@ def _of_study(run: Path) -> tuple[Path, str, list[str]]:
     page = write_study_page(run)
     found = read_study_run(run)
     return page, "fail" if found.about.get("failures") else "ok", headline(found)
+
+
+def _of_check(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.behaviour import behaviours, headline
+    from unseen.reports.check_page import level, write_check_page
+    from unseen.store import read_json, read_measurements
+
+    page = write_check_page(run)
+    found = behaviours(read_measurements(run / "measurements.csv"))
+    said = [headline(each, model) for each in found for model in each.models]
+    return page, level(found, read_json(run / "run.json").get("gates", [])), said

@@ -83,11 +83,12 @@ def _loaded(source: str, columns: list[str], given: dict[str, Any]) -> Any:
     elif attributes:
         given["attributes"] = attributes
     if "labels" in given:
-        given["labels"] = _declared(given["labels"])
+        given["labels"] = declared(given["labels"])
     return load(source, **given)
 
 
-def _declared(labels: str) -> list[str] | dict[str, str]:
+def declared(labels: str) -> list[str] | dict[str, str]:
+    """What was typed as labels: names in order, or the name of each raw value."""
     names = [name.strip() for name in labels.split(",")]
     if not any("=" in name for name in names):
         return names

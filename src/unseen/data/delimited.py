@@ -41,6 +41,12 @@ def read_delimited(file: File, wanted: Sequence[str], delimiter: str | None) -> 
     )
 
 
+def column_names(file: File, delimiter: str | None) -> list[str]:
+    """The names on the first line."""
+    head = file.head()
+    return _header(file, head, delimiter or find_delimiter(head, ())) if head.strip() else []
+
+
 def check_delimiter(delimiter: str) -> None:
     """Refuse what cannot separate fields."""
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':

@@ -24,10 +24,7 @@ JSON_KINDS = {list: "an array", str: "a string", bool: "true or false", type(Non
 def read_json(file: File, wanted: Sequence[str]) -> Rows:
     """The wanted keys of the objects in a JSON file: one per line, or in one array."""
     problems: list[str] = []
-    with file.open() as stream:
-        is_array = stream.peek(1 << 12).lstrip()[:1] == b"["  # type: ignore[attr-defined]
-        objects = in_array(stream.read(), problems) if is_array else on_lines(stream, problems)
-        chunks, known = collect(objects, wanted, str(file.path))
+    chunks, known, is_array = _collected(file, wanted, problems)
     if problems:
         raise TableError(
             f"{file.path} is not JSON rows",
@@ -39,6 +36,21 @@ def read_json(file: File, wanted: Sequence[str]) -> Rows:
     settings = {"format": "json", "encoding": file.encoding}
     lines = None if is_array else lambda positions: lines_of(file, positions)
     return Rows(_table(chunks, known, wanted, str(file.path)), str(file.path), settings, lines=lines)
+
+
+def json_names(file: File) -> list[str]:
+    """Every key that occurs in a JSON file; what is wrong with it is for `read_json` to say."""
+    return _collected(file, (), [])[1]
+
+
+def _collected(
+    file: File, wanted: Sequence[str], problems: list[str]
+) -> tuple[dict[str, list[pa.Array]], list[str], bool]:
+    """Arrays per wanted key, every key that occurs, and whether the objects are in one array."""
+    with file.open() as stream:
+        is_array = stream.peek(1 << 12).lstrip()[:1] == b"["  # type: ignore[attr-defined]
+        objects = in_array(stream.read(), problems) if is_array else on_lines(stream, problems)
+        return *collect(objects, wanted, str(file.path)), is_array
 
 
 def read_dicts(records: Sequence[Any], wanted: Sequence[str]) -> Rows:

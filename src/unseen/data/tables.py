@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from unseen.data import delimited
 from unseen.data.attributes import attribute_column
 from unseen.data.content import File, known_encoding, reading, recognise
-from unseen.data.delimited import read_delimited
 from unseen.data.ids import made_ids
 from unseen.data.labels import Declared, declare, in_order, label_strings
 from unseen.data.objects import read_object
-from unseen.data.records import column_of, read_json
+from unseen.data.records import column_of, json_names, read_json
 from unseen.data.rows import Columns, Rows, require_columns
 from unseen.data.selection import Candidates, check_drop, select
 from unseen.data.values import as_strings
@@ -75,9 +75,21 @@ def load_table(
     return Dataset(name or _name_of(path), table, label_names, columns.attributes, origin)
 
 
+def column_names(path: str | Path, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:
+    """The names of the columns of a file that `load_table` reads."""
+    with reading(Path(path)):
+        file = recognise(Path(path), known_encoding(encoding))
+        if file.format == "delimited":
+            return delimited.column_names(file, delimiter)
+        if file.format == "json":
+            return json_names(file)
+        with pq.ParquetFile(path) as table:
+            return list(table.schema_arrow.names)
+
+
 def _read_file(file: File, wanted: Sequence[str], delimiter: str | None) -> Rows:
     if file.format == "delimited":
-        return read_delimited(file, wanted, delimiter)
+        return delimited.read_delimited(file, wanted, delimiter)
     if file.format == "json":
         _refuse_unused(str(file.path), delimiter)
         return read_json(file, wanted)

@@ -10,10 +10,14 @@ import numpy.typing as npt
 
 from unseen.errors import UnknownNameError
 from unseen.inference import name_of
+from unseen.store.predictions import ALL_OTHERS
 
 
 class Renamed:
-    """A classifier whose labels have other names; probabilities of labels that become one are added."""
+    """A classifier whose labels have other names; probabilities of labels that become one are added.
+
+    `*` stands for all labels that are not named.
+    """
 
     def __init__(self, classifier: Any, names: Mapping[str, str]) -> None:
         self.classifier = classifier
@@ -22,7 +26,7 @@ class Renamed:
         if classifier.classes_ is not None:
             known = [str(each) for each in classifier.classes_]
             for theirs in self.names:
-                if theirs not in known:
+                if theirs not in (*known, ALL_OTHERS):
                     raise UnknownNameError.of("label of this model", theirs, known)
 
     @property
@@ -38,7 +42,8 @@ class Renamed:
         return bool(getattr(self.classifier, "hard", False))
 
     def _ours(self) -> list[str]:
-        return [self.names.get(str(each), str(each)) for each in self.classifier.classes_]
+        other = self.names.get(ALL_OTHERS)
+        return [self.names.get(str(each), other or str(each)) for each in self.classifier.classes_]
 
     def for_labels(self, label_names: Sequence[str]) -> Renamed:
         """The same for a model that answers with names of its own."""

@@ -35,9 +35,14 @@ LATEX = {
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "→": r"$\to$",
+    "↓": r"$\downarrow$",
     "\u00a0": "~",
 }
 """Characters that LaTeX would take for commands, and those that its fonts lack."""
+
+
+class Strong(str):
+    """A cell that stands out: bold where there is bold."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +116,15 @@ def _text(cell: Cell) -> str:
 
 
 def _plain(cell: Cell) -> str:
-    return MARKDOWN.sub(lambda found: f"\\{found[0]}", _one_line(cell))
+    text = MARKDOWN.sub(lambda found: f"\\{found[0]}", _one_line(cell))
+    return f"**{text}**" if isinstance(cell, Strong) and text else text
 
 
 def _escaped(cell: Cell) -> str:
     negative = not isinstance(cell, str) and _text(cell).startswith("-")
     text = _one_line(cell)
-    return ("$-$" if negative else "") + "".join(LATEX.get(each, each) for each in text[negative:])
+    found = ("$-$" if negative else "") + "".join(LATEX.get(each, each) for each in text[negative:])
+    return rf"\textbf{{{found}}}" if isinstance(cell, Strong) else found
 
 
 def _one_line(cell: Cell) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,14 +18,19 @@ from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
 """Columns that may hold a predicted label where there are no probabilities."""
+ALL_OTHERS = "*"
 
 
-def read_predictions(path: str | Path, data: Dataset) -> Predictions:
+def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] | None = None) -> Predictions:
     """The predictions in a CSV or Parquet file for the labels of `data`.
 
     A column `id`, and either one column of probabilities per label, named by the label (or `p_` and the
     label), or one column `prediction` with a label in each row. Predicted labels become probabilities of
     one and zero, and the origin says `hard`: such predictions have no ranking and no calibration.
+
+    `rename` maps the file's labels to those of the data, {theirs: ours}; probabilities of labels that become
+    one are added, and `*` stands for all predicted labels that are not named. Of two labels, one column of
+    probabilities is enough: `{"score": "yes"}`.
     """
     path = Path(path)
     try:
@@ -35,17 +41,19 @@ def read_predictions(path: str | Path, data: Dataset) -> Predictions:
         raise InputError(
             f"{path} has no column 'id'", expected="id, then a probability per label", got=str(table.column_names)
         )
-    columns = {name: _column_of(name, table.column_names) for name in data.label_names}
-    missing = [name for name, column in columns.items() if column is None]
-    origin = Origin("given", {"file": path.name, "hard": bool(missing)})
-    if not missing:
-        values = np.column_stack([_numbers(table[str(columns[name])], path, name) for name in data.label_names])
-    elif len(missing) < len(columns):
-        raise InputError(
-            f"{path} lacks the probabilities of {some(missing)}", expected=f"a column per label: {some(columns)}"
-        )
-    else:
-        values = _one_hot(table, data, path)
+    rename = dict(rename or {})
+    _refuse_strange(rename, data)
+    columns = {name: _columns_of(name, table.column_names, rename) for name in data.label_names}
+    missing = [name for name, found in columns.items() if not found]
+    hard = len(missing) == len(columns)
+    origin = Origin("given", {"file": path.name, "hard": hard} | ({"rename": rename} if rename else {}))
+    values = _one_hot(table, data, path, rename) if hard else _sums(table, columns, path)
+    if missing and not hard:
+        if len(columns) > 2 or not rename:
+            raise InputError(
+                f"{path} lacks the probabilities of {some(missing)}", expected=f"a column per label: {some(columns)}"
+            )
+        values[:, data.label_names.index(missing[0])] = 1 - values.sum(axis=1)
     ids = string_array(table["id"].cast(pa.large_string()))
     return Predictions(ids if path.suffix == ".parquet" else _unharmed(ids, data), values, data.label_names, origin)
 
@@ -101,8 +109,26 @@ def _read_csv(path: Path) -> pa.Table:
     return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(newlines_in_values=True), convert_options=as_text)
 
 
-def _column_of(label: str, columns: list[str]) -> str | None:
-    return next((each for each in (f"p_{label}", label) if each in columns), None)
+def _refuse_strange(rename: Mapping[str, str], data: Dataset) -> None:
+    for ours in rename.values():
+        if ours not in data.label_names:
+            raise UnknownNameError.of("label of the data", ours, data.label_names)
+
+
+def _columns_of(label: str, columns: list[str], rename: Mapping[str, str]) -> list[str]:
+    """Columns with probabilities of a label; a label that is renamed no longer stands for itself."""
+    theirs = [name for name, ours in rename.items() if ours == label]
+    theirs += [label] if label not in rename and not theirs else []
+    found = [next((each for each in (f"p_{name}", name) if each in columns), None) for name in theirs]
+    return [each for each in found if each is not None]
+
+
+def _sums(table: pa.Table, columns: Mapping[str, list[str]], path: Path) -> np.ndarray[Any, Any]:
+    found = np.zeros((table.num_rows, len(columns)))
+    for place, named in enumerate(columns.values()):
+        for name in named:
+            found[:, place] += _numbers(table[name], path, name)
+    return found
 
 
 def _numbers(column: pa.ChunkedArray, path: Path, label: str) -> np.ndarray[Any, Any]:
@@ -112,7 +138,7 @@ def _numbers(column: pa.ChunkedArray, path: Path, label: str) -> np.ndarray[Any,
         raise TableError(f"{path}: the probabilities of {label!r} are not all numbers", got=str(cause)) from cause
 
 
-def _one_hot(table: pa.Table, data: Dataset, path: Path) -> np.ndarray[Any, Any]:
+def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, str]) -> np.ndarray[Any, Any]:
     column = next((each for each in HARD if each in table.column_names), None)
     if column is None:
         raise InputError(
@@ -120,7 +146,8 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path) -> np.ndarray[Any, Any]
             expected=f"a column of probabilities per label ({some(data.label_names)}), or a column 'prediction'",
             got=str(table.column_names),
         )
-    said = table[column].cast(pa.string()).to_pylist()
+    other = rename.get(ALL_OTHERS)
+    said = [rename.get(str(each), other or str(each)) for each in table[column].cast(pa.string()).to_pylist()]
     for each in dict.fromkeys(said):
         if each not in data.label_names:
             raise UnknownNameError.of("label", str(each), data.label_names)

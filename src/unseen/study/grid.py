@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -218,8 +217,3 @@ class Grid:
     def shared(self) -> dict[str, Any]:
         """What steps ask the engine for."""
         return dict(self.sources)
-
-
-def file_name(split: str) -> str:
-    """A split's name as a file's."""
-    return re.sub(r"[^\w.+=,-]+", "_", split)

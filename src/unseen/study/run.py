@@ -33,8 +33,8 @@ from unseen.store.results import Results
 from unseen.study.definition import Gate
 from unseen.study.describing import MAP
 from unseen.study.file import read_study
-from unseen.study.folder import RunFolder
-from unseen.study.grid import Grid, file_name, load_sources
+from unseen.study.folder import RunFolder, file_name
+from unseen.study.grid import Grid, load_sources
 from unseen.study.job import package_versions
 from unseen.study.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
 from unseen.study.work import SPLIT

@@ -1,0 +1,163 @@
+"""`unseen check`: models on a suite of test cases."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.model import Trust, parameters
+from unseen.cli.source import declared
+from unseen.errors import InputError, UnknownNameError
+
+Suite = Annotated[str, typer.Option("--suite", help="A suite: a table, or a known one (hatecheck).")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="OURS=THEIRS", help="Which column is what, e.g. text=case; may be repeated."),
+]
+Labels = Annotated[str | None, typer.Option(help="Labels in order, 'a,b', or raw values and names, '0=a,1=b'.")]
+DataDir = Annotated[Path | None, typer.Option(help="Folder of known datasets. (default: $UNSEEN_DATA, else the cache)")]
+
+
+def check(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...", help="A model folder, hub name, pipeline, module:function, URL, or predictions; NAME=…"
+        ),
+    ],
+    suite: Suite,
+    columns: Columns = None,
+    labels: Labels = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="THEIRS=OURS,…", help="The model's labels in the suite's words; MODEL:… for one."
+        ),
+    ] = None,
+    threshold: Annotated[
+        list[str] | None, typer.Option(metavar="LABEL=P", help="Give LABEL from this probability on; MODEL:… for one.")
+    ] = None,
+    slice_by: Annotated[
+        list[str] | None, typer.Option("--slice", help="A further column to score by; may be repeated.")
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SLICE:RATE", help="Exit 1 below it, e.g. 'functionality=*:0.5', all:0.8."),
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="How far a probability may move the wrong way.")] = 0.1,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report, tables, failures.")] = None,
+    texts: Annotated[bool, typer.Option("--texts", help="Write the texts of failed cases as well.")] = False,
+    data_dir: DataDir = None,
+    file: Annotated[str | None, typer.Option(help="Which file of a known suite.")] = None,
+    trust: Trust = False,
+    key_env: Annotated[str | None, typer.Option(help="Environment variable with the key of a URL.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="How to ask, e.g. rate=5, max_length=256.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the intervals.")] = 42,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a suite of test cases against one or more models: what each passes, by functionality and group.
+
+    Example: unseen check model --suite cases.csv --map spam=bad,ham=fine --gate 'functionality=*:0.5' -o behaviour
+    """
+    from unseen.functional import load_suite
+    from unseen.functional.gates import Gate
+    from unseen.study.check import Asked, check_models
+
+    places = named(models)
+    maps, thresholds = of_models(rename, places, "--map"), of_models(threshold, places, "--threshold")
+    opening = parameters(settings, trust=trust, key_env=key_env)
+    with notes(quiet), progress(quiet):
+        cases = load_suite(
+            suite, columns=pairs(columns, "--column"), labels=declared(labels) if labels else None,
+            attributes=slice_by or (), data_dir=data_dir, file=file,
+        )  # fmt: skip
+        asked = {
+            name: Asked(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
+            for name, place in places.items()
+        }
+        found = check_models(
+            asked, cases, out=out, slices=slice_by or (), gates=[Gate.parsed(each) for each in gate or ()],
+            tolerance=tolerance, texts=texts, command=shlex.join(["unseen", *sys.argv[1:]]), seed=seed,
+        )  # fmt: skip
+    _tell(found, as_json)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def named(models: list[str]) -> dict[str, str]:
+    """Models by name: what stands before `=`, or the last part of the place."""
+    found: dict[str, str] = {}
+    for said in models:
+        name, middle, place = said.partition("=")
+        if not middle or set(name) & set("/:\\"):
+            name, place = Path(said).stem if "://" not in said else said, said
+        if name in found:
+            raise InputError(f"two models are called {name!r}", fix=f"name them: {name}-2={place}")
+        found[name] = place
+    return found
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """`a=b,c=d`, as often as it was given, as a dictionary."""
+    found = {}
+    for each in (part for text in given or () for part in text.split(",")):
+        left, middle, right = each.partition("=")
+        if not middle or not left.strip() or not right.strip():
+            raise InputError(f"{option} {each} is not a pair", expected="theirs=ours,…")
+        found[left.strip()] = right.strip()
+    return found
+
+
+def of_models(given: list[str] | None, models: dict[str, str], option: str) -> dict[str, dict[str, str] | None]:
+    """The pairs for each model: those without a model's name are for all."""
+    for_all, own = [], dict[str, list[str]]()
+    for text in given or ():
+        name, colon, rest = text.partition(":")
+        if colon and "=" not in name:
+            if name not in models:
+                raise UnknownNameError.of("model", name, models)
+            own.setdefault(name, []).append(rest)
+        else:
+            for_all.append(text)
+    return {name: pairs(for_all + own.get(name, []), option) or None for name in models}
+
+
+def _numbers(given: dict[str, str] | None) -> dict[str, float] | None:
+    try:
+        return None if given is None else {label: float(value) for label, value in given.items()}
+    except ValueError as cause:
+        raise InputError("--threshold needs a number", expected="LABEL=0.5", got=str(given)) from cause
+
+
+def _opening(place: str, opening: dict[str, Any]) -> dict[str, Any]:
+    return {} if Path(place).suffix in (".csv", ".parquet") else opening
+
+
+def _tell(found: Any, as_json: bool) -> None:
+    from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline
+
+    if as_json:
+        rows = [asdict(row) for row in found.measurements]
+        print_json({"measurements": rows, "gates": [asdict(each) for each in found.gates], "report": found.report})
+        return
+    for each in behaviours(found.measurements):
+        for table in filter(None, (functionality_table(each), comparison_table(each))):
+            print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=3)
+            typer.echo(f"{table.note}\n")
+        for model in each.models:
+            typer.echo(headline(each, model))
+    for each in found.gates:
+        if not each.passed:
+            value = "not measured" if each.value is None else f"{each.value:.3f}"
+            typer.echo(f"gate FAILED: {each.model} {each.slice}: {value}, at least {each.gate.at_least}")
+    if found.report is not None:
+        typer.echo(f"report: {found.report}")

@@ -1,0 +1,204 @@
+"""What suites say about models, as tables: from measurements alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from unseen.functional.checking import BOTH, CROSSED, FLIPPED, PASSED
+from unseen.reports.formats import Cell, Strong, Table
+from unseen.reports.wording import DASH, bounds, number
+from unseen.types import Measurement
+
+LOW = 0.5
+"""Rates below are marked: guessing between two labels does as well."""
+MARK = "↓"
+CAUTION = "A passed test shows that one weakness is absent; it does not show strength."
+AXIS_TITLES = {"label": "By label", "class": "By class", "direction": "By direction", "target": "By target"}
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """Everything measured with one suite."""
+
+    suite: str
+    rows: tuple[Measurement, ...]
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """In the order in which they were asked."""
+        return tuple(dict.fromkeys(str(row.tags.get("model", "")) for row in self.rows if row.metric == PASSED))
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, str, str, str], Measurement]:
+        return {
+            (row.metric, row.slice, str(row.tags.get("model", "")), str(row.tags.get("pairs", ""))): row
+            for row in self.rows
+        }
+
+    def rate(self, slice: str, model: str, metric: str = PASSED, pairs: str = "") -> Measurement | None:
+        """One number."""
+        return self._found.get((metric, slice, model, pairs))
+
+    def of_axis(self, axis: str) -> dict[str, Measurement]:
+        """One row per slice of an axis, of the first model."""
+        return {
+            row.slice: row
+            for row in self.rows
+            if row.metric == PASSED and row.tags.get("axis") == axis and row.tags.get("model", "") == self.models[0]
+        }
+
+    @property
+    def axes(self) -> list[str]:
+        """Axes that are tables of their own."""
+        found = dict.fromkeys(str(row.tags["axis"]) for row in self.rows if "axis" in row.tags)
+        return [axis for axis in found if axis not in ("functionality", "target × functionality")]
+
+
+def behaviours(rows: Sequence[Measurement]) -> list[Behaviour]:
+    """One for each suite among the measurements."""
+    found: dict[str, list[Measurement]] = {}
+    for row in rows:
+        if "suite" in row.tags:
+            found.setdefault(str(row.tags["suite"]), []).append(row)
+    return [Behaviour(name, tuple(each)) for name, each in found.items() if any(row.metric == PASSED for row in each)]
+
+
+def functionality_table(of: Behaviour) -> Table:
+    """Class, functionality, gold label, cases, and the rate of every model in percent, the best in bold."""
+    slices = of.of_axis("functionality")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            str(row.tags.get("class", "")), _value_of(row), str(row.tags.get("gold", "")), row.n,
+            *_compared(of, name),
+        )
+        for name, row in slices.items()
+    ]  # fmt: skip
+    total = of.rate("all", of.models[0])
+    rows.append(("", "all", "", total.n if total else 0, *_compared(of, "all")))
+    columns = ("class", "functionality", "gold label", "cases", *_models(of))
+    return Table(f"{of.suite}: passed by functionality, %", columns, tuple(rows), _note(of))
+
+
+def axis_table(of: Behaviour, axis: str) -> Table:
+    """The rates of the slices of one axis."""
+    slices = of.of_axis(axis)
+    rows: list[tuple[Cell, ...]] = [(_value_of(row), row.n, *_compared(of, name)) for name, row in slices.items()]
+    note = ""
+    if any(row.tags.get("cases") == "balanced" for row in slices.values()):
+        note = f"Only cases of templates that occur equally often for every {axis}."
+    title = f"{of.suite}: {AXIS_TITLES.get(axis, f'by {axis}').lower()}, %"
+    return Table(title, (axis, "cases", *_models(of)), tuple(rows), note)
+
+
+def pair_table(of: Behaviour) -> Table | None:
+    """Cases that are right together with the case they contrast with or alter."""
+    kinds = [(BOTH, "contrast"), (BOTH, "alteration"), (FLIPPED, "alteration")]
+    slices = dict.fromkeys(row.slice for row in of.rows if row.metric == BOTH)
+    lines: list[tuple[Cell, ...]] = []
+    for metric, pairs in kinds:
+        for name in slices:
+            first = of.rate(name, of.models[0], metric, pairs)
+            if first is not None:
+                what = {BOTH: "both right", FLIPPED: "label changed"}[metric]
+                rates = [_percent(of.rate(name, model, metric, pairs)) for model in of.models]
+                lines.append((pairs, what, _value_of(first), first.n, *rates))
+    if not lines:
+        return None
+    note = "Contrasts have the other label than the case they refer to, alterations the same."
+    columns = ("pair", "what", "functionality", "pairs", *_models(of))
+    return Table(f"{of.suite}: pairs of cases, %", columns, tuple(lines), note)
+
+
+def comparison_table(of: Behaviour) -> Table | None:
+    """Differences of models on every functionality, with adjusted p-values."""
+    rows = [row for row in of.rows if row.metric == f"difference.{PASSED}" and row.value is not None]
+    rows = [row for row in rows if row.slice == "all" or row.tags.get("axis") in ("functionality", "target")]
+    if not rows:
+        return None
+    lines = tuple(
+        (
+            str(row.tags.get("model", "")), str(row.tags.get("other", "")), _value_of(row), row.n,
+            number(100 * (row.value or 0), 1), bounds(row, lambda value: number(100 * value, 1)) or DASH,
+            number(float(row.tags["p"]), 3), number(float(row.tags["p.holm"]), 3),
+        )
+        for row in rows
+    )  # fmt: skip
+    columns = ("model", "less", "slice", "cases", "points", "interval", "p", "p, Holm")
+    note = "p swaps the two models on whole templates; Holm's adjustment is over all slices of an axis."
+    return Table(f"{of.suite}: models compared", columns, lines, note)
+
+
+def target_matrix(of: Behaviour, model: str) -> tuple[list[str], list[str], list[list[float | None]]] | None:
+    """Rates by functionality (rows) and target (columns) of one model."""
+    wanted = {"axis": "target × functionality", "model": model}
+    crossed = [
+        row for row in of.rows
+        if row.metric == PASSED and all(row.tags.get(tag, "") == value for tag, value in wanted.items())
+    ]  # fmt: skip
+    if not crossed:
+        return None
+    found = {tuple(each.partition("=")[2] for each in row.slice.split(CROSSED)): row.value for row in crossed}
+    targets = list(dict.fromkeys(key[0] for key in found))
+    functions = list(dict.fromkeys(key[1] for key in found))
+    return functions, targets, [[found.get((target, each)) for target in targets] for each in functions]
+
+
+def headline(of: Behaviour, model: str) -> str:
+    """What one model passes, in a sentence or two."""
+    overall = of.rate("all", model)
+    if overall is None or overall.value is None:
+        return f"{model} could not be judged on {of.suite}."
+    slices = of.of_axis("functionality")
+    known = [(of.rate(name, model), _value_of(row)) for name, row in slices.items()]
+    rates = sorted((row.value, name) for row, name in known if row is not None and row.value is not None)
+    said = f"{model or 'The model'} passes {_percent(overall)} % of the {overall.n:,} cases of {of.suite}"
+    low = [name for value, name in rates if value < LOW]
+    if not low:
+        return f"{said}, and at least {number(100 * rates[0][0], 0)} % of every functionality." if rates else f"{said}."
+    worst = ", ".join(f"{name} ({number(100 * value, 0)} %)" for value, name in rates[:3])
+    return (
+        f"{said}. {len(low)} of {len(rates)} functionalities are below {number(100 * LOW, 0)} %; the lowest: {worst}."
+    )
+
+
+def tables(of: Behaviour) -> dict[str, Table]:
+    """Every table by the name of its file."""
+    found: dict[str, Table | None] = {"functionalities": functionality_table(of)}
+    found |= {f"by-{axis}": axis_table(of, axis) for axis in of.axes}
+    found |= {"pairs": pair_table(of), "comparison": comparison_table(of)}
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def _models(of: Behaviour) -> list[str]:
+    return [name or "model" for name in of.models]
+
+
+def _compared(of: Behaviour, slice: str) -> list[str]:
+    """The rates of all models on one slice, the best in bold where there are several."""
+    rows = [of.rate(slice, model) for model in of.models]
+    values = [row.value for row in rows if row is not None and row.value is not None]
+    best = max(values, default=None) if len(of.models) > 1 else None
+    found = []
+    for row in rows:
+        said = _percent(row)
+        if row is not None and row.value is not None:
+            interval = bounds(row, lambda value: number(100 * value, 0))
+            said = " ".join(filter(None, [said, interval, MARK if row.value < LOW else ""]))
+            said = Strong(said) if row.value == best else said
+        found.append(said)
+    return found
+
+
+def _percent(row: Measurement | None) -> str:
+    return DASH if row is None or row.value is None else f"{100 * row.value:.1f}"
+
+
+def _value_of(row: Measurement) -> str:
+    return row.slice.partition("=")[2] or row.slice
+
+
+def _note(of: Behaviour) -> str:
+    best = "Best in bold. " if len(of.models) > 1 else ""
+    return f"{best}{MARK} below {100 * LOW:.0f} %. Brackets: 95 % intervals, drawn by template. {CAUTION}"

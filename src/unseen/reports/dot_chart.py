@@ -1,0 +1,95 @@
+"""Rates with intervals, one line per name, one mark per model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unseen.reports.figures import CLASS_COLOURS, OTHER_COLOUR
+from unseen.reports.svg import FAINT, INK, svg
+from unseen.reports.wording import number, shortened
+from unseen.types import Measurement
+
+LINE, EDGE = 0.24, 0.75
+"""Inches of a line, and of axis and margin together."""
+MOST_LINES = 80
+
+
+@dataclass(frozen=True)
+class DotLine:
+    """One line of the chart: a name, the group it stands in, and a rate per model."""
+
+    name: str
+    group: str
+    rates: tuple[Measurement | None, ...]
+
+
+def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow: bool = False) -> str:
+    """The lines from top to bottom, a rule between groups; rates go from 0 to 1, a dotted line at one half."""
+    from matplotlib.figure import Figure
+
+    lines = lines[:MOST_LINES]
+    width = 3.9 if narrow else 7.6
+    height = LINE * len(lines) * (1.6 if narrow else 1) + EDGE
+    figure = Figure(figsize=(width, height))
+    figure.patch.set_alpha(0)
+    left = 0.03 if narrow else 0.34
+    axes = figure.add_axes((left, 0.5 / height, 0.95 - left, 1 - EDGE / height))
+    for place, line in enumerate(lines):
+        _name(axes, line, place, narrow)
+        for column, row in enumerate(line.rates):
+            _dot(axes, row, place + _aside(column, len(models)) + 0.22 * narrow, column)
+        if place and line.group != lines[place - 1].group:
+            axes.axhline(place - 0.5, color=FAINT, linewidth=0.5, alpha=0.6)
+    _bare(axes, len(lines), axis)
+    return svg(figure, _said(lines, models, axis))
+
+
+def colour_of(place: int) -> str:
+    """The colour of the model at this place."""
+    return CLASS_COLOURS[place] if place < len(CLASS_COLOURS) else OTHER_COLOUR
+
+
+def _aside(column: int, count: int) -> float:
+    return 0.5 / max(1, count) * (column - (count - 1) / 2)
+
+
+def _name(axes: Any, line: DotLine, place: int, narrow: bool) -> None:
+    look: dict[str, Any] = {"color": INK, "fontsize": 9, "parse_math": False, "transform": axes.get_yaxis_transform()}
+    if narrow:
+        axes.text(0.0, place - 0.28, shortened(line.name, 44), ha="left", va="center", **look)
+    else:
+        axes.text(-0.02, place, shortened(line.name, 30), ha="right", va="center", **look)
+
+
+def _dot(axes: Any, row: Measurement | None, place: float, column: int) -> None:
+    if row is None or row.value is None:
+        return
+    colour = colour_of(column)
+    if row.low is not None and row.high is not None:
+        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=1.8, solid_capstyle="round", alpha=0.55)
+    axes.plot([row.value], [place], "o", color=colour, markersize=5)
+
+
+def _bare(axes: Any, count: int, axis: str) -> None:
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(count - 0.4, -0.6)
+    axes.set_yticks([])
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
+    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="x", length=0, colors=INK, labelsize=9)
+    axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
+    axes.patch.set_alpha(0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _said(lines: Sequence[DotLine], models: Sequence[str], axis: str) -> str:
+    told = [
+        f"{line.name} " + ", ".join(number(row.value if row else None) for row in line.rates) for line in lines
+    ]  # fmt: skip
+    return f"{axis}, for {', '.join(models)}: {'; '.join(told)}. The table has the same numbers."

@@ -1,0 +1,73 @@
+"""Rates of cases that come in templates."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from unseen.functional.rates import difference, rate, swap_p_value
+
+DRAW = np.random.default_rng(7)
+
+
+def test_a_rate_is_the_mean_of_what_applies() -> None:
+    found = rate("pass_rate", np.array([1, 0, np.nan, 1, 1.0]), np.arange(5))
+    assert (found.value, found.n) == (0.75, 4)
+    nothing = rate("pass_rate", np.array([np.nan]), np.arange(1))
+    assert (nothing.value, nothing.n, nothing.low) == (None, 0, None)
+
+
+def test_intervals_draw_whole_templates() -> None:
+    passed = np.repeat(DRAW.random(40) < 0.6, 7).astype(float)  # seven cases of a template pass together
+    together = rate("pass_rate", passed, np.repeat(np.arange(40), 7))
+    alone = rate("pass_rate", passed, np.arange(280))
+    widths = [float(each.high or 0) - float(each.low or 0) for each in (together, alone)]
+    ratio = widths[0] / widths[1]
+    assert ratio == pytest.approx(7**0.5, rel=0.15)  # a seventh of the independent trials
+
+
+def test_an_interval_is_that_of_a_plain_loop() -> None:
+    units = DRAW.integers(12, size=80)
+    passed = (DRAW.random(80) < 0.4).astype(float)
+    found = rate("pass_rate", passed, units)
+    draw, means = np.random.default_rng(1), []
+    for _ in range(4000):
+        chosen = draw.integers(12, size=12)
+        rows = np.concatenate([np.flatnonzero(units == each) for each in chosen])
+        means.append(passed[rows].mean())
+    assert [found.low, found.high] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.03)
+
+
+def test_where_all_pass_the_bound_is_the_exact_one_of_the_templates() -> None:
+    found = rate("pass_rate", np.ones(140), np.repeat(np.arange(20), 7))
+    exact = binomtest(20, 20).proportion_ci(0.95, "exact")
+    assert (found.low, found.high) == (pytest.approx(exact.low), 1.0)
+    found = rate("pass_rate", np.zeros(140), np.repeat(np.arange(20), 7))
+    assert (found.low, found.high) == (0.0, pytest.approx(1 - exact.low))
+
+
+def test_one_template_has_no_interval_unless_all_is_alike() -> None:
+    assert rate("pass_rate", np.array([1.0, 0.0]), np.zeros(2, int)).low is None
+
+
+def test_swaps_are_exact_with_few_templates() -> None:
+    apart = np.array([3.0, -1.0, 2.0, 0.0, 4.0])
+    signs = itertools.product([1, -1], repeat=5)
+    expected = np.mean([abs(np.dot(each, apart)) >= abs(apart.sum()) for each in signs])
+    assert swap_p_value(apart) == pytest.approx(expected)
+    assert swap_p_value(np.zeros(3)) == 1.0
+
+
+def test_drawn_swaps_agree_with_the_sign_test() -> None:
+    apart = np.array([1.0] * 16 + [-1.0] * 4)  # equal sizes: swapping is the exact binomial test
+    assert swap_p_value(apart) == pytest.approx(binomtest(4, 20).pvalue, abs=0.004)
+
+
+def test_differences_use_only_cases_that_both_can_be_judged_on() -> None:
+    a, b = np.array([1, 1, np.nan, 1.0]), np.array([0, 1, 1, np.nan])
+    found = difference("pass_rate", a, b, np.arange(4))
+    assert (found.metric, found.value, found.n) == ("difference.pass_rate", 0.5, 2)
+    assert difference("pass_rate", a * np.nan, b, np.arange(4)).value is None
