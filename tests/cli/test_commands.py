@@ -316,7 +316,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
     elsewhere = {("demo",), ("data", "fetch"), ("track",)}  # long, or not without others
     tried = [words for words in COMMANDS if words not in elsewhere and words[0] != "corpus"]
-    flow = ["stress", "run", "train", "encode", "split", "predict", "score", "analyse", "report", "compare", "export"]
+    flow = ["stress", "run", "train", "encode", "split", "predict", "score", "analyse", "check", "report", "compare"]
     assert tried[: len(flow)] == [(name,) for name in flow]
     data = load(folder / "posts.csv")
     lines = ["id,prediction", *(f"{name},{data.label_names[0]}" for name in data.ids.to_pylist())]
@@ -324,6 +324,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     (folder / "study.toml").write_text(
         '[data.sample]\n[model.tfidf]\nuse = "logistic"\n[space.tfidf]\n[split.random]\n[split.closest]\n'
     )
+    (folder / "cases.csv").write_text("functionality,id,text,label\nplain,1,a b,fine\nplain,2,c d,bad\n")
     for words in tried:
         assert do(example(words).removeprefix("unseen ")).out
         if words == ("stress",):

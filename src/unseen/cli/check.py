@@ -66,7 +66,7 @@ def check(
 ) -> None:
     """Run a suite of test cases against one or more models: what each passes, by functionality and group.
 
-    Example: unseen check model --suite cases.csv --map spam=bad,ham=fine --gate 'functionality=*:0.5' -o behaviour
+    Example: unseen check model --suite cases.csv --map calm=fine,loud=bad -o behaviour
     """
     from unseen.functional import load_suite
     from unseen.functional.gates import Gate

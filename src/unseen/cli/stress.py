@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli.check import pairs
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
@@ -48,6 +49,10 @@ def stress(
     agreement: Annotated[str | None, typer.Option(help="Column with how far annotators agreed.")] = None,
     neutral: Annotated[str | None, typer.Option(help="The label that means: nothing of the kind.")] = None,
     seed: Annotated[int, typer.Option(help="Of everything but the trainings on splits.")] = 42,
+    suite: Annotated[str | None, typer.Option(help="Test cases to run as well: a table, or 'hatecheck'.")] = None,
+    suite_map: Annotated[
+        list[str] | None, typer.Option(metavar="OURS=THEIRS,…", help="Labels of the data in the suite's words.")
+    ] = None,
     texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
     fail_above: Annotated[float | None, typer.Option(help="Exit 1 when the metric falls by more, e.g. 0.2.")] = None,
     workers: Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")] = 1,
@@ -83,6 +88,8 @@ def stress(
         "neutral": neutral,
         "seed": seed,
         "texts": texts,
+        "suite": suite,
+        "suite_map": pairs(suite_map, "--suite-map"),
     }
     if dry_run:
         with notes(quiet):

@@ -9,9 +9,8 @@ from typing import Any
 from unseen.errors import InputError
 from unseen.reports import behaviour
 from unseen.reports.behaviour import Behaviour
-from unseen.reports.dot_chart import DotLine, colour_of, dot_chart
+from unseen.reports.behaviour_section import section
 from unseen.reports.formats import FORMATS
-from unseen.reports.heat_map import heat_map
 from unseen.reports.stress_page import environment, flat, moment
 from unseen.store import read_json, read_measurements, write_text
 from unseen.store.files import holds
@@ -60,36 +59,3 @@ def level(found: Sequence[Behaviour], gates: Sequence[Mapping[str, Any]]) -> str
     rates = [of.rate(name, model) for of in found for name in of.of_axis("functionality") for model in of.models]
     low = any(row is not None and row.value is not None and row.value < behaviour.LOW for row in rates)
     return "warn" if low else "ok"
-
-
-def section(of: Behaviour) -> dict[str, Any]:
-    """What the templates show of one suite."""
-    lines = [
-        DotLine(
-            name.partition("=")[2], str(row.tags.get("class", "")), tuple(of.rate(name, each) for each in of.models)
-        )
-        for name, row in of.of_axis("functionality").items()
-    ]
-    axis = "share of cases passed"
-    return {
-        "suite": of.suite,
-        "headlines": [behaviour.headline(of, model) for model in of.models],
-        "models": [(name or "model", colour_of(place)) for place, name in enumerate(of.models)],
-        "wide": dot_chart(lines, of.models, axis),
-        "narrow": dot_chart(lines, of.models, axis, narrow=True),
-        "functionalities": behaviour.functionality_table(of),
-        "axes": [behaviour.axis_table(of, axis) for axis in of.axes],
-        "pairs": behaviour.pair_table(of),
-        "comparison": behaviour.comparison_table(of),
-        "targets": [drawn for model in of.models if (drawn := _targets(of, model))],
-        "caution": behaviour.CAUTION,
-    }
-
-
-def _targets(of: Behaviour, model: str) -> str | None:
-    found = behaviour.target_matrix(of, model)
-    if found is None:
-        return None
-    rows, columns, values = found
-    title = f"{model or 'model'}: share passed by functionality and target"
-    return heat_map(values, rows, columns, title=title, scale=(0.0, 1.0))

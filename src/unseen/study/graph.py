@@ -25,9 +25,11 @@ from unseen.study.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
 from unseen.study.settings import BASELINE, Settings
 from unseen.study.source import Source
 from unseen.study.steps import (
+    SUITE,
     Asked,
     Cut,
     Trained,
+    behaviour_step,
     clusters_step,
     findings_step,
     held_out_step,
@@ -40,6 +42,7 @@ from unseen.study.steps import (
     train_step,
 )
 from unseen.study.work import MODEL, PREDICTIONS, SPLIT, VECTORS
+from unseen.types import Dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,7 @@ class Graph:
 
     source: Source
     settings: Settings
+    suite: Dataset | None = None
 
     @cached_property
     def space(self) -> Step:
@@ -117,6 +121,20 @@ class Graph:
         ]
 
     @cached_property
+    def behaviour(self) -> list[Step]:
+        """What the model passes of a suite, where there is one."""
+        settings = self.settings
+        if self.suite is None:
+            return []
+        rename, tags = settings.suite_map, {"model": settings.model}
+        return [behaviour_step(self.source, self.suite, settings.space, rename, settings.seed, tags)]
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What steps share in memory."""
+        return {self.source.name: self.source} | ({} if self.suite is None else {SUITE: self.suite})
+
+    @cached_property
     def map(self) -> Step:
         """The texts in the plane."""
         return map_step(self.source, self.space, self.cuts, self.settings.seed)
@@ -135,7 +153,7 @@ class Graph:
     def short(self) -> list[Step]:
         """What is measured afterwards."""
         done = {step.key for step in self.long}
-        wanted = [*self.scores, *self.findings, *self.properties, self.map, self.clusters]
+        wanted = [*self.scores, *self.findings, *self.behaviour, *self.properties, self.map, self.clusters]
         return [step for step in in_order(wanted) if step.key not in done]
 
     def publish(self, folder: RunFolder) -> None:
@@ -149,6 +167,8 @@ class Graph:
             folder.publish(each.training.key, PREDICTIONS, f"predictions/{each.split}-seed{each.seed}.parquet")
         held_out = held_out_step(self.source, self.settings.seed)
         folder.publish(held_out.key, PREDICTIONS, "predictions/cross-validated.parquet")
+        for step in self.behaviour:
+            folder.publish(step.key, PREDICTIONS, "predictions/suite.parquet")
         folder.publish(self.map.key, MAP, MAP)
         folder.publish(self.clusters.key, CLUSTERS, CLUSTERS)
         (folder / EXAMPLES).unlink(missing_ok=True)
@@ -159,7 +179,7 @@ class Graph:
         def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
             return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
-        measured = rows([*self.scores, *self.findings], MEASUREMENTS, read_measurements)
+        measured = rows([*self.scores, *self.findings, *self.behaviour], MEASUREMENTS, read_measurements)
         write_measurements(measured, folder / MEASUREMENTS)
         write_measurements(rows(self.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
         write_findings(rows(self.findings, FINDINGS, read_findings), folder / FINDINGS)

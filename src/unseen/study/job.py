@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from unseen.engines import Inline, Local
+from unseen.errors import MismatchError
+from unseen.functional import load_suite
 from unseen.reports.card import write_cards
 from unseen.reports.case import hardest
 from unseen.reports.run import read_run
@@ -19,10 +21,12 @@ from unseen.reports.verdict import Verdict, verdict
 from unseen.splits.partition import versions
 from unseen.splits.quotas import rows_asked
 from unseen.store import write_json
+from unseen.store.predictions import ALL_OTHERS
 from unseen.study.folder import RunFolder
 from unseen.study.graph import Graph, carry_out, timings
 from unseen.study.settings import Settings, settled
 from unseen.study.source import load_source
+from unseen.types import Dataset, some
 
 SETTINGS = {each.name for each in fields(Settings)} - {"model", "params"}
 FASTER = 3.0
@@ -87,9 +91,8 @@ def stress(
         write_json(folder / "run.json", about)
         if announce is not None:
             announce(plan_of(graph, folder))
-        shared = {graph.source.name: graph.source}
-        carry_out(graph.long, engine, folder.results, shared, "trainings")
-        carry_out(graph.short, engine, folder.results, shared, "measuring")
+        carry_out(graph.long, engine, folder.results, graph.shared, "trainings")
+        carry_out(graph.short, engine, folder.results, graph.shared, "measuring")
         graph.publish(folder)
         about |= {
             "timings": timings(graph.long + graph.short, folder.results),
@@ -145,7 +148,25 @@ def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | Non
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
     settings = settled(model, budget, params=params, **chosen)
     settings.space.model.recipe()  # a mistake should be seen before anything is done
-    return Graph(load_source(source, columns, settings, settings.seed), settings)
+    loaded = load_source(source, columns, settings, settings.seed)
+    return Graph(loaded, settings, _suite(settings, loaded.data.label_names))
+
+
+def _suite(settings: Settings, label_names: Sequence[str]) -> Dataset | None:
+    """The suite of a run, whose labels must be those of the data, under the names that the run gives them."""
+    if settings.suite is None:
+        return None
+    suite = load_suite(settings.suite)
+    rest = settings.suite_map.get(ALL_OTHERS)
+    ours = list(dict.fromkeys(settings.suite_map.get(name, rest or name) for name in label_names))
+    if set(ours) != set(suite.label_names):
+        raise MismatchError(
+            f"the labels of the data are not those of the suite {suite.name}",
+            expected=some(suite.label_names),
+            got=some(ours),
+            fix="suite_map={label of the data: label of the suite} (--suite-map a=b,c=d on the command line)",
+        )
+    return suite
 
 
 def _about(graph: Graph, command: str | None, fail_above: float | None) -> dict[str, Any]:

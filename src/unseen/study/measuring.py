@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen import api
+from unseen import api, inference
 from unseen.audits import Trial, cross_validated, hard_or_broken
 from unseen.engines import Workspace
 from unseen.evaluation import Run, fall, level, measure
+from unseen.functional import check
+from unseen.models import open_model
+from unseen.models.renamed import Renamed
 from unseen.progress import track
 from unseen.store import read_predictions, write_findings, write_measurements, write_predictions
-from unseen.study.work import PREDICTIONS, split_of, vectors
+from unseen.study.work import MODEL, PREDICTIONS, learnt, split_of, vectors
 from unseen.types import Dataset, Measurement, Split
 
 MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"
@@ -122,6 +125,15 @@ def _by_composition(here: Workspace, data: Dataset, trial: Trial, tags: Mapping[
             data, trial.predictions, rows, names, tags=tags, seed=settings["seed"], groups=settings["groups"]
         )
     ]
+
+
+def write_behaviour(here: Workspace) -> None:
+    """What the model trained on all rows that are not set aside passes of a suite."""
+    suite, settings = here.shared["suite"], here.settings
+    model = open_model(here.need("model", MODEL)) if "model" in here.needs else learnt(here)
+    asked = inference.predict(Renamed(model, settings["rename"]) if settings["rename"] else model, suite)
+    write_predictions(asked, here.folder / PREDICTIONS)
+    write_measurements(check(suite, asked, tags=settings["tags"], seed=settings["seed"]), here.folder / MEASUREMENTS)
 
 
 def metrics_of(data: Dataset, main: str, trials: Sequence[Trial]) -> list[str]:

@@ -42,6 +42,10 @@ class Settings(Wanted):
     """Of everything but the trainings on the splits."""
     metric: str = "f1.macro"
     texts: bool = False
+    suite: str | None = None
+    """Test cases that the model trained on all rows is asked about: a file, or a known suite."""
+    suite_map: Mapping[str, str] = field(default_factory=dict)
+    """The model's labels in the suite's words, where they differ."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -58,6 +62,8 @@ class Settings(Wanted):
             problems.append(f"independent must be a share between 0 and 1, or a file, not {self.independent}")
         if self.limit is not None and self.limit < 50:
             problems.append(f"limit must be at least 50, not {self.limit}")
+        if self.suite_map and self.suite is None:
+            problems.append("suite_map has no effect without a suite")
         if problems:
             raise InputError("a run cannot be set up like this", problems=problems)
         if BASELINE not in self.splits:

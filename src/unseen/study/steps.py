@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unseen.engines import Step
+from unseen.engines.steps import key_of
 from unseen.errors import InputError
 from unseen.registry import VERSION
 from unseen.splits import SPLITTERS
@@ -18,7 +19,10 @@ from unseen.splits.partition import versions
 from unseen.splits.quotas import rows_asked
 from unseen.study.source import Source
 from unseen.study.spaces import Model, Space
+from unseen.types import Dataset
 
+SUITE = "the suite"
+"""What steps call the suite that they share."""
 WORK, MEASURING, DESCRIBING = (f"unseen.study.{room}" for room in ("work", "measuring", "describing"))
 
 
@@ -205,6 +209,28 @@ def properties_step(
     }
     needs = {"split": cut} | ({} if space is None else {"vectors": space})
     return Step(f"properties {name}", f"{MEASURING}:write_properties", settings, needs, {"source": source.name})
+
+
+def behaviour_step(
+    source: Source, suite: Dataset, space: Space, rename: Mapping[str, str], seed: int, tags: Mapping[str, Any]
+) -> Step:
+    """Ask the model that was trained on all rows that are not set aside about a suite."""
+    settings: dict[str, Any] = {
+        "suite": {"fingerprint": suite.fingerprint, "attributes": _hashes(suite), "name": suite.name},
+        "rename": dict(rename), "seed": seed, "tags": dict(tags), "version": versions()["unseen"],
+    }  # fmt: skip
+    needs = {}
+    if space.encodes_untrained:
+        settings |= {"source": source.basis, "model": space.model.described}
+    else:
+        learnt = space_step(source, space, seed)
+        needs = {"model": learnt.needs.get("vectors", learnt)}
+    shared = {"source": source.name, "suite": SUITE}
+    return Step(f"behaviour on {suite.name}", f"{MEASURING}:write_behaviour", settings, needs, shared)
+
+
+def _hashes(data: Dataset) -> dict[str, str]:
+    return {name: key_of("attribute", data.attribute(name).to_pylist()) for name in data.attributes}
 
 
 def map_step(source: Source, space: Step, cuts: Mapping[str, Step], seed: int) -> Step:

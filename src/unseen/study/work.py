@@ -34,16 +34,21 @@ def encode(here: Workspace) -> None:
 
 def learn_space(here: Workspace) -> None:
     """Train on all rows that are not set aside, validated on those that are, and encode every row."""
+    model = learnt(here)
+    if hasattr(model, "save"):
+        model.save(here.folder / MODEL)
+    _encode(here, model if hasattr(model, "encode") else here.settings["encoder"])
+
+
+def learnt(here: Workspace) -> Any:
+    """The model of a step, trained on all rows that are not set aside, validated on those that are."""
     source: Source = here.shared["source"]
     seed = here.settings["seed"]
     train, dev = source.rest, source.independent
     if not len(dev):
         drawn = api.split(train, "random", test=0.1, seed=seed)
         train, dev = train.take(drawn.rows("train")), train.take(drawn.rows("test"))
-    model = fit(here.settings["model"], train, dev, seed, here.scratch / "training")
-    if hasattr(model, "save"):
-        model.save(here.folder / MODEL)
-    _encode(here, model if hasattr(model, "encode") else here.settings["encoder"])
+    return fit(here.settings["model"], train, dev, seed, here.scratch / "training")
 
 
 def _encode(here: Workspace, encoder: Any) -> None:
