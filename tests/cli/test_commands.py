@@ -22,6 +22,7 @@ import typer
 from unseen import __version__, load, read_split
 from unseen.cli import app
 from unseen.evaluation import METRICS
+from unseen.functional.perturbations import PERTURBATIONS
 from unseen.representations import ENCODERS
 from unseen.splits import SPLITTERS
 from unseen.training import RECIPES
@@ -278,7 +279,7 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     lines = do("ls").out.splitlines()
     assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
-    assert names == [*(f"{name}.v1" for name in (*ENCODERS, *SPLITTERS, *RECIPES)), *METRICS]
+    assert names == [*(f"{name}.v1" for name in (*ENCODERS, *SPLITTERS, *RECIPES, *PERTURBATIONS)), *METRICS]
     assert all(len(line.split()) > 3 for line in lines)
     assert list(json.loads(do("ls splitters --json").out)) == ["splitters"]
 

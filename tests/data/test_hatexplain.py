@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unseen.data.hatexplain import majority, read_parts, read_posts, source, targets
-from unseen.errors import TableError
+from unseen.errors import InputError, TableError
 
 
 def post(*labels: str, named: tuple[list[str], ...] = (["None"], ["None"], ["None"])) -> dict[str, Any]:
@@ -60,6 +60,16 @@ def test_majority_needs_more_than_half() -> None:
 def test_targets_are_the_union_without_nobody() -> None:
     assert targets([{"target": ["None"]}, {"target": ["B", "A"]}, {"target": ["B"]}]) == ["A", "B"]
     assert targets([{"target": ["None"]}]) == []
+
+
+def test_a_target_can_need_several_annotators(folder: Path) -> None:
+    said = [{"target": ["None", "B"]}, {"target": ["B", "A", "A"]}, {"target": ["None"]}]
+    assert targets(said, least=2) == ["B"]
+    assert targets(said, least=3) == []
+    rows = read_posts(folder / "dataset.json", least=2)
+    assert [row["target"] for row in rows] == [[], ["B"], [], []]
+    with pytest.raises(InputError, match="at least 1"):
+        read_posts(folder / "dataset.json", least=0)
 
 
 def test_source_is_the_end_of_the_id() -> None:

@@ -61,3 +61,13 @@ def test_impossible_spaces_say_why() -> None:
             Space(Model("neural"), representation)
     with pytest.raises(InputError, match="epoch"):
         Model("minilm", {"epoch": 3}).recipe()
+
+
+def test_a_reduction_that_reduces_nothing_is_refused_before_any_training() -> None:
+    with pytest.raises(InputError, match="50 numbers"):
+        Space(Model("neural"), "umap-50")
+    with pytest.raises(InputError, match="50 numbers"):
+        Space(Model("logistic"), "pca-60")
+    with pytest.raises(InputError, match="8 numbers"):
+        Space(Model("neural", {"bottleneck": 8}), "pca-8")
+    assert Space(Model("neural", {"bottleneck": 8}), "pca-7").reduction == ("pca", 7)

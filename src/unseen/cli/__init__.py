@@ -13,6 +13,7 @@ import typer
 
 from unseen.cli import (
     analyse,
+    bias,
     check,
     compare,
     corpus,
@@ -20,6 +21,7 @@ from unseen.cli import (
     demo,
     encode,
     export,
+    holdout,
     ls,
     predict,
     report,
@@ -27,6 +29,7 @@ from unseen.cli import (
     score,
     split,
     stress,
+    suite,
     track,
     train,
 )
@@ -69,10 +72,13 @@ app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
 app.command()(check.check)
+app.command()(bias.bias)
 app.command()(report.report)
 app.command()(compare.compare)
 app.command()(track.track)
 app.command()(export.export)
+suite.app.command("holdout")(holdout.holdout)
+app.add_typer(suite.app, name="suite")
 app.add_typer(data.app, name="data")
 app.add_typer(corpus.app, name="corpus")
 app.command()(ls.ls)

@@ -12,20 +12,21 @@ from unseen.errors import UnknownNameError
 
 def ls(
     kind: Annotated[
-        str | None, typer.Argument(help="encoders, splitters, recipes or metrics; all when left out.")
+        str | None, typer.Argument(help="encoders, splitters, recipes, perturbations or metrics; all when left out.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List encoders, splitters, recipes and metrics.
+    """List encoders, splitters, recipes, perturbations and metrics.
 
     Example: unseen ls splitters
     """
     from unseen.evaluation import METRICS
+    from unseen.functional.perturbations import PERTURBATIONS
     from unseen.representations import ENCODERS
     from unseen.splits import SPLITTERS
     from unseen.training import RECIPES
 
-    registries = {"encoders": ENCODERS, "splitters": SPLITTERS, "recipes": RECIPES}
+    registries = {"encoders": ENCODERS, "splitters": SPLITTERS, "recipes": RECIPES, "perturbations": PERTURBATIONS}
     kinds = [*registries, "metrics"]
     if kind is not None and kind not in kinds:
         raise UnknownNameError.of("kind", kind, kinds)

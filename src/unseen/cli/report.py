@@ -11,7 +11,7 @@ from unseen.cli.console import Json, Quiet, print_json
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of a run of 'unseen stress', 'unseen run' or 'unseen check'.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run: of stress, run, check or suite holdout.")],
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -20,9 +20,11 @@ def report(
     Example: unseen report out
     """
     from unseen.reports.check_page import is_check
+    from unseen.reports.learning import is_learning
     from unseen.reports.study import is_study
 
-    write = _of_study if is_study(run) else _of_check if is_check(run) else _of_stress
+    kinds = {is_study: _of_study, is_check: _of_check, is_learning: _of_learning}
+    write = next((each for is_kind, each in kinds.items() if is_kind(run)), _of_stress)
     page, level, said = write(run)
     if as_json:
         print_json({"report": page, "level": level, "verdict": said})
@@ -59,3 +61,10 @@ def _of_check(run: Path) -> tuple[Path, str, list[str]]:
     found = behaviours(read_measurements(run / "measurements.csv"))
     said = [headline(each, model) for each in found for model in each.models]
     return page, level(found, read_json(run / "run.json").get("gates", [])), said
+
+
+def _of_learning(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.learning_page import write_learning_page
+
+    page, verdict = write_learning_page(run)
+    return page, verdict.level, [verdict.headline, *verdict.sentences]

@@ -66,10 +66,11 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _columns_named(given: dict[str, Any]) -> list[str]:
-    """What `--groups`, `--agreement`, `--by` and `--slice` name, but for a file that `--with predefined` reads."""
+    """What options that name columns name, but for a file that `--with predefined` reads."""
     by, method = given.get("by"), str(given.get("method"))
     is_file = by is not None and method.startswith("predefined") and Path(by).is_file()
-    named = (given.get("groups"), given.get("agreement"), None if is_file else by, *(given.get("slice_by") or ()))
+    options = [given.get(name) for name in ("groups", "agreement", "bias", "units")]
+    named = (*options, None if is_file else by, *(given.get("slice_by") or ()))
     return [name for name in named if name is not None]
 
 

@@ -49,6 +49,10 @@ def stress(
     agreement: Annotated[str | None, typer.Option(help="Column with how far annotators agreed.")] = None,
     neutral: Annotated[str | None, typer.Option(help="The label that means: nothing of the kind.")] = None,
     seed: Annotated[int, typer.Option(help="Of everything but the trainings on splits.")] = 42,
+    bias: Annotated[str | None, typer.Option(help="Column with the groups a text is about.")] = None,
+    positive: Annotated[
+        list[str] | None, typer.Option(help="A label that counts as positive for --bias; may be repeated.")
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="Test cases to run as well: a table, or 'hatecheck'.")] = None,
     suite_map: Annotated[
         list[str] | None, typer.Option(metavar="OURS=THEIRS,…", help="Labels of the data in the suite's words.")
@@ -88,6 +92,8 @@ def stress(
         "neutral": neutral,
         "seed": seed,
         "texts": texts,
+        "bias": bias,
+        "positive": positive,
         "suite": suite,
         "suite_map": pairs(suite_map, "--suite-map"),
     }

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unseen.errors import TableError
+from unseen.errors import InputError, TableError
 from unseen.store import read_json
 
 SOURCE = re.compile(r"_(gab|twitter)$")
@@ -22,20 +22,23 @@ NOBODY = "None"
 """What an annotator writes who sees no target."""
 
 
-def read_posts(path: str | Path, divisions: str | Path | None = None) -> list[dict[str, Any]]:
+def read_posts(path: str | Path, divisions: str | Path | None = None, least: int = 1) -> list[dict[str, Any]]:
     """One row per post, in the order of the file: id, text, label, target, source, part.
 
     A post without a majority has the label None: load with `drop=["unlabelled"]`, which counts what it drops.
     `part` comes from the id lists in `divisions`, by default the file of that name beside `path`; it is empty
-    when there are none, or when they do not name the post.
+    when there are none, or when they do not name the post. `target` are the communities that at least `least`
+    annotators name.
     """
+    if not isinstance(least, int) or least < 1:
+        raise InputError("least must be a number of annotators, at least 1", got=repr(least))
     posts = read_json(path)
     beside = Path(path).with_name(DIVISIONS) if divisions is None else Path(divisions)
     parts = read_parts(beside) if divisions is not None or beside.is_file() else {}
     rows, problems = [], []
     for post_id, post in posts.items():
         try:
-            rows.append(_row(post_id, post, parts.get(post_id, "")))
+            rows.append(_row(post_id, post, parts.get(post_id, ""), least))
         except (KeyError, TypeError, AttributeError) as cause:
             problems.append(f"post {post_id}: {type(cause).__name__} {cause}")
     if problems:
@@ -58,12 +61,13 @@ def majority(labels: list[str]) -> str | None:
     return label if votes * 2 > len(labels) else None
 
 
-def targets(annotators: list[Mapping[str, Any]]) -> list[str]:
-    """Every community that at least one annotator named, in alphabetical order; empty when nobody named one.
+def targets(annotators: list[Mapping[str, Any]], least: int = 1) -> list[str]:
+    """Every community that at least `least` annotators named, in alphabetical order; empty when there is none.
 
-    The paper's bias figures count a community only when two annotators name it; this union is wider.
+    The paper's bias figures count a community only when two annotators name it; the union of one is wider.
     """
-    return sorted({name for each in annotators for name in each["target"]} - {NOBODY})
+    named = Counter(name for each in annotators for name in set(each["target"]))
+    return sorted(name for name, times in named.items() if times >= least and name != NOBODY)
 
 
 def source(post_id: str) -> str:
@@ -72,12 +76,12 @@ def source(post_id: str) -> str:
     return found.group(1) if found else "unknown"
 
 
-def _row(post_id: str, post: Mapping[str, Any], part: str) -> dict[str, Any]:
+def _row(post_id: str, post: Mapping[str, Any], part: str, least: int) -> dict[str, Any]:
     return {
         "id": post_id,
         "text": " ".join(post["post_tokens"]),
         "label": majority([each["label"] for each in post["annotators"]]),
-        "target": targets(post["annotators"]),
+        "target": targets(post["annotators"], least),
         "source": source(post_id),
         "part": part,
     }

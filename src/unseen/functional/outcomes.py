@@ -36,8 +36,8 @@ def outcomes(suite: Dataset, predictions: Predictions, tolerance: float = TOLERA
     found[same] = said[same] == said[before[same]]
     for row in np.flatnonzero(kinds == "directional"):
         way, _, label = suite.attribute("expect")[int(row)].as_py().partition(" ")
-        p = probabilities[[before[row], row], suite.label_names.index(label)]
-        found[row] = _moved(*(p if way == "up" else 1 - p), tolerance)
+        first, then = probabilities[[before[row], row], suite.label_names.index(label)].tolist()
+        found[row] = _moved(first, then, tolerance) if way == "up" else _moved(1 - first, 1 - then, tolerance)
     return found
 
 

@@ -76,7 +76,7 @@ def difference(
         return Measurement(f"difference.{metric}", None, 0, slice=slice, tags=tags)
     apart, unit = (a - b)[known], np.unique(units[known], return_inverse=True)[1].reshape(-1)
     low, high = _drawn(apart, unit, seed)
-    tags["p"] = swap_p_value(np.bincount(unit, apart), seed)
+    tags["p"] = swap_p_value(np.bincount(unit, apart).astype(np.float64), seed)
     return Measurement(f"difference.{metric}", float(apart.mean()), len(apart), low, high, slice, tags)
 
 

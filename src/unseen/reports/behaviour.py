@@ -157,7 +157,7 @@ def headline(of: Behaviour, model: str) -> str:
     low = [name for value, name in rates if value < LOW]
     if not low:
         return f"{said}, and at least {number(100 * rates[0][0], 0)} % of every functionality." if rates else f"{said}."
-    worst = ", ".join(f"{name} ({number(100 * value, 0)} %)" for value, name in rates[:3])
+    worst = ", ".join(f"{name} ({number(100 * value, 0)} %)" for value, name in rates[:3] if value < LOW)
     return (
         f"{said}. {len(low)} of {len(rates)} functionalities are below {number(100 * LOW, 0)} %; the lowest: {worst}."
     )

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from unseen.reports import tables, wording
 from unseen.reports.behaviour import behaviours
 from unseen.reports.behaviour_section import section
+from unseen.reports.bias_section import bias_section
 from unseen.reports.case import Case, chance, hardest, hardest_split
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
 from unseen.reports.run import BASELINE, Run, SplitCard, read_run
@@ -74,6 +75,7 @@ def context(run: Run) -> dict[str, Any]:
         "most_slices": tables.MOST_SLICES,
         "few": tables.FEW,
         "findings": tables.sorted_findings(run.findings),
+        "bias": bias_section(run.measurements),
         "suites": [section(each) for each in behaviours(run.measurements)],
         "clusters": tables.cluster_cards(run, hardest_split(case) if case else None),
         "mix": tables.mix,

@@ -19,6 +19,8 @@ TELLING = re.compile(
 )
 """Properties that are worth correlating with a score: one number per split, not one per label or value."""
 DISTANCE = "nearest_train_distance.cosine"
+FEWEST_SPLITS = 4
+"""With fewer there is no interval, and almost any property goes with the score."""
 LABELS_OF = re.compile(r"roc_auc\.\w+$")
 
 
@@ -132,7 +134,7 @@ def correlation_table(run: StudyRun, data: str) -> Table | None:
     """Properties of splits and the score, the strongest correlation first."""
     rows = [
         row for row in run.measurements
-        if row.metric == "pearson" and row.tags.get("data") == data and row.value is not None
+        if row.metric == "pearson" and row.tags.get("data") == data and row.value is not None and row.n >= FEWEST_SPLITS
     ]  # fmt: skip
     if not rows:
         return None

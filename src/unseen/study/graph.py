@@ -30,6 +30,7 @@ from unseen.study.steps import (
     Cut,
     Trained,
     behaviour_step,
+    bias_step,
     clusters_step,
     findings_step,
     held_out_step,
@@ -121,6 +122,19 @@ class Graph:
         ]
 
     @cached_property
+    def bias(self) -> list[Step]:
+        """Groups compared on every family of splits, where an attribute names them."""
+        settings = self.settings
+        if settings.bias is None:
+            return []
+        return [
+            bias_step(
+                self.source, self.of_family(family), settings.bias, settings.positive, settings.fewest, self.asked
+            )
+            for family in settings.splits
+        ]
+
+    @cached_property
     def behaviour(self) -> list[Step]:
         """What the model passes of a suite, where there is one."""
         settings = self.settings
@@ -153,7 +167,7 @@ class Graph:
     def short(self) -> list[Step]:
         """What is measured afterwards."""
         done = {step.key for step in self.long}
-        wanted = [*self.scores, *self.findings, *self.behaviour, *self.properties, self.map, self.clusters]
+        wanted = [*self.scores, *self.findings, *self.bias, *self.behaviour, *self.properties, self.map, self.clusters]
         return [step for step in in_order(wanted) if step.key not in done]
 
     def publish(self, folder: RunFolder) -> None:
@@ -179,7 +193,7 @@ class Graph:
         def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
             return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
-        measured = rows([*self.scores, *self.findings, *self.behaviour], MEASUREMENTS, read_measurements)
+        measured = rows([*self.scores, *self.findings, *self.bias, *self.behaviour], MEASUREMENTS, read_measurements)
         write_measurements(measured, folder / MEASUREMENTS)
         write_measurements(rows(self.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
         write_findings(rows(self.findings, FINDINGS, read_findings), folder / FINDINGS)

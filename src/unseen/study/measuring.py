@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from unseen import api, inference
 from unseen.audits import Trial, cross_validated, hard_or_broken
+from unseen.bias import Place, bias_measurements, groups_by_attribute
 from unseen.engines import Workspace
 from unseen.evaluation import Run, fall, level, measure
 from unseen.functional import check
@@ -23,6 +24,8 @@ from unseen.types import Dataset, Measurement, Split
 
 MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"
 PARTS_MEASURED = ("test", "independent", "dev")
+BIAS_PARTS = ("test", "independent")
+RATES = ("false_positive_rate", "false_negative_rate")
 METRICS = ("accuracy", "f1.macro", "f1.weighted")
 OF_PROBABILITIES = ("log_loss", "ece.15")
 
@@ -134,6 +137,25 @@ def write_behaviour(here: Workspace) -> None:
     asked = inference.predict(Renamed(model, settings["rename"]) if settings["rename"] else model, suite)
     write_predictions(asked, here.folder / PREDICTIONS)
     write_measurements(check(suite, asked, tags=settings["tags"], seed=settings["seed"]), here.folder / MEASUREMENTS)
+
+
+def write_bias(here: Workspace) -> None:
+    """Groups compared on the test and the independent part of every training."""
+    data, settings = here.shared["source"].data, here.settings
+    (attribute,) = settings["bias"]
+    groups = groups_by_attribute(data, attribute, fewest=settings["fewest"])
+    rows: list[Measurement] = []
+    trials = _trials(here, "runs")
+    for trial in track(trials, "bias", len(trials)):
+        told = settings["tags"] | {"split": trial.split.name, "family": trial.family, "seed": trial.seed}
+        where = [
+            Place(trial.split.rows(part), told | {"part": part}) for part in BIAS_PARTS if part in trial.split.sizes
+        ]
+        rows += bias_measurements(
+            data, trial.predictions, groups, where, settings["positive"], metrics=RATES, units=settings["groups"],
+            backgrounds=() if trial.predictions.origin.params.get("hard") else ("all",), seed=settings["seed"],
+        )  # fmt: skip
+    write_measurements(rows, here.folder / MEASUREMENTS)
 
 
 def metrics_of(data: Dataset, main: str, trials: Sequence[Trial]) -> list[str]:

@@ -42,6 +42,12 @@ class Settings(Wanted):
     """Of everything but the trainings on the splits."""
     metric: str = "f1.macro"
     texts: bool = False
+    bias: str | None = None
+    """Attribute that says which groups a text is about."""
+    positive: tuple[str, ...] = ()
+    """Labels that count as positive when groups are compared."""
+    fewest: int = 20
+    """Texts that a group needs to be compared."""
     suite: str | None = None
     """Test cases that the model trained on all rows is asked about: a file, or a known suite."""
     suite_map: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +68,8 @@ class Settings(Wanted):
             problems.append(f"independent must be a share between 0 and 1, or a file, not {self.independent}")
         if self.limit is not None and self.limit < 50:
             problems.append(f"limit must be at least 50, not {self.limit}")
+        if bool(self.positive) != (self.bias is not None):
+            problems.append("bias needs both: the attribute with the groups, and the labels that are positive")
         if self.suite_map and self.suite is None:
             problems.append("suite_map has no effect without a suite")
         if problems:
@@ -72,6 +80,11 @@ class Settings(Wanted):
             check_splitter(name, self.groups)
         metric_of(self.metric)
         Space(Model(self.model), self.representation)
+
+    @property
+    def named(self) -> list[str]:
+        """The attributes that are read."""
+        return super().named + ([] if self.bias is None else [self.bias])
 
     @property
     def space(self) -> Space:
@@ -111,7 +124,7 @@ def settled(model: str, budget: str = "small", *, params: Mapping[str, Any] | No
     chosen = dict(BUDGETS[budget])
     defaults = chosen.pop("params") if Model(model).is_transformer else (chosen.pop("params") and {})
     given = {name: value for name, value in given.items() if value is not None}
-    for name in ("seeds", "splits", "slices"):
+    for name in ("seeds", "splits", "slices", "positive"):
         if name in given:
             given[name] = tuple(given[name]) if isinstance(given[name], Sequence) else given[name]
     return Settings(model, dict(defaults) | dict(params or {}), **chosen | given)

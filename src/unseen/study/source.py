@@ -36,6 +36,11 @@ class Wanted:
     neutral: str | None = None
     """The label that means nothing is there, for the properties that compare class words."""
 
+    @property
+    def named(self) -> list[str]:
+        """The attributes that are read."""
+        return [*self.slices, *filter(None, (self.groups, self.agreement))]
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -79,9 +84,8 @@ def load_source(source: Any, columns: Mapping[str, Any], wanted: Wanted, seed: i
 
     `source` and `columns` are what `unseen.load` takes; or `source` is a Dataset.
     """
-    named = [*wanted.slices, *filter(None, (wanted.groups, wanted.agreement))]
-    data = _load(source, dict(columns), named)
-    for attribute in named:
+    data = _load(source, dict(columns), wanted.named)
+    for attribute in wanted.named:
         data.attribute(attribute)
     if wanted.neutral is not None and wanted.neutral not in data.label_names:
         raise UnknownNameError.of("label", wanted.neutral, data.label_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from unseen.models import PIPELINES
 from unseen.naming import recipe_of
 from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
+from unseen.representations.tfidf import TfidfEncoder
 from unseen.training import RECIPES
 
 OWN = "own"
@@ -92,6 +94,19 @@ class Space:
                 expected="own, pca-D or umap-D",
                 fix="leave it out: the model's own vectors are taken",
             )
+        if self.reduction and self.reduction[1] >= self._width:
+            raise InputError(
+                f"the vectors of {self.of.called!r} have {self._width} numbers and cannot be reduced to {named!r}",
+                expected=f"fewer than {self._width}",
+            )
+
+    @property
+    def _width(self) -> int:
+        """Numbers of a vector of a model that is no transformer, where that is known before it is trained."""
+        own = getattr(self.of.recipe(), "bottleneck", None)
+        if isinstance(own, int):
+            return own
+        return TfidfEncoder().dimensions if self.encoder == api.DEFAULT_ENCODER else sys.maxsize
 
     @property
     def resolved(self) -> str:

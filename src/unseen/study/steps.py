@@ -211,6 +211,19 @@ def properties_step(
     return Step(f"properties {name}", f"{MEASURING}:write_properties", settings, needs, {"source": source.name})
 
 
+def bias_step(
+    source: Source, runs: Sequence[Trained], attribute: str, positive: Sequence[str], fewest: int, asked: Asked
+) -> Step:
+    """Compare groups on the parts of the splits of one family."""
+    settings, needs = _trials(runs, [])
+    settings |= {
+        "bias": source.content([attribute]), "positive": list(positive), "fewest": fewest, "groups": asked.groups,
+        "seed": asked.seed, "tags": dict(asked.tags), "version": versions()["unseen"],
+    }  # fmt: skip
+    name = f"bias {asked.of(runs[0].family)}"
+    return Step(name, f"{MEASURING}:write_bias", settings, needs, {"source": source.name})
+
+
 def behaviour_step(
     source: Source, suite: Dataset, space: Space, rename: Mapping[str, str], seed: int, tags: Mapping[str, Any]
 ) -> Step:

@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
+from unseen.inference import matched
 from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
 from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.going_on import check_start
 from unseen.training.hashing import HashedTerms
 from unseen.types import Dataset
 
@@ -122,20 +124,33 @@ class HashedNetwork:
         self.smoothing = smoothing
         self.class_weights = class_weights
 
-    def fit(self, train: Dataset, dev: Dataset, seed: int = 42) -> NeuralClassifier:
-        """The classifier trained on `train`, stopped by `dev`; the same for the same seed."""
+    def fit(
+        self, train: Dataset, dev: Dataset, seed: int = 42, *, start: NeuralClassifier | None = None
+    ) -> NeuralClassifier:
+        """The classifier trained on `train`, stopped by `dev`; the same for the same seed.
+
+        With `start` training goes on from that classifier: its terms keep their vectors and weights, terms that
+        only `train` has get new ones, and the labels of its head are matched by name.
+        """
         import torch
 
         self._check()
+        if start is not None:
+            check_start(start, NeuralClassifier, {"width": self.width, "bottleneck": self.bottleneck})
         examples, held_out = training_examples(train, dev)
         terms = HashedTerms.of(examples.texts)
+        if start is not None:
+            terms = _joined(start.terms, terms)
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(child_seed(seed, "neural"))
             network = _network(len(terms), self.width, self.bottleneck, len(train.label_names), self.dropout)
+            if start is not None:
+                _copy(start, network, terms, train.label_names)
             weights = torch.from_numpy(label_weights(examples, self.class_weights)).float()
             best_epoch = self._train(network, _Part(terms, examples), _Part(terms, held_out), weights, seed)
         settings = {name: value for name, value in vars(self).items() if name != "class_weights"}
         settings |= {"recipe": "neural.v1", "class_weights": self.class_weights, "seed": seed, "best_epoch": best_epoch}
+        settings |= {} if start is None else {"went_on": True}
         return NeuralClassifier(train.label_names, terms, network, settings)
 
     def _train(self, network: Any, train: _Part, dev: _Part, weights: Any, seed: int) -> int:
@@ -217,6 +232,28 @@ def _network(terms: int, width: int, bottleneck: int, labels: int, dropout: floa
         nn.Linear(width, bottleneck), nn.Tanh(), nn.Dropout(dropout), nn.Linear(bottleneck, labels)
     )
     return network
+
+
+def _joined(known: HashedTerms, new: HashedTerms) -> HashedTerms:
+    """The terms of both; those that were known keep their weights."""
+    seen = np.union1d(known.seen, new.seen)
+    weights = np.empty(len(seen), np.float32)
+    for each in (new, known):
+        weights[np.searchsorted(seen, each.seen)] = each.weights
+    return HashedTerms(seen, weights)
+
+
+def _copy(start: NeuralClassifier, network: Any, terms: HashedTerms, label_names: Sequence[str]) -> None:
+    """Put what `start` has learnt into `network`, whose terms are those of `start` and others."""
+    import torch
+
+    rows = torch.from_numpy(np.searchsorted(terms.seen, start.terms.seen))
+    labels = torch.from_numpy(matched(start.classes_, label_names))
+    with torch.no_grad():
+        network.bag.weight[rows] = start.network.bag.weight
+        network.head[0].load_state_dict(start.network.head[0].state_dict())
+        network.head[3].weight.copy_(start.network.head[3].weight[labels])
+        network.head[3].bias.copy_(start.network.head[3].bias[labels])
 
 
 def _bags(network: Any, rows: Any, hidden: float = 0.0) -> Any:

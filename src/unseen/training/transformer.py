@@ -32,6 +32,7 @@ from unseen.seeding import child_seed, generator
 from unseen.store import atomic
 from unseen.training.classifier import Settings, TransformerClassifier, untrained
 from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.going_on import copy_weights
 from unseen.types import Dataset
 
 CHECKPOINT_SECONDS = 60.0
@@ -84,12 +85,18 @@ class Transformer:
         seed: int,
         *,
         scratch: str | Path | None = None,
+        start: TransformerClassifier | None = None,
     ) -> TransformerClassifier:
-        """The classifier with the best validation result; with `scratch` an interrupted training goes on."""
+        """The classifier with the best validation result; with `scratch` an interrupted training goes on.
+
+        With `start` training begins with the weights of that classifier, its labels matched by name.
+        """
         examples = training_examples(train, dev)
         with _own_randomness(child_seed(seed, "transformer")):
             classifier = untrained(self.settings, train.label_names)
             key = fingerprint(self.settings, train, dev, seed)
+            if start is not None:
+                key += copy_weights(start, classifier)
             saved = None if scratch is None else Progress(Path(scratch), key)
             _train(classifier, *examples, seed, saved)
         return classifier

@@ -1,0 +1,127 @@
+"""`unseen suite holdout`: train on a suite, and see whether that helped or only passed the tests."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.model import Set, Trust, parameters
+from unseen.errors import InputError
+
+
+def holdout(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A table with test cases, or a known suite.")],
+    task: Annotated[str, typer.Option(metavar="DATA", help="Labelled texts of the task: a table or a known dataset.")],
+    task_text: Annotated[str | None, typer.Option(help="Column of the task's texts. (default: text)")] = None,
+    task_label: Annotated[str | None, typer.Option(help="Column of the task's labels. (default: label)")] = None,
+    elsewhere: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Other data of the task, only for testing; columns as the task's."),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="THEIRS=OURS", help="A label of the task as one of the suite's; may be repeated."
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", metavar="OURS=THEIRS", help="A column of the suite, e.g. target=group; may be repeated."
+        ),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="A recipe or a transformer that can go on from a trained model.")
+    ] = "neural",
+    settings: Set = None,
+    trust: Trust = False,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="What to hold out: functionality,target,class,template,pair,all. (default: what the suite has)"
+        ),
+    ] = None,
+    trained_on: Annotated[
+        str | None, typer.Option(help="Any of task,suite,task then suite. (default: all three)")
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Pool validation as in the paper: it then sees held-out cases.")
+    ] = False,
+    folds: Annotated[int | None, typer.Option(help="Folds of template and pair. (default: 5)")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
+    workers: Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")] = 1,
+    texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of plans and trainings.")] = 42,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder of known datasets. (default: $UNSEEN_DATA)")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train on the cases of a suite, hold some out, and measure what of it is more than passing the tests.
+
+    Example: unseen suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
+    """
+    from unseen.functional.suite import load_suite
+    from unseen.study.learning import CONFIGURATIONS, learn_from_suite
+
+    chosen: dict[str, Any] = {
+        "model": model, "params": parameters(settings, trust=trust), "labels": pairs(labels, "--map"),
+        "schemes": None if by is None else _listed(by), "strict": not published, "folds": folds, "seed": seed,
+        "configurations": CONFIGURATIONS if trained_on is None else _listed(trained_on), "texts": texts,
+    }  # fmt: skip
+    given = {"text": task_text, "label": task_label, "data_dir": data_dir}
+    loading = {name: value for name, value in given.items() if value is not None}
+    with notes(quiet), progress(quiet):
+        cases = load_suite(suite, columns=pairs(columns, "--column"), data_dir=data_dir)
+        done = learn_from_suite(
+            cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
+            out=out, workers=workers, command=shlex.join(["unseen", *sys.argv[1:]]),
+            announce=None if quiet else lambda plan: typer.echo(described(plan), err=True), **chosen,
+        )  # fmt: skip
+    _tell(done, as_json)
+
+
+def _loaded(source: str, loading: dict[str, Any]) -> Any:
+    """A table, or a known dataset, which lies in the data folder."""
+    from unseen.api import load
+
+    is_table = Path(source).exists()
+    return load(source, **{name: value for name, value in loading.items() if not (is_table and name == "data_dir")})
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """`a=b` of a repeated option; the first = divides, and nothing is said twice."""
+    found: dict[str, str] = {}
+    for each in given or []:
+        left, middle, right = (part.strip() for part in each.partition("="))
+        if not (left and middle and right):
+            raise InputError(f"{option} {each} is not a pair", expected=f"{option} NAME=NAME")
+        if left in found:
+            raise InputError(f"{option} says twice what {left!r} is", got=f"{found[left]!r} and {right!r}")
+        found[left] = right
+    return found
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",")]
+
+
+def described(plan: Any) -> str:
+    """A plan in one line."""
+    schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
+    done = f", {plan.done} of them done" if plan.done else ""
+    return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
+
+
+def _tell(done: Any, as_json: bool) -> None:
+    if not as_json:
+        typer.echo("\n".join([*done.verdict, "", f"report: {done.report}"]))
+        return
+    rows = [asdict(row) for row in done.measurements if row.slice == "all"]
+    told = {"level": done.level, "verdict": list(done.verdict), "folder": done.folder, "report": done.report}
+    print_json(told | {"measurements": rows})

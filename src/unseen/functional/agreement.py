@@ -1,0 +1,192 @@
+"""How far annotators agree beyond chance: Fleiss' kappa and Krippendorff's alpha, with missing ratings.
+
+Both are functions of sums over items, so a bootstrap is a matrix product. Fleiss (1971), Psychological Bulletin 76;
+Krippendorff, Content Analysis (2004), chapter 11. Neither says that a label is right, only that people share it;
+both fall when one label is rare although people disagree no more often, so read them beside the plain agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.counting import blocks, times_drawn
+from unseen.evaluation.intervals import DRAWS, percentiles
+from unseen.seeding import generator
+from unseen.types import Measurement
+
+Floats = npt.NDArray[np.float64]
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
+
+def rating_counts(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> tuple[Floats, list[Any]]:
+    """How often each item got each value [items, values], and the values in order; None and NaN are missing."""
+    rows = [[value for value in row if value is not None and value == value] for row in ratings]
+    values = sorted({value for row in rows for value in row})
+    place = {value: at for at, value in enumerate(values)}
+    counts = np.zeros((len(rows), len(values)))
+    items = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    codes = np.array([place[value] for row in rows for value in row], dtype=np.intp)
+    np.add.at(counts, (items, codes), 1)
+    return counts, values
+
+
+def majority(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> list[Any]:
+    """The value that most raters gave each item; None where there is no single one.
+
+    >>> majority([["a", "a", "b"], ["a", "b", None]])
+    ['a', None]
+    """
+    counts, values = rating_counts(ratings)
+    if not values:
+        return [None] * len(counts)
+    top = counts.max(axis=1)
+    single = ((counts == top[:, None]).sum(axis=1) == 1) & (top > 0)
+    return [values[at] if alone else None for at, alone in zip(counts.argmax(axis=1).tolist(), single, strict=True)]
+
+
+def fleiss_kappa(counts: npt.ArrayLike) -> float | None:
+    """Fleiss' kappa of how often each item got each value [items, values].
+
+    Items may have different numbers of raters; those with fewer than two are left out. None when there are no
+    others, or when all ratings are the same: chance alone then agrees fully.
+    """
+    return _value(_kappa, _kappa_sums(_checked(counts)))
+
+
+def krippendorff_alpha(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any], level: str = "nominal") -> float | None:
+    """Krippendorff's alpha of ratings [items, raters]; None and NaN are missing.
+
+    `level` says what the values are: names (nominal), ranks in sorted order (ordinal), numbers (interval), or
+    numbers with a true zero (ratio). None when no item has two ratings, or when all of these are the same.
+    """
+    counts, values = rating_counts(ratings)
+    return _value(_alpha(values, level), _alpha_sums(counts))
+
+
+def agreement(
+    counts: npt.ArrayLike,
+    values: Sequence[Any],
+    *,
+    level: str = "nominal",
+    units: npt.NDArray[np.intp] | None = None,
+    seed: int = 42,
+) -> list[Measurement]:
+    """Plain agreement of pairs of raters, kappa and alpha, each with a 95 % interval from drawing items.
+
+    `units` (a number per item) are drawn whole: items of one template are not independent.
+    """
+    table = _checked(counts)
+    rated = table.sum(axis=1) >= 2
+    table, n = table[rated], int(rated.sum())
+    unit = None if units is None else np.asarray(units)[rated]
+    found = []
+    for metric, of, sums in (
+        ("rater_agreement", _plain, _kappa_sums(table)),
+        ("fleiss_kappa", _kappa, _kappa_sums(table)),
+        (f"krippendorff_alpha.{level}", _alpha(values, level), _alpha_sums(table)),
+    ):
+        value = _value(of, sums)
+        low, high = (None, None) if value is None else _interval(of, sums, unit, seed)
+        found.append(Measurement(metric, value, n if value is not None else 0, low, high))
+    return found
+
+
+def _checked(counts: npt.ArrayLike) -> Floats:
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or not np.isfinite(table).all() or (table < 0).any() or (table % 1 != 0).any():
+        raise InputError("counts must be whole numbers of raters, a row per item and a column per value")
+    return table
+
+
+def _kappa_sums(counts: Floats) -> Floats:
+    """Per item [items, 2 + values]: pairs that agree, whether there are two raters, ratings of each value."""
+    raters = counts.sum(axis=1)
+    rated = raters >= 2
+    pairs = np.where(rated, raters * (raters - 1), 1)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / pairs
+    return np.column_stack([agreeing * rated, rated, counts * rated[:, None]])
+
+
+def _plain(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def _kappa(sums: Floats) -> Floats:
+    observed = sums[..., 0] / sums[..., 1]
+    ratings = sums[..., 2:]
+    chance = ((ratings / ratings.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    return np.asarray((observed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan))
+
+
+def _alpha_sums(counts: Floats) -> Floats:
+    """Per item, its pairs of values weighted by one over its raters less one [items, values * values]."""
+    raters = counts.sum(axis=1)
+    weight = np.where(raters >= 2, 1 / np.maximum(raters - 1, 1), 0)
+    pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(counts.shape[1]))
+    return (pairs * weight[:, None, None]).reshape(len(counts), counts.shape[1] ** 2)
+
+
+def _alpha(values: Sequence[Any], level: str) -> Callable[[Floats], Floats]:
+    """Alpha of sums of pairs: one less observed over expected disagreement, from the coincidence matrix."""
+    if level not in LEVELS:
+        raise UnknownNameError.of("level of measurement", level, LEVELS)
+    k = len(values)
+    if level in ("interval", "ratio"):
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError) as cause:
+            raise InputError(f"the level {level} needs numbers", got=repr(list(values)[:5])) from cause
+        if level == "ratio" and (numbers < 0).any():
+            raise InputError("the level ratio needs numbers from zero on", got=repr(numbers.min()), fix="interval")
+
+    def apart(totals: Floats) -> Floats:
+        """Squared differences of the values [..., values, values]."""
+        if level == "nominal":
+            return np.broadcast_to(1 - np.eye(k), (*totals.shape, k))
+        if level == "ordinal":
+            middle = np.cumsum(totals, axis=-1) - totals / 2
+            return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
+        difference, total = np.subtract.outer(numbers, numbers), np.add.outer(numbers, numbers)
+        if level == "ratio":
+            difference = np.divide(difference, total, out=np.zeros((k, k)), where=total != 0)
+        return np.broadcast_to(difference**2, (*totals.shape, k))
+
+    def alpha(sums: Floats) -> Floats:
+        pairs = sums.reshape(*sums.shape[:-1], k, k)
+        totals = pairs.sum(axis=-1)
+        n = totals.sum(axis=-1)
+        distance = apart(totals)
+        observed = (pairs * distance).sum(axis=(-2, -1))
+        expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1))
+        return np.asarray(1 - (n - 1) * observed / np.where(expected > 0, expected, np.nan))
+
+    return alpha
+
+
+def _value(of: Callable[[Floats], Floats], sums: Floats) -> float | None:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = float(of(sums.sum(axis=0))) if sums.size else np.nan
+    return value if np.isfinite(value) else None
+
+
+def _interval(
+    of: Callable[[Floats], Floats], sums: Floats, units: npt.NDArray[np.intp] | None, seed: int
+) -> tuple[float, float] | tuple[None, None]:
+    draw, found = generator(seed, "raters"), []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if units is None:
+            patterns, times = np.unique(sums, axis=0, return_counts=True)
+            for size in blocks(DRAWS, patterns.size):
+                drawn = draw.multinomial(len(sums), times / len(sums), size=size)
+                found.append(of(drawn @ patterns))
+        else:
+            codes = np.unique(units, return_inverse=True)[1].reshape(-1)
+            whole = np.zeros((int(codes.max()) + 1, sums.shape[1]))
+            np.add.at(whole, codes, sums)
+            found = [of(drawn @ whole) for drawn in times_drawn(len(whole), DRAWS, draw)]
+    return percentiles(np.concatenate(found)) or (None, None)

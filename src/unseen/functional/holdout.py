@@ -1,0 +1,234 @@
+"""Plans for training on a suite: what is trained on, what is covered by it, and what is held out.
+
+A random half of a suite flatters whoever trains on the other half: siblings of one template, and contrast partners,
+stand on both sides. A plan holds a whole value out (Luz de Araujo and Roth 2022, section 3) and keeps two kinds of
+test cases apart: those of values that were trained on (covered) and those of the value that was not (held out).
+
+=============  ==========================================================================================
+all            nothing is held out: half train, a quarter each dev and test
+functionality  one plan per functionality
+target         one plan per group of people; cases about no group are covered
+class          one plan per family of functionalities
+template       folds of whole templates, so that no sibling of a held-out case is trained on
+pair           folds of templates that refer to each other, so that no contrast partner is either
+=============  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.seeding import generator
+from unseen.splits.quotas import largest_remainder
+from unseen.types import Dataset, some
+
+Rows = npt.NDArray[np.intp]
+SCHEMES = ("all", "functionality", "target", "class", "template", "pair")
+FOLDED = ("template", "pair")
+NEEDS = {"pair": "reference"}
+"""The attribute that a scheme reads, where it is not called like the scheme."""
+PARTS = ("train", "dev", "covered", "held-out")
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutPlan:
+    """Row positions of one training on a suite; the parts are disjoint."""
+
+    scheme: str
+    held_out: str
+    """The value that is held out, e.g. a functionality; `1 of 5` for a fold; empty for `all`."""
+    train: Rows
+    dev: Rows
+    test_covered: Rows
+    """Test cases of values that are trained on; all test cases of the scheme `all`."""
+    test_held_out: Rows
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and files."""
+        return f"{self.scheme}={self.held_out}" if self.held_out else self.scheme
+
+    @property
+    def test(self) -> Rows:
+        """All test cases."""
+        return np.sort(np.concatenate([self.test_covered, self.test_held_out]))
+
+    @property
+    def parts(self) -> dict[str, Rows]:
+        """Rows by the name of their part."""
+        return dict(zip(PARTS, (self.train, self.dev, self.test_covered, self.test_held_out), strict=True))
+
+
+def possible_schemes(suite: Dataset) -> list[str]:
+    """The schemes whose attribute the suite has."""
+    return [each for each in SCHEMES if each == "all" or NEEDS.get(each, each) in suite.attributes]
+
+
+def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, seed: int = 42) -> list[HoldoutPlan]:
+    """The plans of one scheme, in the order of their values.
+
+    With `strict`, dev comes from covered cases alone and every held-out case is a test case. Without it, as
+    published: covered evaluation cases and held-out cases are pooled and halved, so that validation has seen half
+    of what is called held out. The order of rows decides nothing. `folds` is for `template` and `pair`.
+    """
+    if scheme not in SCHEMES:
+        raise UnknownNameError.of("scheme", scheme, SCHEMES)
+    if scheme not in possible_schemes(suite):
+        raise InputError(
+            f"the scheme {scheme!r} needs the attribute {NEEDS.get(scheme, scheme)!r}, which {suite.name} has not",
+            expected=f"one of {', '.join(possible_schemes(suite))}",
+        )
+    by_id = np.argsort(np.asarray(suite.ids.to_pylist(), dtype=object), kind="stable")
+    if scheme == "all":
+        train, rest = _halves(by_id, suite.labels, generator(seed, "holdout", "all"))
+        dev, test = _halves(rest, suite.labels, generator(seed, "holdout", "all", "dev"))
+        found = [HoldoutPlan("all", "", np.sort(train), np.sort(dev), np.sort(test), np.empty(0, np.intp))]
+    else:
+        values, names = _values(suite, scheme, folds, seed)
+        _refuse_too_few(suite, scheme, values, names)
+        found = [_leave_out(suite, scheme, values, code, names, by_id, strict, seed) for code in range(len(names))]
+        for each in found:
+            guard(each, values)
+    _refuse_single_labels(suite, found)
+    return found
+
+
+def _leave_out(
+    suite: Dataset, scheme: str, values: Rows, code: int, names: Sequence[str], by_id: Rows, strict: bool, seed: int
+) -> HoldoutPlan:
+    """The plan without the value `code`; cases without a value (-1) are covered."""
+    name = names[code]
+    aside, rest = by_id[values[by_id] == code], by_id[values[by_id] != code]
+    train, covered = _halves(rest, suite.labels, generator(seed, "holdout", scheme, name))
+    draw = generator(seed, "holdout", scheme, name, "dev")
+    if strict:
+        dev, test = _halves(covered, suite.labels, draw)
+        held_out = aside
+    else:
+        pool = np.concatenate([covered, aside])
+        dev, tested = _halves(pool, suite.labels, draw)
+        test, held_out = (tested[(values[tested] == code) == is_out] for is_out in (False, True))
+    return HoldoutPlan(scheme, name, np.sort(train), np.sort(dev), np.sort(test), np.sort(held_out))
+
+
+def _halves(rows: Rows, labels: npt.NDArray[np.integer], draw: np.random.Generator) -> tuple[Rows, Rows]:
+    """The rows in two halves with the same mix of labels; the second has the odd row."""
+    mixed = rows[draw.permutation(len(rows))]
+    present = np.unique(labels[rows])
+    counts = np.array([(labels[rows] == each).sum() for each in present], dtype=np.float64)
+    taken = largest_remainder(counts, len(rows) // 2) if len(rows) > 1 else np.zeros(len(present), np.int64)
+    first = np.zeros(len(mixed), bool)
+    for label, quota in zip(present, taken, strict=True):
+        first[np.flatnonzero(labels[mixed] == label)[:quota]] = True
+    return mixed[first], mixed[~first]
+
+
+def _values(suite: Dataset, scheme: str, folds: int, seed: int) -> tuple[Rows, list[str]]:
+    """The value of each row as a number, -1 for none, and the names of the values."""
+    if scheme in FOLDED:
+        units = template_codes(suite) if scheme == "template" else pair_codes(suite)
+        return _folds(suite, scheme, units, folds, seed), [f"{each + 1} of {folds}" for each in range(folds)]
+    column = suite.attribute(scheme).to_pylist()
+    names = sorted({each for each in column if each is not None})
+    place = {name: code for code, name in enumerate(names)}
+    return np.array([place.get(each, -1) for each in column], dtype=np.intp), names
+
+
+def template_codes(suite: Dataset) -> Rows:
+    """A number per row, equal for cases of one template; a case without a template is alone.
+
+    Numbers follow the names of templates and the ids of lone cases, so the order of rows does not decide them.
+    """
+    ids = suite.ids.to_pylist()
+    named = suite.attribute("template").to_pylist() if "template" in suite.attributes else [None] * len(ids)
+    units = [f"i{own}" if each is None else f"t{each}" for own, each in zip(ids, named, strict=True)]
+    return np.unique(np.array(units), return_inverse=True)[1].reshape(-1)
+
+
+def reference_rows(suite: Dataset) -> tuple[Rows, Rows]:
+    """The rows that refer to another case, and the rows they refer to."""
+    if "reference" not in suite.attributes:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    at = pc.index_in(suite.attribute("reference"), value_set=suite.ids, skip_nulls=True)
+    places = at.fill_null(-1).to_numpy().astype(np.intp)
+    referring = np.flatnonzero(places >= 0)
+    return referring, places[referring]
+
+
+def pair_codes(suite: Dataset) -> Rows:
+    """A number per row, equal for templates that refer to each other, directly or through others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    units = template_codes(suite)
+    one, other = reference_rows(suite)
+    size = int(units.max()) + 1
+    edges = coo_array((np.ones(len(one)), (units[one], units[other])), shape=(size, size))
+    return np.asarray(connected_components(edges, directed=False)[1][units], dtype=np.intp)
+
+
+def _folds(suite: Dataset, scheme: str, units: Rows, folds: int, seed: int) -> Rows:
+    """The fold of each row: whole units, largest first, each into the fold that has fewest cases of its label."""
+    sizes = np.bincount(units)
+    if folds < 2 or folds > len(sizes):
+        raise InputError(
+            f"the {len(sizes)} units of the scheme {scheme!r} cannot make {folds} folds",
+            expected=f"from 2 to {len(sizes)} folds",
+        )
+    counts = np.zeros((len(sizes), len(suite.label_names)), np.int64)
+    np.add.at(counts, (units, suite.labels), 1)
+    mixed = generator(seed, "holdout", scheme).permutation(len(sizes))
+    filled = np.zeros((folds, len(suite.label_names)), np.int64)
+    of_unit = np.empty(len(sizes), np.intp)
+    for unit in mixed[np.argsort(-sizes[mixed], kind="stable")]:
+        label = int(counts[unit].argmax())
+        of_unit[unit] = np.lexsort((filled.sum(axis=1), filled[:, label]))[0]
+        filled[of_unit[unit]] += counts[unit]
+    return of_unit[units]
+
+
+def guard(plan: HoldoutPlan, values: Rows) -> None:
+    """Refuse a plan that holds nothing out, or whose training rows meet what is held out: as rows or by value."""
+    problems = []
+    if not len(plan.test_held_out):
+        problems.append("no case is held out")
+    if shared := np.intersect1d(plan.train, plan.test_held_out).tolist():
+        problems.append(f"rows {some(shared)} are trained on and held out")
+    if np.isin(values[plan.train], values[plan.test_held_out]).any():
+        problems.append(f"cases of the held-out {plan.scheme} are trained on")
+    if set(plan.dev.tolist()) & {*plan.train.tolist(), *plan.test.tolist()}:
+        problems.append("validation rows are trained on or tested")
+    if problems:
+        raise InputError(f"the plan {plan.name} holds nothing out that could be believed", problems=problems)
+
+
+def _refuse_too_few(suite: Dataset, scheme: str, values: Rows, names: Sequence[str]) -> None:
+    problems = [
+        f"without {name!r} only {left} cases are left"
+        for code, name in enumerate(names)
+        if (left := int((values != code).sum())) < 4
+    ]
+    if problems or not names:
+        raise InfeasibleError(
+            f"nothing can be held out of {suite.name} by {scheme}",
+            problems=problems or [f"no case has a {scheme}"],
+            expected="at least four cases besides those that are held out",
+        )
+
+
+def _refuse_single_labels(suite: Dataset, found: Sequence[HoldoutPlan]) -> None:
+    problems = [
+        f"{each.name}: only {suite.label_names[suite.labels[each.train][0]]!r} is left to train on"
+        for each in found
+        if len(np.unique(suite.labels[each.train])) < 2
+    ]
+    if problems:
+        raise InfeasibleError(
+            f"{len(problems)} plans leave a single label to train on", problems=problems, fix="take another scheme"
+        )
