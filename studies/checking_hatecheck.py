@@ -73,7 +73,7 @@ def study(out: Path) -> LearningRun:
     """The run, finished where it was interrupted."""
     learn_from_suite(
         load_suite("hatecheck"), unseen.load("davidson"), elsewhere=_elsewhere(), labels=LABELS,
-        model="neural", params={"class_weights": "balanced"}, seed=SEED, out=out,
+        model="neural", params={"class_weights": "root"}, seed=SEED, out=out,
         command="python -m studies.checking_hatecheck FOLDER",
     )  # fmt: skip
     return read_learning_run(out)
@@ -94,7 +94,7 @@ def write_page(run: LearningRun) -> str:
         f"small network on hashed n-grams, {seconds / 60:.0f} minutes on the clock, one core shared with other work. Luz de Araujo and Roth (2022) fine-tuned "
         "BERT-base; levels cannot be compared, directions can.\n",
         f"Task: Davidson ({about['task']['rows']:,} tweets; hateful or not; {sizes['train']:,} / {sizes['dev']:,} / "
-        f"{sizes['test']:,}, stratified, seed {SEED}), class weights balanced. Suite: HateCheck "
+        f"{sizes['test']:,}, stratified, seed {SEED}), classes weighted by the root of what would balance them. Suite: HateCheck "
         f"({about['suite']['rows']:,} cases). Elsewhere, in place of Founta, which is not here: HateXplain "
         f"({about['elsewhere']['rows']:,} posts; hateful or not), only for testing. Validation is strict: no held-out case "
         "serves for choosing a model, and all of them test; the paper pooled them.\n",

@@ -180,6 +180,8 @@ def test_weights_average_one_over_the_rows(tiny):
     examples = examples_of(tiny(list("abcdef"), labels=["no"] * 4 + ["yes"] * 2, label_names=("no", "yes", "never")))
     balanced = label_weights(examples, "balanced")
     np.testing.assert_allclose(balanced, [0.75, 1.5, 0])
+    root = label_weights(examples, "root")
+    np.testing.assert_allclose(root[:2] / root[1], np.sqrt(balanced[:2] / balanced[1]))
     assert label_weights(examples, {"yes": 3})[examples.labels].mean() == pytest.approx(1)
     assert label_weights(examples, None).tolist() == [1, 1, 1]
     assert label_weights(examples, False).tolist() == [1, 1, 1]

@@ -13,7 +13,7 @@ from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.types import Dataset, some
 
 ClassWeights = str | bool | Mapping[str, float] | None
-"""None or False (all rows count the same), "balanced" or True (all labels do), or a weight per label."""
+"""None or False (all rows count the same), "balanced" or True (all labels do), "root" (half way: by the square root of that), or a weight per label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +66,13 @@ def label_weights(examples: Examples, class_weights: ClassWeights) -> npt.NDArra
         return np.ones(len(counts))
     if class_weights is True or class_weights == "balanced":
         weights = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
+    elif class_weights == "root":
+        weights = np.where(counts > 0, 1 / np.sqrt(np.maximum(counts, 1)), 0.0)
     elif isinstance(class_weights, Mapping):
         weights = _given(class_weights, examples.label_names)
     else:
-        raise InputError("class_weights is wrong", expected="'balanced' or {label: weight}", got=repr(class_weights))
+        expected = "'balanced', 'root' or {label: weight}"
+        raise InputError("class_weights is wrong", expected=expected, got=repr(class_weights))
     return weights * counts.sum() / (weights * counts).sum()
 
 
