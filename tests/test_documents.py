@@ -35,6 +35,9 @@ def posts(tmp_path, monkeypatch):
     ids = unseen.load(tmp_path / "posts.csv").ids.to_pylist()
     said = ["id,a,b", *(f"{name},{0.2 + 0.6 * (i % 2)},{0.8 - 0.6 * (i % 2)}" for i, name in enumerate(ids))]
     (tmp_path / "predictions.csv").write_text("\n".join(said) + "\n", encoding="utf-8")
+    (tmp_path / "cases.csv").write_text(
+        "functionality,text,label\ntea,more tea,a\nrain,more rain,b\n", encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -44,7 +47,7 @@ def test_python_of_the_readme_runs(posts, code):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "count"), [("README.md", 9), ("docs/tutorial.md", 6)])
+@pytest.mark.parametrize(("page", "count"), [("README.md", 11), ("docs/tutorial.md", 6)])
 def test_commands_of_the_documents_run(posts, page, count):
     """As they stand, but for fewer rows where a transformer is trained."""
     (posts / "study.toml").write_text("".join(blocks("toml", page)), encoding="utf-8")

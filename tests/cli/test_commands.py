@@ -22,6 +22,7 @@ import typer
 from unseen import __version__, load, read_split
 from unseen.cli import app
 from unseen.evaluation import METRICS
+from unseen.functional import load_suite
 from unseen.functional.perturbations import PERTURBATIONS
 from unseen.representations import ENCODERS
 from unseen.splits import SPLITTERS
@@ -313,11 +314,24 @@ def test_help_shows_an_example(words: tuple[str, ...], option: str, unseen: Run)
     assert example(words).startswith(" ".join(("unseen", *words)))
 
 
+KITCHEN = """
+labels = ["fine", "rude"]
+[[tests]]
+functionality = "praise"
+label = "fine"
+templates = ["I like it.", "How nice!"]
+[[tests]]
+functionality = "insult"
+label = "rude"
+templates = ["I hate it."]
+"""
+
+
 def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
-    elsewhere = {("demo",), ("data", "fetch"), ("track",)}  # long, or not without others
+    elsewhere = {("demo",), ("data", "fetch"), ("track",), ("suite", "holdout")}  # long, or not without others
     tried = [words for words in COMMANDS if words not in elsewhere and words[0] != "corpus"]
-    flow = ["stress", "run", "train", "encode", "split", "predict", "score", "analyse", "check", "report", "compare"]
+    flow = ["stress", "run", "train", "encode", "split", "predict", "score", "analyse", "check", "bias", "report"]
     assert tried[: len(flow)] == [(name,) for name in flow]
     data = load(folder / "posts.csv")
     lines = ["id,prediction", *(f"{name},{data.label_names[0]}" for name in data.ids.to_pylist())]
@@ -326,11 +340,17 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
         '[data.sample]\n[model.tfidf]\nuse = "logistic"\n[space.tfidf]\n[split.random]\n[split.closest]\n'
     )
     (folder / "cases.csv").write_text("functionality,id,text,label\nplain,1,a b,fine\nplain,2,c d,bad\n")
+    (folder / "kitchen.toml").write_text(KITCHEN)
     for words in tried:
         assert do(example(words).removeprefix("unseen ")).out
         if words == ("stress",):
             for copy in ("out-before", "out-after"):
                 shutil.copytree(folder / "out", folder / copy)
+        if words == ("suite", "build"):
+            suite = load_suite(folder / "kitchen.csv")
+            said = [suite.label_names[code] for code in suite.labels]
+            lines = [f"{case},{label},{label}" for case, label in zip(suite.ids.to_pylist(), said, strict=True)]
+            (folder / "votes.csv").write_text("\n".join(["id,rater_1,rater_2", *lines]))
 
 
 def test_without_a_command_help_is_shown(unseen: Run) -> None:

@@ -75,7 +75,7 @@ def bias(
 ) -> None:
     """Is a model worse on texts about some groups? AUCs and gaps by group, with 95 % intervals.
 
-    Example: unseen bias posts.csv --text text --label label --model model --group target --positive rude
+    Example: unseen bias posts.csv --text text --label label --model model --group source --positive loud
     """
     from unseen.bias import bias_measurements, places
     from unseen.store import write_measurements

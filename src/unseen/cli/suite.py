@@ -133,7 +133,7 @@ def validate(
 ) -> None:
     """Measure how far annotators agree, and say which cases they do not confirm; whole templates go with them.
 
-    Example: unseen suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 4 -o validated.csv
+    Example: unseen suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 2 -o validated.csv
     """
     from unseen.functional.annotations import confirmed, load_annotations, rater_agreement
     from unseen.functional.writing import write_suite

@@ -13,7 +13,8 @@ from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.types import Dataset, some
 
 ClassWeights = str | bool | Mapping[str, float] | None
-"""None or False (all rows count the same), "balanced" or True (all labels do), "root" (half way: by the square root of that), or a weight per label."""
+"""None or False: all rows count the same. "balanced" or True: all labels do. "root": by the square root of that. Or a
+weight per label."""
 
 
 @dataclass(frozen=True, eq=False)
