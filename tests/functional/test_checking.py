@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from unseen.errors import InputError
 from unseen.functional import as_suite, check, compare_on_suite, load_suite
 from unseen.functional.checking import places
+from unseen.reports.behaviour import behaviours, target_matrix
 from unseen.types import Dataset, Measurement, Predictions
 
 Builder = Callable[..., Dataset]
@@ -103,3 +105,37 @@ def test_always_hateful_scores_what_was_counted(shared_data: Path) -> None:
     counted |= {"phrase": 273, "ident": 315, "counter": 314, "target": 192, "spell": 760}
     assert sizes == {f"class={name}": n for name, n in counted.items()}
     assert sum(row.n for row in rows if row.metric == "pair_accuracy" and row.slice == "all") == 2046
+
+
+def test_slices_that_are_there_anyway_are_refused(suite: Dataset, tiny: Builder) -> None:
+    for wrong in (["target"], ["label"], ["direction"]):
+        with pytest.raises(InputError, match="anyway"):
+            check(suite, said(suite, ANSWERS), slices=wrong)
+    more = as_suite(tiny(functionality=["f"] * 4, length=[1, 1, 2, 2], words=[None, None, None, ["a", "b"]]))
+    with pytest.raises(InputError, match="twice"):
+        check(more, said(more, [0, 1, 0, 1]), slices=["length", "length"])
+    with pytest.raises(InputError, match="a case has one words"):
+        check(more, said(more, [0, 1, 0, 1]), slices=["words"])
+
+
+def test_being_right_and_being_stable_are_told_apart(tiny: Builder) -> None:
+    suite = as_suite(
+        tiny(
+            ids=list("abcd"), labels=["yes"] * 4, functionality=["plain", "plain", "typo", "typo"],
+            kind=["functional", None, "invariance", "invariance"], reference=[None, None, "a", "b"],
+        )
+    )  # fmt: skip
+    rows = check(suite, said(suite, [0, 0, 0, 0]))
+    assert value(rows, "functionality=plain") == 0
+    assert value(rows, "kind=invariance") == 1
+    assert not [row for row in rows if row.metric == "pair_accuracy"]
+
+
+def test_names_may_hold_what_joins_two_axes(tiny: Builder) -> None:
+    suite = as_suite(
+        tiny(functionality=["f & g"] * 4, template=["1", "1", "2", "2"], target=["x & y", "z", "x & y", "z"])
+    )
+    rows = check(suite, said(suite, [0, 1, 1, 1]), tags={"model": "m"})
+    (of,) = behaviours(rows)
+    functions, targets, values = target_matrix(of, "m") or ([], [], [])
+    assert (functions, targets, values) == (["f & g"], ["x & y", "z"], [[0.5, 1.0]])

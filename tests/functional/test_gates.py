@@ -35,3 +35,10 @@ def test_a_gate_that_is_about_nothing_is_refused() -> None:
     check_gates([Gate("functionality=*", 0.5)], ["functionality=a"])
     with pytest.raises(InputError, match="functionality=z"):
         check_gates([Gate("functionality=z", 0.5)], ["functionality=a"])
+
+
+def test_a_gate_on_targets_is_not_about_their_cells() -> None:
+    assert Gate("target=*", 0.5).is_about("target=cooks")
+    assert not Gate("target=*", 0.5).is_about("target=cooks & functionality=a")
+    assert Gate("target=* & functionality=a", 0.5).is_about("target=cooks & functionality=a")
+    assert Gate("functionality=a[b]", 0.5).is_about("functionality=a[b]")  # a name, not a pattern

@@ -71,3 +71,16 @@ def test_differences_use_only_cases_that_both_can_be_judged_on() -> None:
     found = difference("pass_rate", a, b, np.arange(4))
     assert (found.metric, found.value, found.n) == ("difference.pass_rate", 0.5, 2)
     assert difference("pass_rate", a * np.nan, b, np.arange(4)).value is None
+
+
+def test_differences_that_are_all_alike_have_no_interval() -> None:
+    found = difference("pass_rate", np.ones(4), np.zeros(4), np.array([0, 0, 1, 1]))
+    assert (found.value, found.low, found.high, found.tags["p"]) == (1.0, None, None, 0.5)
+
+
+def test_many_units_are_swapped_as_one_by_one() -> None:
+    apart = DRAW.choice([-2.0, -1.0, 1.0, 3.0], 60)
+    draw = np.random.default_rng(3)
+    signs = 1 - 2 * (draw.random((20_000, 60)) < 0.5)
+    expected = (np.abs(signs @ apart) >= abs(apart.sum()) - 1e-9).mean()
+    assert swap_p_value(apart) == pytest.approx(expected, abs=0.015)

@@ -51,3 +51,32 @@ def test_a_label_nobody_declared_is_refused(tmp_path: Path, tiny: Builder) -> No
     path = written(tmp_path / "p.csv", "id,score", "1,.2")
     with pytest.raises(UnknownNameError, match="yes"):
         read_predictions(path, tiny(ids=["1"]), {"score": "yess"})
+
+
+def test_a_blank_prediction_is_no_label(tmp_path: Path, tiny: Builder) -> None:
+    path = written(tmp_path / "p.csv", "id,prediction", "1,no", "2,")
+    with pytest.raises(InputError, match=r"1 rows .* have no prediction"):
+        read_predictions(path, tiny(ids=["1", "2"]), {"no": "no", "*": "yes"})
+
+
+def test_a_typing_mistake_in_the_map_is_seen(tmp_path: Path, tiny: Builder) -> None:
+    path = written(tmp_path / "p.csv", "id,hate,offensive,normal", "1,.3,.5,.2")
+    data = tiny(ids=["1"])
+    with pytest.raises(UnknownNameError, match="offensive"):
+        read_predictions(path, data, {"hate": "yes", "offensve": "yes", "normal": "no"})
+    with pytest.raises(InputError, match="offensive, normal"):
+        read_predictions(path, data, {"hate": "yes"})
+    labels = written(tmp_path / "q.csv", "id,prediction", "1,none")
+    with pytest.raises(UnknownNameError, match="none"):
+        read_predictions(labels, data, {"nome": "no", "*": "yes"})
+
+
+def test_a_column_of_our_own_name_counts_beside_renamed_ones(tmp_path: Path, tiny: Builder) -> None:
+    path = written(tmp_path / "p.csv", "id,yes,offensive,no", "1,.3,.5,.2")
+    found = read_predictions(path, tiny(ids=["1"]), {"offensive": "yes"})
+    assert found.probabilities.tolist() == [[0.2, 0.8]]
+
+
+def test_a_column_twice_is_refused(tmp_path: Path, tiny: Builder) -> None:
+    with pytest.raises(InputError, match="two columns"):
+        read_predictions(written(tmp_path / "p.csv", "id,id,yes,no", "1,1,.5,.5"), tiny(ids=["1"]))

@@ -116,3 +116,34 @@ def test_a_gate_about_nothing_is_seen_before_a_model_is_asked(suite: Dataset) ->
 
     with pytest.raises(InputError, match="greet_lout"):
         check_models({"m": Asked(Never(), MAP)}, suite, gates=[Gate("functionality=greet_lout", 0.5)])
+
+
+def test_mistakes_come_before_the_model_is_asked(suite: Dataset, tmp_path: Path) -> None:
+    class Never(Shouting):
+        def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+            raise AssertionError("asked")
+
+    never = Never()
+    for wrong in ({"yess": 0.5}, {"yes": 1.0}, {"yes": 0.5, "no": 0.5}):
+        with pytest.raises(InputError):
+            check_models({"m": Asked(never, MAP, wrong)}, suite)
+    with pytest.raises(InputError, match="tolerance"):
+        check_models({"m": Asked(never, MAP)}, suite, tolerance=2.0)
+    with pytest.raises(InputError, match="anyway"):
+        check_models({"m": Asked(never, MAP)}, suite, slices=["target"])
+    with pytest.raises(InputError, match="one name"):
+        check_models({"a/b": Asked(never, MAP), "a:b": Asked(never, MAP)}, suite, out=tmp_path / "out")
+    labels = tmp_path / "p.csv"
+    labels.write_text("id,prediction\n" + "\n".join(f"{each},yes" for each in "abcdef"))
+    with pytest.raises(InputError, match="no probabilities"):
+        check_models({"m": Asked(labels, threshold={"yes": 0.9})}, suite)
+
+
+def test_a_folder_holds_only_the_last_check(suite: Dataset, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    two = {"a": Asked(Shouting(), MAP), "b": Asked(Shouting(), MAP)}
+    check_models(two, suite, out=out)
+    assert (out / "tables" / "comparison.csv").exists()
+    check_models({"a": two["a"]}, suite, out=out)
+    assert [path.name for path in (out / "predictions").iterdir()] == ["a.parquet"]
+    assert not (out / "tables" / "comparison.csv").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,12 +18,7 @@ def at_threshold(predictions: Predictions, label: str, threshold: float) -> Pred
     calibration does not.
     """
     names = predictions.label_names
-    if label not in names:
-        raise UnknownNameError.of("label", label, names)
-    if len(names) != 2:
-        raise InputError("a threshold is for two labels", got=f"{len(names)} labels", fix="map them to two")
-    if not 0 < threshold < 1:
-        raise InputError("a threshold is between 0 and 1", got=repr(threshold))
+    check_threshold(names, {label: threshold})
     column = names.index(label)
     p = predictions.probabilities[:, column]
     reached = p >= threshold
@@ -35,3 +31,16 @@ def at_threshold(predictions: Predictions, label: str, threshold: float) -> Pred
     found[:, column], found[:, 1 - column] = stretched, 1 - stretched
     params = dict(predictions.origin.params) | {"threshold": {label: threshold}}
     return Predictions(predictions.ids, found, names, replace(predictions.origin, params=params))
+
+
+def check_threshold(label_names: Sequence[str], thresholds: Mapping[str, float]) -> None:
+    """Refuse a threshold for a label that is not there, for more than two labels, or beyond probabilities."""
+    if len(thresholds) != 1:
+        raise InputError("a model has one threshold", got=str(dict(thresholds)))
+    ((label, threshold),) = thresholds.items()
+    if label not in label_names:
+        raise UnknownNameError.of("label", label, label_names)
+    if len(label_names) != 2:
+        raise InputError("a threshold is for two labels", got=f"{len(label_names)} labels", fix="map them to two")
+    if not 0 < threshold < 1:
+        raise InputError("a threshold is between 0 and 1", got=repr(threshold))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from unseen.errors import InputError
 from unseen.evaluation.measuring import aligned
@@ -19,7 +20,8 @@ from unseen.types import Dataset, Measurement, Predictions
 PASSED = "pass_rate"
 BOTH = "pair_accuracy"
 FLIPPED = "flip_rate"
-AXES = ("label", "class", "functionality", "direction")
+AXES = ("label", "kind", "class", "functionality", "direction")
+BOTH_AXES = "target × functionality"
 NONE = "(none)"
 CROSSED = " & "
 """Between the two halves of a slice that crosses two axes."""
@@ -38,10 +40,12 @@ def check(
 
     For functional cases that is accuracy. Targets are compared on the cases whose template occurs equally often
     for every target; the tag `cases` says `balanced`, or `all` where there are no such templates. Rows of a
-    functionality carry its `class` and `gold` label. `pair_accuracy` is the share of cases that are right
-    together with their reference: `contrast` where the labels differ, `alteration` where they are the same;
-    of these, `flip_rate` is the share with another predicted label than the reference. Intervals draw templates.
+    functionality carry its `class` and `gold` label. Where a suite has several kinds of cases, `kind` tells them
+    apart: passing an invariance case says nothing about being right. `pair_accuracy` is the share of functional
+    cases that are right together with their reference: `contrast` where the labels differ, `alteration` where they
+    are the same; of these, `flip_rate` is the share with another predicted label. Intervals draw templates.
     """
+    refuse_slices(suite, slices)
     tags = {"suite": suite.name} | dict(tags or {})
     passed, template = outcomes(suite, predictions, tolerance), units(suite)
     rows = []
@@ -84,6 +88,8 @@ def places(suite: Dataset, slices: Sequence[str] = ()) -> Iterator[tuple[str, Co
         if axis not in ("label", *suite.attributes) and axis in AXES:
             continue
         values = gold if axis == "label" else _values(suite, axis)
+        if axis == "kind" and len(set(values)) == 1:
+            continue
         for value, where in _by_value(values):
             more = {"axis": axis}
             if axis == "functionality":
@@ -92,6 +98,16 @@ def places(suite: Dataset, slices: Sequence[str] = ()) -> Iterator[tuple[str, Co
             yield f"{axis}={value}", where, more
     if "target" in suite.attributes:
         yield from _targets(suite, functionality)
+
+
+def refuse_slices(suite: Dataset, slices: Sequence[str]) -> None:
+    """Refuse columns that are sliced by anyway, that stand there twice, or that the suite does not have."""
+    for name in slices:
+        if name in (*AXES, "target"):
+            raise InputError(f"cases are counted by {name} anyway", fix="leave that slice out")
+        _values(suite, name)
+    if len(set(slices)) < len(slices):
+        raise InputError("a slice is named twice", got=", ".join(slices))
 
 
 def _targets(suite: Dataset, functionality: npt.NDArray[np.object_]) -> Iterator[tuple[str, Codes, dict[str, str]]]:
@@ -103,14 +119,15 @@ def _targets(suite: Dataset, functionality: npt.NDArray[np.object_]) -> Iterator
     for value, where in _by_value(target[rows]):
         here = rows[where]
         for function, inside in _by_value(functionality[here]):
-            more = {"axis": "target × functionality", "cases": cases}
+            more = {"axis": BOTH_AXES, "cases": cases, "target": value, "functionality": function}
             yield f"target={value}{CROSSED}functionality={function}", here[inside], more
 
 
 def _values(suite: Dataset, attribute: str) -> npt.NDArray[np.object_]:
-    values = suite.attribute(attribute).to_pylist()
-    if values and isinstance(values[0], list):
+    column = suite.attribute(attribute)
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         raise InputError(f"a case has one {attribute}", got="a list", fix="slice by another column")
+    values = column.to_pylist()
     return np.array([NONE if each is None else str(each) for each in values], dtype=object)
 
 
@@ -125,7 +142,7 @@ def _by_value(values: npt.NDArray[np.object_]) -> Iterator[tuple[str, Codes]]:
 
 def _pairs(suite: Dataset, predictions: Predictions, tags: Mapping[str, Any], seed: int) -> list[Measurement]:
     before = references(suite)
-    cases = np.flatnonzero(before >= 0)
+    cases = np.flatnonzero((before >= 0) & _functional(suite))
     if not len(cases):
         return []
     said = aligned(suite, predictions, np.arange(len(suite))).argmax(axis=1)
@@ -142,6 +159,13 @@ def _pairs(suite: Dataset, predictions: Predictions, tags: Mapping[str, Any], se
             if kind == "alteration":
                 found.append(rate(FLIPPED, apart[where], unit[where], slice=name, tags=of, seed=seed))
     return found
+
+
+def _functional(suite: Dataset) -> npt.NDArray[np.bool_]:
+    """Whether a case has a label to be right about; others are judged by their reference already."""
+    if "kind" not in suite.attributes:
+        return np.ones(len(suite), bool)
+    return np.isin(_values(suite, "kind"), ("functional", NONE))
 
 
 def _named(functionality: npt.NDArray[np.object_]) -> list[tuple[str, Codes]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from unseen.errors import InputError
+from unseen.functional.checking import CROSSED
 from unseen.types import Measurement, some
 
 
@@ -29,6 +30,12 @@ class Gate:
             raise InputError(f"{said!r} is not a gate", expected="SLICE:RATE, e.g. 'functionality=*:0.5' or 'all:0.8'")
         return cls(name if name == "all" or "=" in name else f"functionality={name}", rate)
 
+    def is_about(self, slice: str) -> bool:
+        """Whether a slice must reach the rate; `target=*` does not mean the cells of target and functionality."""
+        if (CROSSED in slice) != (CROSSED in self.slice):
+            return slice == self.slice
+        return slice == self.slice or fnmatchcase(slice, self.slice)
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -44,7 +51,7 @@ class Judged:
 def check_gates(gates: Iterable[Gate], slices: Sequence[str]) -> None:
     """Refuse gates that match no slice."""
     for gate in gates:
-        if not any(fnmatchcase(name, gate.slice) for name in slices):
+        if not any(gate.is_about(name) for name in slices):
             raise InputError(f"no slice of the suite is called {gate.slice!r}", expected=some(slices, 40))
 
 
@@ -57,5 +64,5 @@ def judged(gates: Iterable[Gate], rows: Sequence[Measurement], metric: str = "pa
         )
         for gate in gates
         for row in rows
-        if row.metric == metric and fnmatchcase(row.slice, gate.slice)
+        if row.metric == metric and gate.is_about(row.slice)
     ]  # fmt: skip

@@ -24,8 +24,7 @@ def outcomes(suite: Dataset, predictions: Predictions, tolerance: float = TOLERA
     directional: the probability of the expected label has not moved the wrong way by more than `tolerance`;
     the case does not apply where the reference leaves no room for that.
     """
-    if not 0 <= tolerance < 1:
-        raise InputError("tolerance must be from 0 to below 1", got=repr(tolerance))
+    check_tolerance(tolerance)
     probabilities = aligned(suite, predictions, np.arange(len(suite)))
     said = probabilities.argmax(axis=1)
     found = (said == suite.labels).astype(np.float64)
@@ -39,6 +38,12 @@ def outcomes(suite: Dataset, predictions: Predictions, tolerance: float = TOLERA
         first, then = probabilities[[before[row], row], suite.label_names.index(label)].tolist()
         found[row] = _moved(first, then, tolerance) if way == "up" else _moved(1 - first, 1 - then, tolerance)
     return found
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse what is no distance of probabilities."""
+    if not 0 <= tolerance < 1:
+        raise InputError("tolerance must be from 0 to below 1", got=repr(tolerance))
 
 
 def _moved(before: float, after: float, tolerance: float) -> float:

@@ -9,13 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.evaluation.comparisons import ENUMERATED
-from unseen.evaluation.counting import blocks, times_drawn
+from unseen.evaluation.counting import times_drawn
 from unseen.evaluation.intervals import DRAWS, percentiles
 from unseen.seeding import generator
 from unseen.types import Measurement
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
+
+SWAPS = 10_000
+"""Ways to swap two models that are drawn where there are too many to try."""
 
 
 def rate(
@@ -49,8 +52,8 @@ def _all_alike(mean: float, units: int) -> tuple[float, float]:
 
 def _drawn(values: Floats, unit: Codes, seed: int) -> tuple[float | None, float | None]:
     sums, sizes = np.bincount(unit, values), np.bincount(unit).astype(np.float64)
-    if len(sizes) < 2:
-        return None, None  # one template says nothing about another
+    if np.ptp(sums / sizes) == 0:
+        return None, None  # one template, or templates that are all alike, say nothing about another
     found = [(times @ sums) / (times @ sizes) for times in times_drawn(len(sizes), DRAWS, generator(seed, "templates"))]
     return percentiles(np.concatenate(found)) or (None, None)
 
@@ -90,11 +93,8 @@ def swap_p_value(apart: Floats, seed: int = 42) -> float:
     if len(apart) <= ENUMERATED:
         signs = 1.0 - 2.0 * ((np.arange(2 ** len(apart))[:, None] >> np.arange(len(apart))) & 1)
         return float((np.abs(signs @ apart) >= observed - 1e-9).mean())
-    draw, hits = generator(seed, "swaps"), 0
-    for size in blocks(SWAPS, len(apart)):
-        signs = 1.0 - 2.0 * (draw.random((size, len(apart))) < 0.5)
-        hits += int((np.abs(signs @ apart) >= observed - 1e-9).sum())
+    # units that differ by the same amount are swapped together: how many of them stay is binomial
+    sizes, counts = np.unique(np.abs(apart), return_counts=True)
+    kept = generator(seed, "swaps").binomial(counts, 0.5, (SWAPS, len(counts)))
+    hits = int((np.abs((2 * kept - counts) @ sizes) >= observed - 1e-9).sum())
     return (1 + hits) / (1 + SWAPS)
-
-
-SWAPS = 10_000

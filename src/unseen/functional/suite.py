@@ -1,21 +1,23 @@
 """A suite of test cases is a Dataset whose attributes have names that every suite shares.
 
-===============  ====================================================================================
-functionality    what the case tests; the one attribute every suite has
-class            family of functionalities; by default what stands before the first underscore, if any
-target           the group of people that the case is about
-direction        e.g. general, or directed at an individual
-template         cases of one template are variations of one sentence and not independent
-pattern          the template's text, with its placeholders
-reference        id of the case that this one contrasts with or alters
-kind             functional (the label is right or wrong), invariance or directional (see `outcomes`)
-expect           of a directional case: `up LABEL` or `down LABEL`
-===============  ====================================================================================
+==================  ====================================================================================
+functionality       what the case tests; the one attribute every suite has
+class               family of functionalities; by default what stands before the first underscore, if any
+target              the group of people that the case is about
+direction           e.g. general, or directed at an individual
+template            cases of one template are variations of one sentence and not independent
+pattern             the template's text, with its placeholders
+reference           id of the case that this one contrasts with or alters
+reference_template  template of that case; alone where no single case of it can be named
+kind                functional (the label is right or wrong), invariance or directional (see `outcomes`)
+expect              of a directional case: `up LABEL` or `down LABEL`
+==================  ====================================================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.catalogue import card, cards, load_card
+from unseen.data.labels import Declared, declare
 from unseen.data.tables import column_names, load_table
 from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.store import read_json, sha256_of
+from unseen.store.datasets import encode_labels
+from unseen.store.files import holds
 from unseen.types import Dataset, some, string_array
 
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -35,6 +41,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "template": ("template", "templ_id", "template_id"),
     "pattern": ("pattern", "case_templ"),
     "reference": ("reference", "ref_case_id"),
+    "reference_template": ("reference_template", "ref_templ_id"),
     "kind": ("kind",),
     "expect": ("expect",),
     "set": ("set", "test_grp_id"),
@@ -46,6 +53,8 @@ MAIN: Mapping[str, tuple[str, ...]] = {
     "label": ("label", "label_gold"),
     "id": ("id", "case_id", "mhc_case_id"),
 }
+TWIN_KEYS = {"suite", "csv_sha256"}
+"""What the JSON file beside a suite of ours holds at least."""
 KINDS = ("functional", "invariance", "directional")
 ORIGINAL = ("orig", "original")
 """Variants of a perturbation set that the others are compared with."""
@@ -65,7 +74,8 @@ def load_suite(
     """The suite in a table, or a known dataset that is one (`hatecheck`).
 
     `columns` says which column is what, {ours: theirs}, where the names are not known ones; `text`, `label` and
-    `id` are among ours. `attributes` are further columns to slice by.
+    `id` are among ours. `attributes` are further columns to slice by. Labels may be declared that no case has; a
+    suite that unseen wrote and nobody has changed declares its own, in the JSON file beside it.
     """
     columns = dict(columns or {})
     _refuse_unknown(columns)
@@ -80,11 +90,58 @@ def load_suite(
     main = {role: columns.pop(role, None) or _first(known, names) for role, known in MAIN.items()}
     found = {role: columns.get(role) or _first(known, names) for role, known in ROLES.items()}
     kept = [name for name in dict.fromkeys([*found.values(), *attributes]) if name and name not in main.values()]
-    data = load_table(
-        source, text=main["text"] or "text", label=main["label"] or "label", id=main["id"], attributes=kept,
-        labels=labels, delimiter=delimiter, encoding=encoding,
-    )  # fmt: skip
-    return as_suite(data, columns)
+    reading = {"text": main["text"] or "text", "id": main["id"], "delimiter": delimiter, "encoding": encoding}
+    label = main["label"] or "label"
+    labels = labels or (_declared_beside(Path(source)) if label == "label" else None)
+    return as_suite(_loaded(source, label, labels, kept, reading), columns)
+
+
+def _loaded(
+    source: str | Path,
+    label: str,
+    labels: Sequence[str] | Mapping[str, str] | None,
+    kept: Sequence[str],
+    reading: Mapping[str, Any],
+) -> Dataset:
+    """The table with its labels; of declared ones, some may have no case."""
+    try:
+        return load_table(source, label=label, attributes=kept, labels=labels, **reading)
+    except TableError:
+        declared = declare(labels, None)
+        found = _encoded_apart(source, label, declared, kept, reading) if declared else None
+        if found is None:
+            raise
+        return found
+
+
+def _encoded_apart(
+    source: str | Path, label: str, declared: Declared, kept: Sequence[str], reading: Mapping[str, Any]
+) -> Dataset | None:
+    """The table with labels that `load_table` would refuse for want of rows; None when something else is wrong.
+
+    Another column, of as many values as cases, stands for the labels while the table is read; they are read as texts.
+    """
+    stand_in = reading["id"] or reading["text"]
+    try:
+        data = load_table(source, label=stand_in, attributes=kept, **reading)
+        said = declared.rename(load_table(source, label=stand_in, **{**reading, "text": label}).texts)
+    except TableError:
+        return None
+    if said.null_count:
+        return None
+    params = dict(data.origin.params) | {"labels": dict(declared.raw)}
+    params["columns"] = dict(params["columns"]) | {"label": label}
+    table = data.table.set_column(2, "label", encode_labels(said, declared.names))
+    return Dataset(data.name, table, declared.names, data.attributes, replace(data.origin, params=params))
+
+
+def _declared_beside(path: Path) -> Sequence[str] | None:
+    """The labels in the JSON file beside a suite that unseen wrote, if the suite is still what was written."""
+    twin = path.with_suffix(".json")
+    if path.suffix != ".csv" or not holds(twin, TWIN_KEYS):
+        return None
+    about = read_json(twin)
+    return about.get("label_names") if about["csv_sha256"] == sha256_of(path) else None
 
 
 def as_suite(data: Dataset, columns: Mapping[str, str] | None = None) -> Dataset:
@@ -153,7 +210,11 @@ def _classes(functionality: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 def _originals(data: Dataset, sets: pa.ChunkedArray, variants: pa.ChunkedArray) -> pa.ChunkedArray:
     rows = list(zip(data.ids.to_pylist(), sets.to_pylist(), variants.to_pylist(), strict=True))
-    original = {each: name for name, each, variant in rows if str(variant).lower() in ORIGINAL}
+    originals = [(each, name) for name, each, variant in rows if str(variant).lower() in ORIGINAL]
+    original = dict(originals)
+    twice = [name for each, name in originals if original[each] != name]
+    if twice:
+        raise TableError(f"{len(twice)} sets of {data.name} have two originals", got=f"ids {some(twice)}")
     return string_array([None if original.get(each) == name else original.get(each) for name, each, _ in rows])
 
 

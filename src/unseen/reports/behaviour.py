@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from unseen.functional.checking import BOTH, CROSSED, FLIPPED, PASSED
+from unseen.functional.checking import BOTH, BOTH_AXES, FLIPPED, PASSED
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.wording import DASH, bounds, number
+from unseen.store.files import file_name
 from unseen.types import Measurement
 
 LOW = 0.5
@@ -53,7 +54,7 @@ class Behaviour:
     def axes(self) -> list[str]:
         """Axes that are tables of their own."""
         found = dict.fromkeys(str(row.tags["axis"]) for row in self.rows if "axis" in row.tags)
-        return [axis for axis in found if axis not in ("functionality", "target × functionality")]
+        return [axis for axis in found if axis not in ("functionality", BOTH_AXES)]
 
 
 def behaviours(rows: Sequence[Measurement]) -> list[Behaviour]:
@@ -132,17 +133,30 @@ def comparison_table(of: Behaviour) -> Table | None:
 
 def target_matrix(of: Behaviour, model: str) -> tuple[list[str], list[str], list[list[float | None]]] | None:
     """Rates by functionality (rows) and target (columns) of one model."""
-    wanted = {"axis": "target × functionality", "model": model}
+    wanted = {"axis": BOTH_AXES, "model": model}
     crossed = [
         row for row in of.rows
         if row.metric == PASSED and all(row.tags.get(tag, "") == value for tag, value in wanted.items())
     ]  # fmt: skip
     if not crossed:
         return None
-    found = {tuple(each.partition("=")[2] for each in row.slice.split(CROSSED)): row.value for row in crossed}
+    found = {(str(row.tags["target"]), str(row.tags["functionality"])): row.value for row in crossed}
     targets = list(dict.fromkeys(key[0] for key in found))
     functions = list(dict.fromkeys(key[1] for key in found))
     return functions, targets, [[found.get((target, each)) for target in targets] for each in functions]
+
+
+def matrix_table(of: Behaviour, model: str) -> Table | None:
+    """`target_matrix` as a table, in percent."""
+    found = target_matrix(of, model)
+    if found is None:
+        return None
+    functions, targets, values = found
+    lines = [
+        (name, *(None if each is None else round(100 * each, 1) for each in row))
+        for name, row in zip(functions, values, strict=True)
+    ]
+    return Table(f"{of.suite}: {model} by functionality and target, %", ("functionality", *targets), tuple(lines))
 
 
 def headline(of: Behaviour, model: str) -> str:
@@ -166,7 +180,8 @@ def headline(of: Behaviour, model: str) -> str:
 def tables(of: Behaviour) -> dict[str, Table]:
     """Every table by the name of its file."""
     found: dict[str, Table | None] = {"functionalities": functionality_table(of)}
-    found |= {f"by-{axis}": axis_table(of, axis) for axis in of.axes}
+    found |= {f"by-{file_name(axis)}": axis_table(of, axis) for axis in of.axes}
+    found |= {f"targets-{file_name(model)}": matrix_table(of, model) for model in of.models}
     found |= {"pairs": pair_table(of), "comparison": comparison_table(of)}
     return {name: table for name, table in found.items() if table is not None}
 

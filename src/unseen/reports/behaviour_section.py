@@ -6,7 +6,7 @@ from typing import Any
 
 from unseen.reports import behaviour
 from unseen.reports.behaviour import Behaviour
-from unseen.reports.dot_chart import DotLine, colour_of, dot_chart
+from unseen.reports.dot_chart import MOST_LINES, DotLine, colour_of, dot_chart
 from unseen.reports.heat_map import heat_map
 
 
@@ -23,6 +23,7 @@ def section(of: Behaviour) -> dict[str, Any]:
         "suite": of.suite,
         "headlines": [behaviour.headline(of, model) for model in of.models],
         "models": [(name or "model", colour_of(place)) for place, name in enumerate(of.models)],
+        "left_out": max(0, len(lines) - MOST_LINES),
         "wide": dot_chart(lines, of.models, axis),
         "narrow": dot_chart(lines, of.models, axis, narrow=True),
         "functionalities": behaviour.functionality_table(of),

@@ -92,4 +92,5 @@ def _said(lines: Sequence[DotLine], models: Sequence[str], axis: str) -> str:
     told = [
         f"{line.name} " + ", ".join(number(row.value if row else None) for row in line.rates) for line in lines
     ]  # fmt: skip
+    told += [] if len(lines) < MOST_LINES else ["more are in the table"]
     return f"{axis}, for {', '.join(models)}: {'; '.join(told)}. The table has the same numbers."

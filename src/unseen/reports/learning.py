@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
+from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import capital, number, percent
 from unseen.store import read_json, read_measurements
 from unseen.store.files import holds, unharmed
 from unseen.types import Measurement
 
-TASK, SUITE, BOTH = "task", "suite", "task then suite"
 STRICTEST = ("class", "functionality", "pair", "template", "target")
 """Schemes by how far what they hold out is from what is trained on, as far as names can tell."""
+PLACE = ("scheme", "part", "configuration", "than", "of")
+"""Tags that tell where a number is from."""
 ALPHA = 0.05
 HELD_OUT_OF = {
     "functionality": "functionalities",
@@ -40,12 +43,16 @@ class LearningRun:
 
     def row(self, metric: str, slice: str = "all", **tags: str) -> Measurement | None:
         """The number with exactly these values among its tags of place; None when it was not measured."""
-        wanted = {"scheme": "", "part": "", "configuration": "", "than": "", "of": ""} | tags
+        assert tags.keys() <= {*PLACE}, "no other tags tell where a number is from"
+        return self._by_place.get((metric, slice, *(tags.get(name, "") for name in PLACE)))
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, ...], Measurement]:
+        found: dict[tuple[str, ...], Measurement] = {}
         for row in self.measurements:
-            same = all(str(row.tags.get(name, "")) == value for name, value in wanted.items())
-            if row.metric == metric and row.slice == slice and same:
-                return row
-        return None
+            place = (str(row.tags.get(name, "")) for name in PLACE)
+            found.setdefault((row.metric, row.slice, *place), row)
+        return found
 
     @property
     def schemes(self) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.reports.formats import Cell, Table
-from unseen.reports.learning import BOTH, SUITE, TASK, LearningRun, learning_verdict, p_value, read_learning_run, said_p
+from unseen.reports.learning import LearningRun, learning_verdict, p_value, read_learning_run, said_p
 from unseen.reports.stress_page import environment, flat, moment
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import DASH, bounds, percent, points, scored

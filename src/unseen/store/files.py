@@ -157,3 +157,8 @@ def origin_from(content: Mapping[str, Any]) -> Origin:
     if not isinstance(content, Mapping) or "step" not in content:
         raise InputError("a record does not say how it was made", expected="an origin with its step")
     return Origin(**{each.name: content[each.name] for each in fields(Origin) if each.name in content})
+
+
+def file_name(name: str) -> str:
+    """The name of a split or a model as a file's."""
+    return re.sub(r"[^\w.+=,-]+", "_", name)

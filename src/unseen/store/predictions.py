@@ -30,30 +30,21 @@ def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] 
 
     `rename` maps the file's labels to those of the data, {theirs: ours}; probabilities of labels that become
     one are added, and `*` stands for all predicted labels that are not named. Of two labels, one column of
-    probabilities is enough: `{"score": "yes"}`.
+    probabilities is enough where it is the only one: `{"score": "yes"}`.
     """
     path = Path(path)
     try:
         table = pq.read_table(path) if path.suffix == ".parquet" else _read_csv(path)
     except (OSError, pa.ArrowInvalid) as cause:
         raise InputError(f"cannot read predictions from {path}: {cause}") from cause
-    if "id" not in table.column_names:
-        raise InputError(
-            f"{path} has no column 'id'", expected="id, then a probability per label", got=str(table.column_names)
-        )
+    _refuse_header(table.column_names, path)
     rename = dict(rename or {})
-    _refuse_strange(rename, data)
-    columns = {name: _columns_of(name, table.column_names, rename) for name in data.label_names}
-    missing = [name for name, found in columns.items() if not found]
-    hard = len(missing) == len(columns)
-    origin = Origin("given", {"file": path.name, "hard": hard} | ({"rename": rename} if rename else {}))
-    values = _one_hot(table, data, path, rename) if hard else _sums(table, columns, path)
-    if missing and not hard:
-        if len(columns) > 2 or not rename:
-            raise InputError(
-                f"{path} lacks the probabilities of {some(missing)}", expected=f"a column per label: {some(columns)}"
-            )
-        values[:, data.label_names.index(missing[0])] = 1 - values.sum(axis=1)
+    for ours in rename.values():
+        if ours not in data.label_names:
+            raise UnknownNameError.of("label of the data", ours, data.label_names)
+    columns = _columns_by_label(table, data, path, rename)
+    values = _one_hot(table, data, path, rename) if columns is None else _sums(table, columns, path)
+    origin = Origin("given", {"file": path.name, "hard": columns is None} | ({"rename": rename} if rename else {}))
     ids = string_array(table["id"].cast(pa.large_string()))
     return Predictions(ids if path.suffix == ".parquet" else _unharmed(ids, data), values, data.label_names, origin)
 
@@ -109,25 +100,62 @@ def _read_csv(path: Path) -> pa.Table:
     return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(newlines_in_values=True), convert_options=as_text)
 
 
-def _refuse_strange(rename: Mapping[str, str], data: Dataset) -> None:
-    for ours in rename.values():
-        if ours not in data.label_names:
-            raise UnknownNameError.of("label of the data", ours, data.label_names)
+def _refuse_header(names: list[str], path: Path) -> None:
+    if "id" not in names:
+        raise InputError(f"{path} has no column 'id'", expected="id, then a probability per label", got=str(names))
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(f"{path} has two columns of one name", got=some(repeated))
 
 
-def _columns_of(label: str, columns: list[str], rename: Mapping[str, str]) -> list[str]:
-    """Columns with probabilities of a label; a label that is renamed no longer stands for itself."""
-    theirs = [name for name, ours in rename.items() if ours == label]
-    theirs += [label] if label not in rename and not theirs else []
-    found = [next((each for each in (f"p_{name}", name) if each in columns), None) for name in theirs]
-    return [each for each in found if each is not None]
+def _columns_by_label(
+    table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, str]
+) -> dict[str, list[str]] | None:
+    """The columns with probabilities of each label; None where the file has predicted labels only."""
+    names = table.column_names
+    own = {label: label for label in data.label_names if label not in rename}
+    known = {theirs: column for theirs in own | dict(rename) if (column := _column_of(theirs, names)) is not None}
+    if not known or (ALL_OTHERS in rename and not {*known} - {*own}):
+        return None
+    for theirs in rename:
+        if theirs not in known:
+            raise UnknownNameError.of("column of probabilities", theirs, [name for name in names if name != "id"])
+    meant = own | dict(rename)
+    columns = {label: [known[each] for each in known if meant[each] == label] for label in data.label_names}
+    missing = [label for label, found in columns.items() if not found]
+    if missing and not (len(columns) == 2 and len(known) == 1 and rename):
+        raise InputError(
+            f"{path} lacks the probabilities of {some(missing)}", expected=f"a column per label: {some(columns)}"
+        )
+    others = [name for name in names if name not in ("id", *known.values()) and _may_be_probabilities(table[name])]
+    if missing and others:
+        raise InputError(
+            f"{path} has further columns that may be probabilities",
+            got=some(others),
+            fix="say what each stands for: THEIRS=OURS for every label of the model",
+        )
+    return columns
+
+
+def _may_be_probabilities(column: pa.ChunkedArray) -> bool:
+    if not pa.types.is_floating(column.type) or column.null_count == len(column):
+        return False
+    bounds = pc.min_max(column).as_py()
+    return bool(bounds["min"] >= 0 and bounds["max"] <= 1)
+
+
+def _column_of(label: str, columns: list[str]) -> str | None:
+    return next((each for each in (f"p_{label}", label) if each in columns), None)
 
 
 def _sums(table: pa.Table, columns: Mapping[str, list[str]], path: Path) -> np.ndarray[Any, Any]:
+    """Probabilities [rows, labels]; of two labels, one without a column has what the other leaves."""
     found = np.zeros((table.num_rows, len(columns)))
     for place, named in enumerate(columns.values()):
         for name in named:
             found[:, place] += _numbers(table[name], path, name)
+    lacking = [place for place, named in enumerate(columns.values()) if not named]
+    found[:, lacking] = (1 - found.sum(axis=1))[:, None]
     return found
 
 
@@ -146,8 +174,15 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
             expected=f"a column of probabilities per label ({some(data.label_names)}), or a column 'prediction'",
             got=str(table.column_names),
         )
-    other = rename.get(ALL_OTHERS)
-    said = [rename.get(str(each), other or str(each)) for each in table[column].cast(pa.string()).to_pylist()]
+    if blank := table[column].null_count:
+        lacking = table["id"].filter(table[column].is_null()).to_pylist()
+        raise TableError(f"{blank} rows of {path} have no prediction", got=f"ids {some(lacking)}")
+    theirs, other = table[column].cast(pa.string()).to_pylist(), rename.get(ALL_OTHERS)
+    if other is not None:
+        for each in rename:
+            if each != ALL_OTHERS and each not in theirs:
+                raise UnknownNameError.of("predicted label", each, sorted(set(theirs)))
+    said = [rename.get(each, other or each) for each in theirs]
     for each in dict.fromkeys(said):
         if each not in data.label_names:
             raise UnknownNameError.of("label", str(each), data.label_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -14,18 +15,18 @@ import numpy as np
 
 from unseen import inference
 from unseen.errors import InputError
-from unseen.evaluation.thresholds import at_threshold
-from unseen.functional.checking import check, compare_on_suite, places
+from unseen.evaluation.thresholds import at_threshold, check_threshold
+from unseen.functional.checking import check, compare_on_suite, places, refuse_slices
 from unseen.functional.gates import Gate, Judged, check_gates, judged
-from unseen.functional.outcomes import TOLERANCE, outcomes
+from unseen.functional.outcomes import TOLERANCE, check_tolerance, outcomes
 from unseen.models import open_model
 from unseen.reports.check_page import write_check_page
 from unseen.splits.partition import versions
 from unseen.store import atomic, read_predictions, write_json, write_measurements, write_predictions
-from unseen.store.files import csv_rows, harmless
-from unseen.study.folder import RunFolder, file_name
+from unseen.store.files import csv_rows, file_name, harmless
+from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
-from unseen.types import Dataset, Measurement, Predictions
+from unseen.types import Dataset, Measurement, Predictions, some
 
 PREDICTIONS = (".csv", ".parquet")
 
@@ -45,8 +46,17 @@ class Asked:
         """What the model says about every case."""
         found = self._asked(suite, work)
         for label, threshold in (self.threshold or {}).items():
+            if found.origin.params.get("hard"):
+                raise InputError(
+                    f"a threshold has no effect on labels: {self.described()['source']} gives no probabilities"
+                )
             found = at_threshold(found, label, threshold)
         return found
+
+    def check(self, suite: Dataset) -> None:
+        """Refuse thresholds that cannot be meant, before the model is asked."""
+        if self.threshold:
+            check_threshold(suite.label_names, self.threshold)
 
     def _asked(self, suite: Dataset, work: str) -> Predictions:
         if isinstance(self.source, str | Path) and Path(self.source).suffix in PREDICTIONS:
@@ -101,13 +111,22 @@ def check_models(
     """
     if not models:
         raise InputError("there is no model to check")
+    check_tolerance(tolerance)
+    refuse_slices(suite, slices)
     check_gates(gates, [name for name, _, _ in places(suite, slices)])
+    for each in models.values():
+        each.check(suite)
+    names = [file_name(name) for name in models]
+    if len(set(names)) < len(names):
+        raise InputError("the files of two models would have one name", got=some(models), fix="other names: NAME=MODEL")
     if out is None:
         rows = _measured(_asked(models, suite, None), suite, slices, tolerance, seed)
         return Checked(tuple(rows), tuple(judged(gates, rows)))
     folder = RunFolder(out)
     with folder.locked():
         write_json(folder / "run.json", _about(models, suite, command, ()))
+        for stale in ("predictions", "tables"):
+            shutil.rmtree(folder / stale, ignore_errors=True)
         asked = _asked(models, suite, folder)
         rows = _measured(asked, suite, slices, tolerance, seed)
         found = tuple(judged(gates, rows))

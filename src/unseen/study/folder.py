@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -86,8 +85,3 @@ def _place(found: Path, path: Path) -> None:
                 os.link(found, temporary)
                 return
         shutil.copyfile(found, temporary)
-
-
-def file_name(name: str) -> str:
-    """The name of a split or a model as a file's."""
-    return re.sub(r"[^\w.+=,-]+", "_", name)

@@ -29,11 +29,12 @@ from unseen.store import (
     write_measurements,
     write_split,
 )
+from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.study.definition import Gate
 from unseen.study.describing import MAP
 from unseen.study.file import read_study
-from unseen.study.folder import RunFolder, file_name
+from unseen.study.folder import RunFolder
 from unseen.study.grid import Grid, load_sources
 from unseen.study.job import package_versions
 from unseen.study.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
