@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 import unicodedata
 
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.bias import Groups, groups_by_attribute, groups_by_terms, read_terms
-from unseen.bias.terms import Finder
+from unseen.bias.groups import drawn_together
+from unseen.bias.terms import Finder, checked_terms
 from unseen.errors import InputError, TableError, UnknownNameError
 
 
@@ -99,6 +101,63 @@ def test_every_problem_of_a_file_of_terms_is_named(tmp_path, tiny):
     with pytest.raises(TableError) as error:
         groups_by_terms(tiny(), ["cook", "clerk", "cook"])
     assert error.value.problems == ("'cook' stands there twice",)
+
+
+class Numbered:
+    """Finds the numbers that a text consists of, instead of terms: thousands of patterns take long to compile."""
+
+    def __init__(self, terms: list[str]) -> None:
+        pass
+
+    def found(self, text: str) -> set[int]:
+        return set(map(int, text.split()))
+
+
+def test_many_terms_of_few_groups_take_the_room_of_the_groups(tiny, monkeypatch):
+    """A column per term would be 2,000 × 4,000 bytes; a column per group is 2,000 × 2."""
+    monkeypatch.setattr("unseen.bias.groups.Finder", Numbered)
+    terms = {"low": [f"w{n}" for n in range(2_000)], "high": [f"w{n}" for n in range(2_000, 4_000)]}
+    data = tiny(ids=[str(n) for n in range(2_000)], texts=[f"{n} {n * n % 4_000}" for n in range(2_000)])
+    tracemalloc.start()
+    found = groups_by_terms(data, terms)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows_of(found) == {"low": list(range(2_000)), "high": [n for n in range(2_000) if n * n % 4_000 >= 2_000]}
+    assert most < 2_000 * 4_000 / 2
+
+
+class Watched(str):
+    """A word that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Watched.compared += 1
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_long_lists_of_terms_are_not_compared_each_with_each(named, monkeypatch):
+    monkeypatch.setattr("unseen.bias.terms.folded_term", lambda term: Watched(term.lower()))
+    monkeypatch.setattr(Watched, "compared", 0)
+    terms = [Watched(f"w{n}") for n in range(300)]
+    checked_terms({"all": terms} if named else terms)
+    assert Watched.compared < 3_000
+    with pytest.raises(TableError) as error:
+        checked_terms({"all": [*terms, "W7"]} if named else [*terms, "w7"])
+    assert error.value.problems == ("all: 'w7' stands there twice" if named else "'w7' stands there twice",)
+
+
+def test_rows_without_a_unit_are_units_of_their_own(tiny):
+    data = tiny(ids=list("abcdefgh"), author=["x", None, "", "x", None, "", "None", "y"])
+    unit = drawn_together(data, np.array([7, 6, 5, 4, 3, 2, 1, 0]), "author")
+    assert sorted(set(unit.tolist())) == list(range(7))
+    assert unit[4] == unit[7]
+    assert drawn_together(data, np.array([1, 2, 4]), "author").tolist() == [0, 1, 2]
+    numbers = tiny(author=[3, None, 3, None])
+    assert drawn_together(numbers, np.arange(4), "author").tolist() == [0, 1, 0, 2]
+    assert len(drawn_together(data, np.array([], np.intp), "author")) == 0
 
 
 def test_groups_of_other_data_are_refused(tiny):

@@ -7,7 +7,7 @@ import pytest
 from scored import POSITIVE, scored
 
 import unseen
-from unseen.bias import bias_measurements, group_measurements, places, subgroup_measurements
+from unseen.bias import bias_measurements, group_measurements, parts_of_splits, subgroup_measurements
 from unseen.errors import InputError
 from unseen.types import Predictions
 
@@ -23,29 +23,29 @@ def split(some):
 
 
 def test_without_a_split_all_rows_are_one_place(some):
-    (place,) = places(some.data)
+    (place,) = parts_of_splits(some.data)
     assert place.rows.tolist() == list(range(len(some.data)))
     assert place.tags == {}
     with pytest.raises(InputError, match="no effect without a split"):
-        places(some.data, parts=["test"])
+        parts_of_splits(some.data, parts=["test"])
 
 
 def test_parts_are_places_but_train_only_when_asked_for(some, split):
-    assert [place.tags["part"] for place in places(some.data, [split])] == ["dev", "test"]
-    (train,) = places(some.data, [split], ["train"])
+    assert [place.tags["part"] for place in parts_of_splits(some.data, [split])] == ["dev", "test"]
+    (train,) = parts_of_splits(some.data, [split], ["train"])
     assert train.rows.tolist() == split.rows("train").tolist()
 
 
 def test_parts_without_a_prediction_are_left_out(some, split):
     keep = split.rows("test")[:3]
     said = Predictions(some.data.ids.take(keep), np.full((3, 3), 1 / 3), some.data.label_names)
-    assert [place.tags["part"] for place in places(some.data, [split], predictions=said)] == ["test"]
+    assert [place.tags["part"] for place in parts_of_splits(some.data, [split], predictions=said)] == ["test"]
     with pytest.raises(InputError, match="no part"):
-        places(some.data, [split], ["dev"], said)
+        parts_of_splits(some.data, [split], ["dev"], said)
 
 
 def test_each_place_has_every_number(some, split):
-    where = places(some.data, [split])
+    where = parts_of_splits(some.data, [split])
     common = {"draws": 5, "seed": 3}
     found = bias_measurements(
         some.data, some.predictions, some.groups, where, POSITIVE,

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from unseen.bias import swap_cases, swap_measurements
-from unseen.errors import InputError, MismatchError, TableError
+from unseen.errors import InputError, MismatchError, TableError, UnseenWarning
+from unseen.evaluation.counting import times_drawn
 from unseen.functional import as_suite
 from unseen.functional.writing import write_suite
 from unseen.inference import predict
+from unseen.seeding import generator
 from unseen.types import Predictions
 
 CREW = ["cook", "clerk", "Deaf cook"]
@@ -35,7 +37,7 @@ def test_every_other_term_takes_the_place_of_the_one_there(tiny):
     data = tiny(texts=["The cook and a COOK", "nobody", "Clerk", "cooks"])
     assert versions(data, CREW) == [
         ("1", "cook", "clerk", "The clerk and a CLERK"),
-        ("1", "cook", "Deaf cook", "The deaf cook and a DEAF COOK"),
+        ("1", "cook", "Deaf cook", "The Deaf cook and a DEAF COOK"),
         ("3", "clerk", "cook", "Cook"),
         ("3", "clerk", "Deaf cook", "Deaf cook"),
     ]
@@ -58,14 +60,21 @@ def test_the_longest_term_is_the_one_that_is_there(tiny):
     assert versions(data, CREW) == [
         ("1", "Deaf cook", "cook", "a cook"),
         ("1", "Deaf cook", "clerk", "a clerk"),
-        ("2", "cook", "Deaf cook", "a deaf cook, a clerk"),
-        ("2", "clerk", "Deaf cook", "a cook, a deaf cook"),
+        ("2", "cook", "Deaf cook", "a Deaf cook, a clerk"),
+        ("2", "clerk", "Deaf cook", "a cook, a Deaf cook"),
     ]
 
 
 def test_letters_of_a_short_form_stay(tiny):
     data = tiny(texts=["a cook", "A UN man", "x", "y"])
     assert [row[3] for row in versions(data, ["cook", "UN"])] == ["a UN", "A COOK man"]
+
+
+def test_a_name_keeps_its_capital(tiny):
+    data = tiny(texts=["a cook", "Cook here", "a COOK", "a Dane"])
+    assert [row[3] for row in versions(data, ["cook", "Dane", "McCoy"]) if row[1] == "cook"] == [
+        "a Dane", "a McCoy", "Dane here", "McCoy here", "a DANE", "a MCCOY"
+    ]  # fmt: skip
 
 
 def test_a_pair_of_two_lists_is_made_once(tiny):
@@ -133,6 +142,80 @@ def test_intervals_draw_originals_and_not_versions(tiny):
     assert (row.low, row.high) == pytest.approx((0.5 - spread, 0.5 + spread), abs=0.04)
     assert (change.low, change.high) == pytest.approx((0.3 - 0.6 * spread, 0.3 + 0.6 * spread), abs=0.03)
     assert change.low == pytest.approx(0.6 * row.low, abs=0.03)
+
+
+def test_one_bootstrap_of_the_originals_serves_all_slices(tiny):
+    """Against a loop over draws, over all originals in every slice, and versions repeated as often as drawn."""
+    draw = np.random.default_rng(1)
+    texts = [f"{' '.join(draw.permutation(['cook', 'clerk'])[: 1 + n % 2])} {n}" for n in range(12)]
+    cases = swap_cases(tiny(ids=[str(n) for n in range(12)], texts=texts), ["cook", "clerk", "nurse", "pilot"])
+    yes = dict(zip(cases.ids.to_pylist(), draw.random(len(cases)), strict=True))
+    found = {(row.metric, row.slice): row for row in swap_measurements(cases, answers(cases, yes), ["yes"], seed=3)}
+    columns = [cases.attribute(name).to_pylist() for name in ("reference", "from", "to")]
+    made = [row for row in zip(cases.ids.to_pylist(), *columns, strict=True) if row[1] is not None]
+    originals = [name for name, of in zip(cases.ids.to_pylist(), columns[0], strict=True) if of is None]
+    slices = {"all": made, "to=nurse": [row for row in made if row[3] == "nurse"]}
+    slices["swap=cook → pilot"] = [row for row in made if row[2:] == ("cook", "pilot")]
+    for name, rows in slices.items():
+        drawn = {"bias.flip_rate": [], "bias.mean_change": [], "bias.mean_absolute_change": []}
+        for times in np.concatenate(list(times_drawn(len(originals), 1000, generator(3, "originals")))):
+            often = dict(zip(originals, times.tolist(), strict=True))
+            some = [row for row in rows for _ in range(often[row[1]])]
+            if some:
+                change = np.array([yes[row[0]] - yes[row[1]] for row in some])
+                drawn["bias.flip_rate"].append(np.mean([(yes[row[0]] > 0.5) != (yes[row[1]] > 0.5) for row in some]))
+                drawn["bias.mean_change"].append(change.mean())
+                drawn["bias.mean_absolute_change"].append(np.abs(change).mean())
+        for metric, values in drawn.items():
+            row = found[metric, name]
+            assert (row.low, row.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
+
+
+def test_slices_are_resampled_some_at_a_time(tiny, monkeypatch):
+    data = tiny(texts=["a cook", "the clerk", "a nurse", "my pilot"])
+    cases = swap_cases(data, ["cook", "clerk", "nurse", "pilot"])
+    said = predict(Counting(), cases)
+    whole = swap_measurements(cases, said, ["yes"])
+    monkeypatch.setattr("unseen.bias.changes.AT_ONCE", 3_000)
+    assert swap_measurements(cases, said, ["yes"]) == whole
+
+
+def test_no_flip_at_all_has_the_exact_interval(tiny):
+    cases = swap_cases(tiny(texts=["a cook", "the cook", "one cook", "x"]), ["cook", "clerk", "nurse"])
+    (row, *_) = swap_measurements(cases, answers(cases, dict.fromkeys(cases.ids.to_pylist(), 0.2)), ["yes"])
+    assert (row.metric, row.value, row.low) == ("bias.flip_rate", 0, 0)
+    assert row.high == pytest.approx(1 - 0.025 ** (1 / 3))  # three originals, not six versions
+
+
+def test_most_draws_originals_with_the_seed(tiny):
+    texts = [f"a {'cook' if n % 3 else 'boat'} {n}" for n in range(60)]
+    data = tiny(ids=[str(n) for n in range(60)], texts=texts)
+
+    def drawn(some, **options):
+        cases = swap_cases(some, ["cook", "clerk", "nurse"], **options)
+        return cases.attribute("template").to_pylist()[::3], len(cases)
+
+    with pytest.warns(UnseenWarning, match="made of 7 texts"):
+        first, n = drawn(data, most=7)
+    assert (len(first), n) == (7, 21)
+    assert first == sorted(first, key=int)
+    assert {int(each) % 3 for each in first} <= {1, 2}
+    with pytest.warns(UnseenWarning):
+        assert drawn(data.take(np.arange(60)[::-1]), most=7)[0] == first[::-1]
+    with pytest.warns(UnseenWarning):
+        assert drawn(data, most=7, seed=1)[0] != first
+    assert drawn(data, most=40) == drawn(data)  # all there are: nothing to warn of
+    with pytest.raises(InputError, match="at least 1"):
+        drawn(data, most=0)
+
+
+def test_no_more_texts_are_swapped_than_asked_for(tiny, monkeypatch):
+    """Versions are the cost: of texts beyond `most` one is swapped, to know that there are more."""
+    seen = []
+    monkeypatch.setattr("unseen.bias.swaps._replaced", lambda text, places, new: seen.append(text) or f"{text} {new}")
+    with pytest.warns(UnseenWarning):
+        swap_cases(tiny(ids=[str(n) for n in range(99)], texts=[f"cook {n}" for n in range(99)]), CREW, most=5)
+    assert len(set(seen)) == 6
 
 
 def test_a_classifier_is_asked_and_originals_may_have_answers_of_their_own(tiny):

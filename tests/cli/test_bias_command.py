@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import unseen as package
 from unseen.bias import groups_by_attribute, groups_by_terms, subgroup_measurements, swap_cases
 from unseen.cli.bias import bias
-from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.store import read_measurements, read_predictions, write_predictions, write_split
 from unseen.types import Predictions
 
@@ -160,6 +160,21 @@ def test_a_model_is_asked_about_texts_and_their_swaps(run):
     assert any(line.startswith("all rows  swap=rain → soup") for line in shown.splitlines())
 
 
+def test_so_many_texts_are_swapped(run, monkeypatch):
+    words = ("--terms", "terms.toml", "--model", "own_bias_model:model", "--swap", "swap.toml")
+    done = run(*words, "--most", "5", "--cases", "cases.csv", "--seed", "3", "--json")
+    assert "note: swaps are made of 5 texts, drawn with the seed 3; more texts hold a term (--most N)" in done.stderr
+    with pytest.warns(UnseenWarning):
+        cases = swap_cases(loaded(), {"things": ["rain", "soup", "goal"]}, most=5, seed=3)
+    written = package.load("cases.csv", text="text", label="label", id="id")
+    assert written.ids.to_pylist() == cases.ids.to_pylist()
+    (row,) = [row for row in json.loads(done.stdout) if (row["metric"], row["slice"]) == ("bias.flip_rate", "all")]
+    assert row["n"] == len(cases) - 5
+    monkeypatch.setattr("unseen.cli.bias.MOST", 4)
+    assert "made of 4 texts" in run(*words).stderr
+    assert "made of" not in run(*words, "--most", "60").stderr
+
+
 def test_swapped_texts_can_be_predicted_elsewhere(run):
     words = ("--terms", "terms.toml", "--predictions", "p.csv", "--swap", "swap.toml")
     first = run(*words, "--cases", "cases.csv")
@@ -202,6 +217,7 @@ def test_a_part_without_terms_has_no_swaps(run, write_posts):
         (("--group", "source", "--model", "own_bias_model:model", "--predictions", "p.csv"), "--model or --pred"),
         (("--group", "source", "--predictions", "p.csv", "--part", "test"), "no effect without a split"),
         (("--group", "source", "--predictions", "p.csv", "--swapped", "p.csv"), "without --swap"),
+        (("--group", "source", "--predictions", "p.csv", "--most", "5"), "--most has no effect without --swap"),
         (("--group", "source", "--predictions", "p.csv", "--set", "rate=5"), "without --model"),
         (("--group", "source", "--predictions", "p.csv", "--swap", "swap.toml"), "needs what the model says"),
         (("--group", "source", "--predictions", "p.csv", "--background", "al"), "did you mean 'all'"),

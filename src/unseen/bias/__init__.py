@@ -1,10 +1,11 @@
 """Bias: the same numbers for every group of people that texts mention, and what changes when the group does."""
 
+from unseen.bias.changes import swap_measurements
 from unseen.bias.group_table import group_measurements
 from unseen.bias.groups import Groups, groups_by_attribute, groups_by_terms
-from unseen.bias.side_by_side import Place, bias_measurements, places
+from unseen.bias.side_by_side import Place, bias_measurements, parts_of_splits
 from unseen.bias.subgroup import BACKGROUNDS, generalised_mean, subgroup_measurements
-from unseen.bias.swaps import swap_cases, swap_measurements
+from unseen.bias.swaps import swap_cases
 from unseen.bias.terms import read_terms
 
 __all__ = [
@@ -16,7 +17,7 @@ __all__ = [
     "group_measurements",
     "groups_by_attribute",
     "groups_by_terms",
-    "places",
+    "parts_of_splits",
     "read_terms",
     "subgroup_measurements",
     "swap_cases",

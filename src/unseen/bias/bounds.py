@@ -6,17 +6,27 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.evaluation.intervals import percentiles
+from unseen.functional.rates import rate
 
+Bounds = tuple[float | None, float | None]
 ALIKE = 1e-12
 
 
-def bounds(drawn: npt.NDArray[np.float64]) -> tuple[float | None, float | None]:
+def bounds(drawn: npt.NDArray[np.float64]) -> Bounds:
     """The middle 95 % of resampled values; none where most are unknown.
 
     None too where all are the same: five texts without an error resample to five without an error, which says
     nothing about the sixth.
     """
     return (None, None) if stuck(drawn) else percentiles(drawn) or (None, None)
+
+
+def exact_bounds(share: float, units: npt.NDArray[np.integer]) -> Bounds | None:
+    """The exact interval of a share of 0 or 1 of so many `units`, all of whose resamples are the same; else None."""
+    if share not in (0.0, 1.0):
+        return None
+    exact = rate("share", np.full(len(units), share), np.asarray(units, np.intp))
+    return exact.low, exact.high
 
 
 def stuck(drawn: npt.NDArray[np.float64]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.bias.binary import binary
-from unseen.bias.bounds import bounds, stuck
+from unseen.bias.bounds import Bounds, bounds, exact_bounds, stuck
 from unseen.bias.error_rates import RATES, counted_rows
 from unseen.bias.groups import Groups, Mask, drawn_together
 from unseen.errors import InputError
@@ -18,7 +18,6 @@ from unseen.evaluation.counting import times_drawn
 from unseen.evaluation.intervals import DRAWS
 from unseen.evaluation.measuring import aligned, checked
 from unseen.evaluation.metrics import Codes, Floats, Metric
-from unseen.functional.rates import rate
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Predictions
 
@@ -150,7 +149,8 @@ def _of_sets(
     """The metric of each set and the differences; `behind` are the units of the rows that count in each set."""
     rest = [f"{groups.grouping}!={each}" for each in groups.names]
     slices, k = ["all", *groups.slices, *rest], len(groups.names)
-    around = [_bounds(name, *each) for each in zip(value, drawn, behind, strict=True)]
+    exact = [exact_bounds(*each) if name in RATES else None for each in zip(value, behind, strict=True)]
+    around = [one or bounds(each) for one, each in zip(exact, drawn, strict=True)]
     found = [
         _measured(name, one, len(rows), each, slice, tags)
         for one, rows, each, slice in zip(value, behind, around, slices, strict=True)
@@ -164,16 +164,7 @@ def _of_sets(
     return found
 
 
-def _bounds(name: str, value: float, drawn: Floats, units: Codes) -> tuple[float | None, float | None]:
-    if name in RATES and value in (0.0, 1.0):
-        exact = rate(name, np.full(len(units), value), np.asarray(units, np.intp))
-        return exact.low, exact.high
-    return bounds(drawn)
-
-
-def _measured(
-    name: str, value: float, n: int, around: tuple[float | None, float | None], slice: str, tags: Mapping[str, Any]
-) -> Measurement:
+def _measured(name: str, value: float, n: int, around: Bounds, slice: str, tags: Mapping[str, Any]) -> Measurement:
     if not np.isfinite(value):
         return Measurement(name, None, n, slice=slice, tags={**tags, "undefined": "these rows cannot give a value"})
     return Measurement(name, float(value), n, *around, slice, dict(tags))

@@ -77,23 +77,26 @@ def groups_by_terms(
     Misleads where a word has other meanings: a colour is not a group of people.
     """
     named = checked_terms(terms)
-    distinct = list(dict.fromkeys(each for members in named.values() for each in members))
-    finder, place = Finder(distinct), {term: number for number, term in enumerate(distinct)}
-    belongs = np.zeros((len(distinct), len(named)), bool)
-    for column, members in enumerate(named.values()):
-        belongs[[place[each] for each in members], column] = True
-    found = np.zeros((len(data), len(distinct)), bool)
+    groups_of: dict[str, list[int]] = {}
+    for column, listed in enumerate(named.values()):
+        for each in listed:
+            groups_of.setdefault(each, []).append(column)
+    finder, columns = Finder(list(groups_of)), list(groups_of.values())
+    members = np.zeros((len(data), len(named)), bool)
     row = 0
     for (texts,) in data.batches("text"):
         for text in texts:
-            if hits := finder.found(text):
-                found[row, list(hits)] = True
+            for term in finder.found(text):
+                members[row, columns[term]] = True
             row += 1
-    return _counting("term", list(named), found @ belongs, fewest, only)
+    return _counting("term", list(named), members, fewest, only)
 
 
 def drawn_together(data: Dataset, rows: npt.NDArray[np.intp], units: str | None) -> npt.NDArray[np.intp]:
-    """Which unit of the bootstrap each of `rows` is, counted from 0: a value of the attribute `units`, or itself."""
+    """Which unit of the bootstrap each of `rows` is, counted from 0: a value of the attribute `units`, or itself.
+
+    A row without a value, or with an empty one, is a unit of its own: texts of unknown authors are not of one author.
+    """
     if units is None:
         return np.arange(len(rows))
     return np.unique(unit_codes(data.attribute(units))[rows], return_inverse=True)[1].reshape(-1)

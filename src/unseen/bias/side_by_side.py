@@ -24,7 +24,7 @@ class Place(NamedTuple):
     tags: Mapping[str, str]
 
 
-def places(
+def parts_of_splits(
     data: Dataset,
     splits: Sequence[Split] = (),
     parts: Sequence[str] = (),

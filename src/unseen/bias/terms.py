@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -71,8 +72,7 @@ def read_terms(path: str | Path) -> dict[str, list[str]]:
 def checked_terms(terms: Mapping[str, Sequence[str]] | Sequence[str], place: str = "the terms") -> dict[str, list[str]]:
     """`terms` as lists by name; of a plain list each term is a list of its own. Every problem in one error."""
     named = terms if isinstance(terms, Mapping) else {each: [each] for each in terms}
-    repeated = [] if isinstance(terms, Mapping) else sorted({each for each in terms if list(terms).count(each) > 1})
-    problems = [f"{each!r} stands there twice" for each in repeated]
+    problems = [] if isinstance(terms, Mapping) else [f"{each!r} stands there twice" for each in _repeated(terms)]
     for name, members in named.items():
         problems += _problems(name, members)
     if problems or not named:
@@ -90,7 +90,11 @@ def _problems(name: str, members: object) -> list[str]:
     wrong = [each for each in members if not isinstance(each, str) or not each.strip()]
     problems = [f"{name}: {each!r} is not a term" for each in wrong]
     folded = [folded_term(each) for each in members if isinstance(each, str)]
-    return problems + [f"{name}: {each!r} stands there twice" for each in sorted(set(folded)) if folded.count(each) > 1]
+    return problems + [f"{name}: {each!r} stands there twice" for each in _repeated(folded)]
+
+
+def _repeated(terms: Sequence[str]) -> list[str]:
+    return sorted(each for each, times in Counter(terms).items() if times > 1)
 
 
 def folded_term(term: str) -> str:

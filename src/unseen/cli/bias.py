@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,28 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.bias_tables import print_subgroups, print_swaps, print_values
+from unseen.cli.console import Json, Quiet, notes, print_json, progress
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
-FIGURES = {
-    "subgroup_auc": "subgroup AUC",
-    "bpsn_auc": "BPSN AUC",
-    "bnsp_auc": "BNSP AUC",
-    "positive_aeg": "positive gap",
-    "negative_aeg": "negative gap",
-}
-CHANGES = {
-    "flip_rate": "flip rate",
-    "mean_change": "mean change",
-    "mean_absolute_change": "mean size",
-    "largest_change": "largest",
-}
-SAID = {
-    "all": "all texts that do not mention the group",
-    "mentioned": "texts that mention another group but not this one",
-}
+MOST = 2_000
+"""Texts that are swapped unless more are asked for: with thirty terms that is 58,000 versions for the model."""
 
 
 @takes_data
@@ -59,6 +45,9 @@ def bias(
         typer.Option("--metric", "-m", help="A metric by group, e.g. false_positive_rate, f1.macro; may be repeated."),
     ] = None,
     swap: Annotated[Path | None, typer.Option(help='Terms to swap: TOML with name = ["word", "other"].')] = None,
+    most: Annotated[
+        int | None, typer.Option(min=1, help=f"Texts to swap, drawn with the seed. (default: {MOST:,})")
+    ] = None,
     cases: Annotated[Path | None, typer.Option(help="File (.csv) for the swapped texts.")] = None,
     swapped: Annotated[Path | None, typer.Option(help="Predictions that somebody made for the swapped texts.")] = None,
     units: Annotated[
@@ -69,7 +58,7 @@ def bias(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="How to ask the model; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 42,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap, and of the texts to swap.")] = 42,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,33 +66,35 @@ def bias(
 
     Example: unseen bias posts.csv --text text --label label --model model --group source --positive loud
     """
-    from unseen.bias import bias_measurements, places
+    from unseen.bias import bias_measurements, parts_of_splits
     from unseen.store import write_measurements
 
     _refuse_one_of("--group", groups, "--terms", terms)
     _refuse_one_of("--model", model, "--predictions", predictions)
-    _refuse_useless(model, swap, cases, swapped, trust, settings)
+    _refuse_useless(model, swap, most, cases, swapped, trust, settings)
     with notes(quiet), progress(quiet):
         found = _groups(data, groups, terms, fewest=fewest, only=only)
         splits = [read_any_split(each, data) for each in split or []]
         asked = _opened(model, parameters(settings, trust=trust)) if model else None
         said = None if asked else _read(predictions, data)
-        where = places(data, splits, part or (), said)
+        where = parts_of_splits(data, splits, part or (), said)
         said = said or _predicted(asked, data, where)
         backgrounds = _backgrounds(background, said, bool(metric or swap))
         options: dict[str, Any] = {"units": units, "seed": seed}
         rows = bias_measurements(
             data, said, found, where, positive, backgrounds=backgrounds, metrics=metric or (), **options
         )
-        swaps = _swaps(data, said, where, positive, seed, asked, swap, cases, swapped) if swap else []
+        made = _swap_cases(data, where, swap, MOST if most is None else most, cases, seed) if swap else None
+        answers = _answers(asked, made, swapped, cases)
+        swaps = _swaps(data, made, where, said, answers, positive, seed) if answers is not None else []
         if out is not None:
             write_measurements([*rows, *swaps], out)
     if as_json:
         print_json([asdict(row) for row in [*rows, *swaps]])
         return
-    _print_subgroups([row for row in rows if "background" in row.tags])
-    _print_values([row for row in rows if "background" not in row.tags])
-    _print_swaps(swaps)
+    print_subgroups([row for row in rows if "background" in row.tags])
+    print_values([row for row in rows if "background" not in row.tags])
+    print_swaps(swaps)
 
 
 def _refuse_one_of(first: str, a: Any, second: str, b: Any) -> None:
@@ -113,11 +104,12 @@ def _refuse_one_of(first: str, a: Any, second: str, b: Any) -> None:
 
 
 def _refuse_useless(
-    model: str | None, swap: Any, cases: Any, swapped: Any, trust: bool, settings: Sequence[str] | None
+    model: str | None, swap: Any, most: Any, cases: Any, swapped: Any, trust: bool, settings: Sequence[str] | None
 ) -> None:
     problems = [
         f"{name} has no effect without {other}"
         for name, given, other, there in (
+            ("--most", most, "--swap", swap),
             ("--cases", cases, "--swap", swap),
             ("--swapped", swapped, "--swap", swap),
             ("--trust", trust or None, "--model", model),
@@ -181,30 +173,35 @@ def _backgrounds(asked: str, predictions: Any, something_else: bool) -> tuple[st
     return BACKGROUNDS if asked == "both" else (asked,)
 
 
-def _swaps(
-    data: Any,
-    said: Any,
-    where: Sequence[Any],
-    positive: Sequence[str],
-    seed: int,
-    asked: Any,
-    swap: Path,
-    cases: Path | None,
-    swapped: Path | None,
-) -> list[Any]:
-    """What swaps change, place by place; the swapped texts are written where `cases` says."""
-    from unseen.bias import read_terms, swap_cases, swap_measurements
+def _swap_cases(data: Any, where: Sequence[Any], swap: Path, most: int, cases: Path | None, seed: int) -> Any:
+    """The texts of all places and their swaps; written where `cases` says."""
+    from unseen.bias import read_terms, swap_cases
     from unseen.functional.writing import write_suite
-    from unseen.inference import predict
 
-    lists = read_terms(swap)
-    made = swap_cases(data, lists, _rows(where))
+    made = swap_cases(data, read_terms(swap), _rows(where), most=most, seed=seed)
     if cases is not None:
         write_suite(made, cases)
+    return made
+
+
+def _answers(asked: Any, made: Any, swapped: Path | None, cases: Path | None) -> Any:
+    """What a model says about the swapped texts; None where there are none, or nobody has asked one yet."""
+    from unseen.inference import predict
+
+    if made is None:
+        return None
     if asked is None and swapped is None:
         warnings.warn(f"the swapped texts are in {cases}: predict them for --swapped", UnseenWarning, stacklevel=2)
-        return []
-    answers = predict(asked, made) if asked else _read(swapped, made)
+        return None
+    return predict(asked, made) if asked else _read(swapped, made)
+
+
+def _swaps(
+    data: Any, made: Any, where: Sequence[Any], said: Any, answers: Any, positive: Sequence[str], seed: int
+) -> list[Any]:
+    """What swaps change, place by place."""
+    from unseen.bias import swap_measurements
+
     found = []
     for place in where:
         mine = _of_place(made, data, place)
@@ -220,81 +217,3 @@ def _of_place(cases: Any, data: Any, place: Any) -> Any:
 
     inside = pc.is_in(cases.attribute("template"), value_set=data.ids.take(pa.array(place.rows)))
     return cases.take(inside.to_numpy().nonzero()[0])
-
-
-def _print_subgroups(rows: Sequence[Any]) -> None:
-    """A table per place and background, the means below it, then all places side by side."""
-    tables: dict[tuple[str, str], list[Any]] = {}
-    for row in rows:
-        tables.setdefault((_place(row), row.tags["background"]), []).append(row)
-    for (place, background), mine in tables.items():
-        typer.echo(f"{place}; background {background}: {SAID[background]}")
-        by_slice: dict[str, dict[str, Any]] = {}
-        for row in mine:
-            by_slice.setdefault(row.slice, {})[row.metric.removeprefix("bias.")] = row
-        means = by_slice.pop("all")
-        head = [mine[0].tags["grouping"], "positive", "negative", *FIGURES.values()]
-        print_table([head, *(_line(name, figures) for name, figures in by_slice.items())], numbers_from=1)
-        for row in means.values():
-            typer.echo(f"{row.metric}: {_figure(row)} over {row.tags['groups']} groups{_by_chance(row)}")
-        _print_undefined(mine)
-        typer.echo("")
-    if len({place for place, _ in tables}) > 1:
-        _print_side_by_side(rows)
-
-
-def _line(name: str, figures: Mapping[str, Any]) -> list[str]:
-    tags = figures["subgroup_auc"].tags
-    counts = [f"{tags[each]:,}" for each in ("positives", "negatives")]
-    return [name.partition("=")[2], *counts, *(_figure(figures[each]) for each in FIGURES)]
-
-
-def _print_side_by_side(rows: Sequence[Any]) -> None:
-    """A line per number, a column per place."""
-    columns = list(dict.fromkeys(map(_place, rows)))
-    lines: dict[tuple[str, str, str], dict[str, str]] = {}
-    for row in rows:
-        value = "-" if row.value is None else f"{row.value:.3f}"
-        lines.setdefault((row.metric, row.slice, row.tags["background"]), {})[_place(row)] = value
-    table = [[*key, *(found.get(each, "") for each in columns)] for key, found in sorted(lines.items())]
-    print_table([["side by side", "slice", "background", *columns], *table], numbers_from=3)
-    typer.echo("")
-
-
-def _print_values(rows: Sequence[Any]) -> None:
-    if rows:
-        lines = [[_place(row), row.metric, row.slice, _figure(row), f"{row.n:,}", _by_chance(row)] for row in rows]
-        print_table([["part", "metric", "slice", "value", "n", ""], *lines], numbers_from=3)
-        _print_undefined(rows)
-        typer.echo("")
-
-
-def _print_swaps(rows: Sequence[Any]) -> None:
-    """A line per place and slice: how many versions, what they changed."""
-    lines: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
-        lines.setdefault((_place(row), row.slice), {})[row.metric.removeprefix("bias.")] = row
-    table = [
-        [*key, f"{found['flip_rate'].n:,}", *(_figure(found[each]) for each in CHANGES)] for key, found in lines.items()
-    ]
-    if table:
-        print_table([["part", "swaps", "n", *CHANGES.values()], *table], numbers_from=2)
-
-
-def _print_undefined(rows: Sequence[Any]) -> None:
-    for row in rows:
-        if "undefined" in row.tags:
-            typer.echo(f"undefined: {row.metric} of {row.slice} (n = {row.n:,}): {row.tags['undefined']}")
-
-
-def _place(row: Any) -> str:
-    return f"{row.tags['part']} of {row.tags['split']}" if "part" in row.tags else "all rows"
-
-
-def _by_chance(row: Any) -> str:
-    return f" (by chance about {row.tags['by_chance']:.3f})" if "by_chance" in row.tags else ""
-
-
-def _figure(row: Any) -> str:
-    value = "-" if row.value is None else f"{row.value:.3f}"
-    return value if row.low is None or row.high is None else f"{value} [{row.low:.3f}, {row.high:.3f}]"

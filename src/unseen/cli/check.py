@@ -12,7 +12,7 @@ import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
 from unseen.cli.model import Trust, parameters
-from unseen.cli.source import declared
+from unseen.cli.source import declared, pairs
 from unseen.errors import InputError, UnknownNameError
 
 Suite = Annotated[str, typer.Option("--suite", help="A suite: a table, or a known one (hatecheck).")]
@@ -106,19 +106,8 @@ def named(models: list[str]) -> dict[str, str]:
     return found
 
 
-def pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    """`a=b,c=d`, as often as it was given, as a dictionary."""
-    found = {}
-    for each in (part for text in given or () for part in text.split(",")):
-        left, middle, right = each.partition("=")
-        if not middle or not left.strip() or not right.strip():
-            raise InputError(f"{option} {each} is not a pair", expected="theirs=ours,…")
-        found[left.strip()] = right.strip()
-    return found
-
-
 def of_models(given: list[str] | None, models: dict[str, str], option: str) -> dict[str, dict[str, str] | None]:
-    """The pairs for each model: those without a model's name are for all."""
+    """The pairs for each model: those without a model's name are for all, and its own come before them."""
     for_all, own = [], dict[str, list[str]]()
     for text in given or ():
         name, colon, rest = text.partition(":")
@@ -128,7 +117,7 @@ def of_models(given: list[str] | None, models: dict[str, str], option: str) -> d
             own.setdefault(name, []).append(rest)
         else:
             for_all.append(text)
-    return {name: pairs(for_all + own.get(name, []), option) or None for name in models}
+    return {name: (pairs(for_all, option) | pairs(own.get(name), option)) or None for name in models}
 
 
 def _numbers(given: dict[str, str] | None) -> dict[str, float] | None:

@@ -93,7 +93,19 @@ def declared(labels: str) -> list[str] | dict[str, str]:
     names = [name.strip() for name in labels.split(",")]
     if not any("=" in name for name in names):
         return names
-    pairs = [name.partition("=") for name in names]
-    if not all(middle for _, middle, _ in pairs):
+    if not all("=" in name for name in names):
         raise InputError("--labels must be all names or all pairs", expected="'a,b' or '0=a,1=b'", got=repr(labels))
-    return {raw.strip(): name.strip() for raw, _, name in pairs}
+    return pairs([labels], "--labels")
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """`a=b,c=d`, as often as the option was given: commas separate, the first = divides, nothing is said twice."""
+    found: dict[str, str] = {}
+    for each in (part for text in given or () for part in text.split(",")):
+        left, middle, right = (part.strip() for part in each.partition("="))
+        if not (left and middle and right):
+            raise InputError(f"{option} {each} is not a pair", expected=f"{option} a=b, or a=b,c=d")
+        if left in found:
+            raise InputError(f"{option} says twice what {left!r} is", got=f"{found[left]!r} and {right!r}")
+        found[left] = right
+    return found

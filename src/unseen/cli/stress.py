@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.check import pairs
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
 from unseen.cli.model import Model, Set, Trust, parameters
-from unseen.cli.source import takes_data
+from unseen.cli.source import pairs, takes_data
 
 
 @takes_data

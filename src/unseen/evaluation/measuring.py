@@ -91,7 +91,9 @@ def places_by_slice(
 
 
 def unit_codes(values: pa.ChunkedArray) -> npt.NDArray[np.intp]:
-    """A number per row, equal for equal values: what is drawn together."""
+    """A number per row, equal for equal values: what is drawn together. A row without a value stands alone."""
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
         raise InputError("groups must have one value per row", got=str(values.type))
-    return np.unique(np.array([str(each) for each in values.to_pylist()]), return_inverse=True)[1]
+    known = enumerate(values.to_pylist())
+    named = [f"row {row}" if each is None or each == "" else f"value {each}" for row, each in known]
+    return np.unique(np.array(named, dtype=np.str_), return_inverse=True)[1].reshape(-1)
