@@ -16,9 +16,10 @@ from typing import Any
 from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
+from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.functional.suite import load_suite
 from unseen.reports.formats import to_markdown
-from unseen.reports.learning import BOTH, SUITE, TASK, LearningRun, learning_verdict, p_value, read_learning_run, said_p
+from unseen.reports.learning import LearningRun, learning_verdict, p_value, read_learning_run, said_p
 from unseen.reports.learning_page import leak_table
 from unseen.reports.wording import points, scored
 from unseen.study.learning import learn_from_suite

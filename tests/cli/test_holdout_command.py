@@ -12,7 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 from learning_suite import small_suite, small_task
-from unseen.cli.holdout import holdout, pairs
+from unseen.cli.holdout import holdout
+from unseen.cli.source import pairs
 from unseen.errors import InputError, UnknownNameError
 from unseen.store import read_json
 from unseen.types import Dataset

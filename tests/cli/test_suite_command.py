@@ -191,6 +191,59 @@ def test_validate_refuses_what_does_not_fit(kitchen: Path, unseen: Run) -> None:
         assert said in done.err
 
 
+def test_validate_understands_other_words_when_told(kitchen: Path, unseen: Run) -> None:
+    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    write_votes(kitchen)
+    votes = (kitchen / "votes.csv").read_text(encoding="utf-8")
+    (kitchen / "votes.csv").write_text(votes.replace(",rude", ",1").replace(",fine", ",0"), encoding="utf-8")
+    words = ("suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_")
+    refused = unseen(*words, "-o", "validated.csv")
+    assert (refused.code, (kitchen / "validated.csv").exists()) == (2, False)
+    assert "nothing that annotators said is a label of kitchen" in refused.err
+    done = unseen(*words, "--map", "0=fine,1=rude", "-o", "validated.csv")
+    assert done.code == 0, done.err
+    assert "0 of 48 cases go, 48 stay" in done.out
+
+
+def test_validate_may_leave_one_label(kitchen: Path, unseen: Run) -> None:
+    """The votes of everyone who does not say `fine` are lost."""
+    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    rows = write_votes(kitchen)
+    votes = (kitchen / "votes.csv").read_text(encoding="utf-8")
+    (kitchen / "votes.csv").write_text(votes.replace(",rude", ","), encoding="utf-8")
+    words = ("suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_")
+    done = unseen(*words, "-o", "validated.csv")
+    assert done.code == 0, done.err
+    assert {row["label"] for row in rows_of(kitchen / "validated.csv")} == {"fine"}
+    assert {row["label"] for row in rows} == {"fine", "rude"}
+    counted = unseen("suite", "stats", "validated.csv", "--json")
+    assert json.loads(counted.out)["labels"] == {"fine": len(rows_of(kitchen / "validated.csv")), "rude": 0}
+
+
+def test_failed_cases_are_sampled_with_a_warning(kitchen: Path, unseen: Run) -> None:
+    """From `unseen check` on: a file of predictions that are wrong on every functional case but one."""
+    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    rows = rows_of(kitchen / "kitchen.csv")
+    other = {"fine": "rude", "rude": "fine"}
+    for name, right in (("bad", rows[:1]), ("worse", [])):
+        said = [f"{row['id']},{row['label'] if row in right else other[row['label']]}" for row in rows]
+        (kitchen / f"{name}.csv").write_text("\n".join(["id,prediction", *said]) + "\n", encoding="utf-8")
+    assert unseen("check", "bad.csv", "worse.csv", "--suite", "kitchen.csv", "-o", "behaviour").code == 0
+    words = ("suite", "sample", "behaviour/failures.csv", "--suite", "kitchen.csv", "-n", "3")
+    assert "the failures are of several models" in unseen(*words).err
+    done = unseen(*words, "--model", "bad", "-o", "training.csv")
+    assert done.code == 0, done.err
+    assert "may have learnt nothing else; 'unseen suite holdout' measures" in done.err
+    assert (kitchen / "training.csv").read_text(encoding="utf-8").startswith("text,label,functionality,id\n")
+    drawn = rows_of(kitchen / "training.csv")
+    assert {row["functionality"] for row in drawn} == {"insult_direct", "insult_negated", "praise", "spell_leet"}
+    assert all(sum(row["functionality"] == name for row in drawn) == 3 for name in {r["functionality"] for r in drawn})
+    assert rows[0]["id"] not in {row["id"] for row in drawn}
+    known = {row["id"]: row for row in rows}
+    assert all(row == {name: known[row["id"]][name] for name in row} for row in drawn)
+    assert json.loads(unseen(*words, "--model", "bad", "--json").out)["cases"] == 12
+
+
 def test_validate_leaves_the_published_cases_of_hatecheck(folder: Path, unseen: Run, shared_data: Path) -> None:
     data = shared_data / "hatecheck"
     done = unseen(

@@ -94,6 +94,45 @@ def test_alpha_is_that_of_plain_loops(items: list[list[Any]], level: str) -> Non
     assert krippendorff_alpha(items, level) == pytest.approx(looped_alpha(items, level))
 
 
+RANKED = [[1, 2, 10], [2, 2, 10], [10, 3, 2], [1, 1, 2], [3, 10, 3]]
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
+def test_numbers_written_as_texts_are_numbers(level: str) -> None:
+    """Among texts, "10" stands before "2"."""
+    texts = [[str(value) for value in row] for row in RANKED]
+    assert krippendorff_alpha(texts, level) == pytest.approx(looped_alpha(RANKED, level))
+    counts, values = rating_counts(texts)
+    assert values == ["1", "10", "2", "3"]
+    assert agreement(counts, values, level=level)[2].value == pytest.approx(looped_alpha(RANKED, level))
+
+
+def test_ranks_that_are_no_numbers_need_an_order() -> None:
+    words = {1: "low", 2: "middle", 3: "rather high", 10: "high"}
+    named, expected = [[words[value] for value in row] for row in RANKED], looped_alpha(RANKED, "ordinal")
+    order = [*words.values(), "never said"]
+    assert krippendorff_alpha(named, "ordinal", order) == pytest.approx(expected)
+    assert krippendorff_alpha(RANKED, "ordinal", [10, 3, 2, 1]) == pytest.approx(expected)
+    assert krippendorff_alpha(RANKED, "ordinal", [1, 10, 2, 3]) != pytest.approx(expected)
+    for call, said in (
+        (lambda: krippendorff_alpha(named, "ordinal"), "needs numbers, or an order"),
+        (lambda: krippendorff_alpha(named, "ordinal", order[1:]), "must name every value once"),
+        (lambda: krippendorff_alpha(named, "ordinal", [*order, "low"]), "must name every value once"),
+        (lambda: krippendorff_alpha(named, "nominal", order), "order has no effect on the level nominal"),
+        (lambda: krippendorff_alpha([["1", "1.0"]], "ordinal"), "two values are the same number"),
+        (lambda: krippendorff_alpha(named, "interval"), "the level interval needs numbers"),
+        (lambda: krippendorff_alpha([["1", "nan"]], "ratio"), "the level ratio needs numbers"),
+    ):
+        with pytest.raises(InputError, match=said):
+            call()
+
+
+def test_values_of_two_kinds_are_refused() -> None:
+    with pytest.raises(InputError, match="values of one kind") as caught:
+        majority([[1, "a"]])
+    assert "int and str" in str(caught.value)
+
+
 def test_full_agreement_is_one_and_one_value_has_none() -> None:
     assert fleiss_kappa([[3, 0], [0, 3]]) == krippendorff_alpha([["a", "a"], ["b", "b"]]) == 1
     assert fleiss_kappa([[3, 0], [3, 0]]) is None

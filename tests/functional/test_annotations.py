@@ -146,6 +146,23 @@ def test_values_that_are_no_labels_confirm_nothing(tiny: Any) -> None:
         assert confirmed(suite, said, 2).votes.tolist() == [1]
 
 
+def test_annotations_in_other_words_are_refused_or_renamed(tiny: Any) -> None:
+    """Otherwise every case would go."""
+    suite = suite_of(tiny, ["s", "t"], [None, None])
+    said = Annotations(("c0", "c1"), ("r1", "r2"), ("0", "1", "2"), np.array([[1, 2], [0, -1]]))
+    with pytest.raises(MismatchError, match="nothing that annotators said is a label of tiny") as caught:
+        confirmed(suite, said, 1)
+    assert "--map theirs=ours" in str(caught.value)
+    ours = said.renamed({"0": "no", "1": "yes", "2": "yes"}, suite)
+    assert ours.values == ("no", "yes")
+    assert ours.codes.tolist() == [[1, 1], [0, -1]]
+    assert confirmed(suite, ours, 2).votes.tolist() == [2, 0]
+    with pytest.raises(UnknownNameError, match="no value of the annotators is called '3'"):
+        said.renamed({"3": "yes"}, suite)
+    with pytest.raises(UnknownNameError, match="did you mean 'yes'"):
+        said.renamed({"1": "yess"}, suite)
+
+
 @pytest.mark.parametrize("least", [0, 3])
 def test_least_is_a_number_of_annotators(tiny: Any, least: int) -> None:
     with pytest.raises(InputError, match="must be a number of annotators"):
@@ -154,7 +171,7 @@ def test_least_is_a_number_of_annotators(tiny: Any, least: int) -> None:
 
 def test_hatecheck_keeps_exactly_what_was_published(shared_data: Path) -> None:
     folder = shared_data / "hatecheck"
-    every = load_suite(folder / "all_cases.csv", attributes=["ref_templ_id"])
+    every = load_suite(folder / "all_cases.csv")
     said = load_annotations(folder / "all_annotations.csv", prefix="label_")
     assert (len(every), len(said.annotators), {*np.count_nonzero(said.codes >= 0, axis=1).tolist()}) == (3901, 10, {5})
     found = confirmed(every, said, 4)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -138,6 +139,30 @@ def test_neither_the_order_of_rows_nor_chance_decides(suite: Dataset, lone: bool
         assert one != seeded
 
 
+def test_pairs_of_hatecheck_are_the_components_of_templates_and_what_they_refer_to(hatecheck: Dataset) -> None:
+    """292 cases name the template of their partner alone; against plain sets, and no partner is trained on."""
+    sizes = np.bincount(pair_codes(hatecheck))
+    assert (len(sizes), sizes.max()) == (278, 90)
+    template, partner = column(hatecheck, "template"), column(hatecheck, "reference_template")
+    assert sum(each is not None for each in partner) == 2338
+    for plan in plans(hatecheck, "pair"):
+        trained = {template[row] for row in plan.train}
+        referred = {partner[row] for row in plan.train} - {None}
+        assert not [row for row in plan.test_held_out if partner[row] in trained or template[row] in referred]
+
+
+def test_templates_that_refer_to_templates_are_enough_for_pairs(tiny: Callable[..., Dataset]) -> None:
+    suite = as_suite(
+        tiny([str(n) for n in range(8)], functionality=["f"] * 8, templ_id=[*"aabbccdd"],
+             ref_templ_id=["b", None, None, None, "elsewhere", None, None, "d"])
+    )  # fmt: skip
+    assert "pair" in possible_schemes(suite)
+    assert pair_codes(suite).tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
+    kept = tuple(name for name in suite.attributes if name != "template")
+    bare = replace(suite, table=suite.table.drop_columns("template"), attributes=kept)
+    assert "pair" not in possible_schemes(bare)
+
+
 def test_the_guard_sees_what_is_not_held_out(suite: Dataset) -> None:
     plan = plans(suite, "class")[0]
     values = np.unique(np.array(column(suite, "class")), return_inverse=True)[1]
@@ -158,17 +183,17 @@ def test_the_guard_sees_what_is_not_held_out(suite: Dataset) -> None:
 def brute_leaks(suite: Dataset, plan: object, rows: np.ndarray) -> dict[str, int]:
     ids = suite.ids.to_pylist()
     template, reference = column(suite, "template"), column(suite, "reference")
+    named = column(suite, "reference_template") if "reference_template" in suite.attributes else [None] * len(ids)
+    pairs = [(template[a], template[ids.index(each)]) for a, each in enumerate(reference) if each is not None]
+    pairs += [(template[a], each) for a, each in enumerate(named) if each is not None]
     counts = {"template": 0, "reference": 0, "any": 0}
     for row in rows:
         same = any(template[other] == template[row] for other in plan.train)
         partner = False
-        for a in range(len(ids)):
-            if reference[a] is None:
-                continue
-            b = ids.index(reference[a])
+        for a, b in pairs:
             for near, far in ((a, b), (b, a)):
-                if template[near] == template[row] and template[far] != template[row]:
-                    partner |= any(template[other] == template[far] for other in plan.train)
+                if near == template[row] and far != template[row]:
+                    partner |= any(template[other] == far for other in plan.train)
         counts["template"] += same
         counts["reference"] += partner
         counts["any"] += same or partner
@@ -176,7 +201,13 @@ def brute_leaks(suite: Dataset, plan: object, rows: np.ndarray) -> dict[str, int
 
 
 @pytest.mark.parametrize("scheme", ["all", "class", "template", "pair"])
-def test_leaks_by_brute_force(suite: Dataset, scheme: str) -> None:
+@pytest.mark.parametrize("named", [False, True])
+def test_leaks_by_brute_force(suite: Dataset, scheme: str, named: bool) -> None:
+    """With partners named by their cases, and others by their templates alone."""
+    if named:
+        asked = [f"plain_{each[4:]}" if each.startswith("ask_") else None for each in column(suite, "template")]
+        table = suite.table.append_column("reference_template", pa.array(asked, pa.large_string()))
+        suite = replace(suite, table=table, attributes=(*suite.attributes, "reference_template"))
     found = plans(suite, scheme, folds=2)
     rows = {(row.metric, row.tags["part"]): row for row in leaks(suite, found)}
     for part, name in (("covered", "test_covered"), ("held-out", "test_held_out")):

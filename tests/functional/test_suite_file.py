@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,42 @@ def test_contrasts_refer_to_the_case_with_the_same_group_and_values(made: Any) -
 def test_contrasts_follow_what_was_drawn(made: Any) -> None:
     suite = made(HEAD + DIRECT.replace("direction", "at_most = 4\ndirection") + NEGATED)
     assert len(rows(suite, "insult_direct")) == len(rows(suite, "insult_negated")) == 6
+
+
+def test_a_contrast_follows_a_sample_of_large_lists(made: Any) -> None:
+    """A million combinations, of which six are drawn; the further list of the contrast has all its values."""
+    lists = "".join(f"{name} = {[f'{name.lower()}{n}' for n in range(100)]}\n" for name in ("ONE", "TWO", "THREE"))
+    direct = DIRECT.replace("direction", "at_most = 4\ndirection").replace("[DISH]", "[ONE] of [TWO] in [THREE]")
+    negated = NEGATED.replace("the [DISH]", "[THREE]: [TWO], [ONE], [DISH]")
+    suite = made(HEAD.replace("[lists]\n", f"[lists]\n{lists}") + direct + negated)
+    text = dict(zip(suite.ids.to_pylist(), suite.texts.to_pylist(), strict=True))
+    drawn = [row["text"] for row in rows(suite, "insult_direct") if "ruins" in row["text"]]
+    found = [(row["text"], text[row["reference"]]) for row in rows(suite, "insult_negated") if "ruins" in row["text"]]
+    expected = set()
+    for said in drawn:
+        who, one, two, three = re.match(r"Every (\w+) ruins the (\w+) of (\w+) in (\w+)\.", said).groups()  # type: ignore[union-attr]
+        for dish in ("soup", "stew", "bread"):
+            expected.add((f"No {who} ruins {three}: {two}, {one}, {dish}.", said))
+    assert len(drawn) == 4
+    assert len(found) == 12
+    assert set(found) == expected
+
+
+def test_a_contrast_of_what_cannot_be_built_is_no_second_mistake(made: Any) -> None:
+    lists = "".join(f"{name} = {[f'{name.lower()}{n}' for n in range(100)]}\n" for name in ("ONE", "TWO", "THREE"))
+    text = HEAD.replace("[lists]\n", f"[lists]\n{lists}") + DIRECT.replace("[DISH]", "[ONE] [TWO] [THREE] [DISH]")
+    text += NEGATED.replace("[DISH]", "[ONE] [TWO] [THREE] [DISH]") + LEET + PRAISE
+    (problem,) = problems_of(made, text)
+    assert "insult_direct: 'Every [SINGULAR] ruins the [ONE] [TWO] [THREE] [DISH].' gives 6,000,000 cases" in problem
+
+
+def test_a_contrast_whose_further_lists_give_too_much_is_refused(made: Any) -> None:
+    lists = "".join(f"{name} = {[f'{name.lower()}{n}' for n in range(100)]}\n" for name in ("ONE", "TWO", "THREE"))
+    text = HEAD.replace("[lists]\n", f"[lists]\n{lists}") + DIRECT
+    text += NEGATED.replace("[DISH]", "[ONE] [TWO] [THREE] [DISH]")
+    (problem,) = problems_of(made, text)
+    assert problem.startswith("insult_negated: ")
+    assert problem.endswith("gives 6,000,000 cases")
 
 
 def test_a_contrast_may_have_more_placeholders(made: Any) -> None:

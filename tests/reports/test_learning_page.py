@@ -34,6 +34,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return done.folder
 
 
+def test_numbers_are_found_by_place_as_a_search_finds_them(folder: Path) -> None:
+    run = read_learning_run(folder)
+    names = ("scheme", "part", "configuration", "than", "of")
+    assert len(run.measurements) > 50
+    for wanted in run.measurements:
+        place = {name: str(wanted.tags[name]) for name in names if name in wanted.tags}
+        first = next(
+            each
+            for each in run.measurements
+            if (each.metric, each.slice) == (wanted.metric, wanted.slice)
+            and all(str(each.tags.get(name, "")) == place.get(name, "") for name in names)
+        )
+        assert run.row(wanted.metric, wanted.slice, **place) is first
+    assert run.row("accuracy", scheme="class", part="held-out") is None
+
+
+def test_adjusted_p_values_are_those_by_templates(folder: Path) -> None:
+    run = read_learning_run(folder)
+    rows = [
+        Measurement(
+            each.metric, each.value, each.n, each.low, each.high, each.slice,
+            dict(each.tags) | ({"p.holm": 0.125, "p.mcnemar.holm": 0.25} if "p.holm" in each.tags else {}),
+        )
+        for each in run.measurements
+    ]  # fmt: skip
+    table = value_table(LearningRun(run.folder, run.about, rows, run.changes), "class")
+    assert {line[-1] for line in table.rows} == {".125"}
+    assert "p: by whole templates, adjusted for 4 tests" in (folder / "report.html").read_text(encoding="utf-8")
+
+
 def test_the_five_parts_have_their_numbers(folder: Path) -> None:
     run = read_learning_run(folder)
     page = (folder / "report.html").read_text(encoding="utf-8")

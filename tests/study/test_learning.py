@@ -164,8 +164,9 @@ def test_each_held_out_value_has_its_numbers(done: Learned) -> None:
         assert row(done, "accuracy", plan, configuration=BOTH, of=BOTH, **where).value == np.mean(list(after.values()))
         assert row(done, "accuracy", plan, configuration=TASK, of=BOTH, **where).value == np.mean(list(before.values()))
         tests.append(row(done, "difference.accuracy", plan, configuration=BOTH, than=TASK, **where))
-    exact = [each.tags["p.mcnemar"] for each in tests]
-    assert [each.tags["p.holm"] for each in tests] == holm(exact)
+    for name in ("p", "p.mcnemar"):
+        assert [each.tags[f"{name}.holm"] for each in tests] == holm([each.tags[name] for each in tests])
+    assert [each.tags["p"] for each in tests] != [each.tags["p.mcnemar"] for each in tests]
 
 
 def test_random_halves_compare_every_two_configurations(done: Learned) -> None:
@@ -354,6 +355,14 @@ def test_other_data_or_settings_are_other_steps() -> None:
     for other in (keys(small_suite(7), task), keys(suite, task, strict=False)):
         assert other[0] == same[0]  # the model of the task serves other suites and plans too
         assert not set(other[2:]) & set(same[2:])
+
+
+def test_a_map_that_leaves_a_label_without_texts_is_refused_before_anything(tmp_path: Path) -> None:
+    both = {"insult": "rude", "other": "rude"}
+    with pytest.raises(MismatchError, match="to train on has the label 'fine'") as caught:
+        learn_from_suite(small_suite(), small_task(), out=tmp_path / "out", **GIVEN | {"labels": both})
+    assert "--map theirs=ours" in str(caught.value)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_model_that_cannot_go_on_is_refused_before_anything(tmp_path: Path) -> None:

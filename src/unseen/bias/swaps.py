@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from unseen.bias.terms import Finder, checked_terms, folded_term
 from unseen.errors import InputError, UnseenWarning
+from unseen.functional.alterations import ORIGINAL
 from unseen.functional.writing import suite_of
 from unseen.seeding import generator
 from unseen.types import Dataset, Origin, string_array
@@ -77,7 +78,7 @@ def _cases(name: str, text: str, label: str, versions: Sequence[Swap]) -> list[R
     shared: Row = {"label": label, "template": name}
     swapped = shared | {"functionality": "swap", "kind": "invariance", "reference": name}
     return [
-        shared | {"id": name, "text": text, "functionality": "original", "kind": "functional"},
+        shared | {"id": name, "text": text, "functionality": ORIGINAL, "kind": "functional"},
         *(swapped | {"id": f"{name}~{old}~{new}", "text": made, "from": old, "to": new} for old, new, made in versions),
     ]
 

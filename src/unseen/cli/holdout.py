@@ -12,7 +12,7 @@ import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
 from unseen.cli.model import Set, Trust, parameters
-from unseen.errors import InputError
+from unseen.cli.source import pairs
 
 
 def holdout(
@@ -27,13 +27,13 @@ def holdout(
     labels: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="THEIRS=OURS", help="A label of the task as one of the suite's; may be repeated."
+            "--map", metavar="THEIRS=OURS,…", help="A label of the task as one of the suite's; may be repeated."
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="OURS=THEIRS", help="A column of the suite, e.g. target=group; may be repeated."
+            "--column", metavar="OURS=THEIRS,…", help="A column of the suite, e.g. target=group; may be repeated."
         ),
     ] = None,
     model: Annotated[
@@ -92,19 +92,6 @@ def _loaded(source: str, loading: dict[str, Any]) -> Any:
 
     is_table = Path(source).exists()
     return load(source, **{name: value for name, value in loading.items() if not (is_table and name == "data_dir")})
-
-
-def pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    """`a=b` of a repeated option; the first = divides, and nothing is said twice."""
-    found: dict[str, str] = {}
-    for each in given or []:
-        left, middle, right = (part.strip() for part in each.partition("="))
-        if not (left and middle and right):
-            raise InputError(f"{option} {each} is not a pair", expected=f"{option} NAME=NAME")
-        if left in found:
-            raise InputError(f"{option} says twice what {left!r} is", got=f"{found[left]!r} and {right!r}")
-        found[left] = right
-    return found
 
 
 def _listed(names: str) -> list[str]:

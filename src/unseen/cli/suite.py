@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table
-from unseen.cli.source import takes_data
+from unseen.cli.sample import sample
+from unseen.cli.source import pairs, takes_data
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
     from unseen.functional.counts import FunctionalityCount, SuiteCounts
     from unseen.types import Dataset, Finding
 
-app = typer.Typer(help="Suites of test cases: build, perturb, count, validate.", no_args_is_help=True)
+app = typer.Typer(help="Suites of test cases: build, perturb, count, validate, learn from.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option("-o", "--out", help="File for the suite (.csv); NAME.json beside it tells how.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
@@ -122,6 +123,12 @@ def validate(
         str | None, typer.Option("--annotators", help="Instead: what their columns begin with, before a number.")
     ] = None,
     id: Annotated[str | None, typer.Option(help="Column of the case ids in the annotations.")] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="THEIRS=OURS,…", help="What annotators said in the suite's words; may be repeated."
+        ),
+    ] = None,
     least: Annotated[int, typer.Option(help="Annotators who must give a case its label.")] = 4,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the suite of what stays (.csv).")] = None,
     column: Column = None,
@@ -143,6 +150,7 @@ def validate(
     with notes(quiet):
         loaded = _load(suite, column, data_dir, file)
         said = load_annotations(annotations, annotators=annotator or [], prefix=annotators, id=id).of(loaded)
+        said = said.renamed(pairs(labels, "--map"), loaded)
         rows, removal = rater_agreement(loaded, said, seed=seed), confirmed(loaded, said, least)
         kept = loaded.take(removal.kept)
         if out is not None:
@@ -170,25 +178,15 @@ def _check_out(out: Path) -> None:
 
 
 def _load(source: str, column: list[str] | None, data_dir: Path | None, file: str | None) -> Dataset:
-    """The suite, with what the template of a reference may be called."""
-    from unseen.data.tables import column_names
-    from unseen.functional.annotations import REFERENCE_TEMPLATE
     from unseen.functional.suite import load_suite
 
-    columns = {}
-    for each in column or []:
-        ours, sign, theirs = each.partition("=")
-        if not sign:
-            raise InputError(f"--column {each} is not a pair", expected="--column OURS=THEIRS")
-        columns[ours] = theirs
+    columns = pairs(column, "--column")
     if not Path(source).is_file():
         return load_suite(source, columns=columns, data_dir=data_dir, file=file)
     for name, given in (("--data-dir", data_dir), ("--file", file)):
         if given is not None:
             raise InputError(f"{name} has no effect on {source}", expected=f"{name} only for known datasets")
-    names = column_names(source)
-    more = [name for name in REFERENCE_TEMPLATE if name in names and name not in columns.values()]
-    return load_suite(source, columns=columns, attributes=more)
+    return load_suite(source, columns=columns)
 
 
 def _alterations(names: str | None, append: list[str], focus: list[str], seed: int) -> dict[str, Any]:
@@ -260,6 +258,8 @@ def _print_findings(findings: list[Finding]) -> None:
     for each in findings:
         typer.echo(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
 
+
+app.command("sample")(sample)
 
 SAID = {
     "votes": "fewer than {least} annotators give the case its label",

@@ -7,7 +7,7 @@ both fall when one label is rare although people disagree no more often, so read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,23 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 def rating_counts(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> tuple[Floats, list[Any]]:
     """How often each item got each value [items, values], and the values in order; None and NaN are missing."""
     rows = [[value for value in row if value is not None and value == value] for row in ratings]
-    values = sorted({value for row in rows for value in row})
+    values = _sorted([value for row in rows for value in row])
     place = {value: at for at, value in enumerate(values)}
     counts = np.zeros((len(rows), len(values)))
     items = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     codes = np.array([place[value] for row in rows for value in row], dtype=np.intp)
     np.add.at(counts, (items, codes), 1)
     return counts, values
+
+
+def _sorted(values: Collection[Any]) -> list[Any]:
+    try:
+        return sorted(set(values))
+    except TypeError as cause:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise InputError(
+            "ratings must be values of one kind", expected="all texts, or all numbers", got=" and ".join(kinds)
+        ) from cause
 
 
 def majority(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> list[Any]:
@@ -58,14 +68,17 @@ def fleiss_kappa(counts: npt.ArrayLike) -> float | None:
     return _value(_kappa, _kappa_sums(_checked(counts)))
 
 
-def krippendorff_alpha(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any], level: str = "nominal") -> float | None:
+def krippendorff_alpha(
+    ratings: Sequence[Sequence[Any]] | npt.NDArray[Any], level: str = "nominal", order: Sequence[Any] | None = None
+) -> float | None:
     """Krippendorff's alpha of ratings [items, raters]; None and NaN are missing.
 
-    `level` says what the values are: names (nominal), ranks in sorted order (ordinal), numbers (interval), or
-    numbers with a true zero (ratio). None when no item has two ratings, or when all of these are the same.
+    `level` says what the values are: names (nominal), ranks (ordinal), numbers (interval), or numbers with a true
+    zero (ratio); numbers may be written as texts. Ranks that are not numbers need an `order`, the lowest first. None
+    when no item has two ratings, or when all of these are the same.
     """
     counts, values = rating_counts(ratings)
-    return _value(_alpha(values, level), _alpha_sums(counts))
+    return _value(_alpha(values, level, order), _alpha_sums(counts))
 
 
 def agreement(
@@ -73,12 +86,14 @@ def agreement(
     values: Sequence[Any],
     *,
     level: str = "nominal",
+    order: Sequence[Any] | None = None,
     units: npt.NDArray[np.intp] | None = None,
     seed: int = 42,
 ) -> list[Measurement]:
     """Plain agreement of pairs of raters, kappa and alpha, each with a 95 % interval from drawing items.
 
-    `units` (a number per item) are drawn whole: items of one template are not independent.
+    `level` and `order` are those of `krippendorff_alpha`. `units` (a number per item) are drawn whole: items of one
+    template are not independent.
     """
     table = _checked(counts)
     rated = table.sum(axis=1) >= 2
@@ -88,7 +103,7 @@ def agreement(
     for metric, of, sums in (
         ("rater_agreement", _plain, _kappa_sums(table)),
         ("fleiss_kappa", _kappa, _kappa_sums(table)),
-        (f"krippendorff_alpha.{level}", _alpha(values, level), _alpha_sums(table)),
+        (f"krippendorff_alpha.{level}", _alpha(values, level, order), _alpha_sums(table)),
     ):
         value = _value(of, sums)
         low, high = (None, None) if value is None else _interval(of, sums, unit, seed)
@@ -131,25 +146,59 @@ def _alpha_sums(counts: Floats) -> Floats:
     return (pairs * weight[:, None, None]).reshape(len(counts), counts.shape[1] ** 2)
 
 
-def _alpha(values: Sequence[Any], level: str) -> Callable[[Floats], Floats]:
+def _numbers(values: Sequence[Any]) -> Floats | None:
+    """The values as numbers, also where they are written as texts; None when one of them is none."""
+    try:
+        numbers = np.array([float(value) for value in values], dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _measured(values: Sequence[Any], level: str) -> Floats:
+    """The values as numbers, for the levels that calculate with them."""
+    numbers = _numbers(values)
+    if numbers is None:
+        raise InputError(f"the level {level} needs numbers", got=repr(list(values)[:5]), fix="nominal or ordinal")
+    if level == "ratio" and (numbers < 0).any():
+        raise InputError("the level ratio needs numbers from zero on", got=repr(numbers.min()), fix="interval")
+    return numbers
+
+
+def _ranks(values: Sequence[Any], order: Sequence[Any] | None) -> npt.NDArray[np.intp]:
+    """Places of the values from the lowest to the highest: as `order` says, or as numbers."""
+    if order is not None:
+        lacking = [value for value in values if value not in order]
+        if lacking or len(set(order)) < len(order):
+            raise InputError("order must name every value once", expected=repr(list(values)), got=repr(list(order)))
+        return np.argsort([list(order).index(value) for value in values])
+    numbers = _numbers(values)
+    if numbers is None:
+        raise InputError(
+            "the level ordinal needs numbers, or an order", got=repr(list(values)[:5]), fix="order=[lowest, …, highest]"
+        )
+    if len(np.unique(numbers)) < len(numbers):
+        raise InputError("two values are the same number", got=repr(list(values)), fix="write each in one way")
+    return np.argsort(numbers)
+
+
+def _alpha(values: Sequence[Any], level: str, order: Sequence[Any] | None = None) -> Callable[[Floats], Floats]:
     """Alpha of sums of pairs: one less observed over expected disagreement, from the coincidence matrix."""
     if level not in LEVELS:
         raise UnknownNameError.of("level of measurement", level, LEVELS)
+    if order is not None and level != "ordinal":
+        raise InputError(f"order has no effect on the level {level}", expected="order only with level='ordinal'")
     k = len(values)
-    if level in ("interval", "ratio"):
-        try:
-            numbers = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError) as cause:
-            raise InputError(f"the level {level} needs numbers", got=repr(list(values)[:5])) from cause
-        if level == "ratio" and (numbers < 0).any():
-            raise InputError("the level ratio needs numbers from zero on", got=repr(numbers.min()), fix="interval")
+    numbers = _measured(values, level) if level in ("interval", "ratio") else np.empty(0)
+    ranks = _ranks(values, order) if level == "ordinal" else np.empty(0, np.intp)
 
     def apart(totals: Floats) -> Floats:
         """Squared differences of the values [..., values, values]."""
         if level == "nominal":
             return np.broadcast_to(1 - np.eye(k), (*totals.shape, k))
         if level == "ordinal":
-            middle = np.cumsum(totals, axis=-1) - totals / 2
+            middle = np.empty_like(totals)
+            middle[..., ranks] = np.cumsum(totals[..., ranks], axis=-1) - totals[..., ranks] / 2
             return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
         difference, total = np.subtract.outer(numbers, numbers), np.add.outer(numbers, numbers)
         if level == "ratio":

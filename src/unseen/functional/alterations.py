@@ -14,7 +14,8 @@ import numpy as np
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.functional.perturbations import PERTURBATIONS
-from unseen.functional.suite import KINDS
+from unseen.functional.suite import KINDS, check_expectation
+from unseen.functional.suite import ORIGINAL as ORIGINALS
 from unseen.functional.writing import suite_of
 from unseen.registry import check_parameters
 from unseen.seeding import generator
@@ -22,7 +23,7 @@ from unseen.types import Dataset, Origin
 
 Alteration = Callable[[str, str], str | None]
 """Of the id and the text of a case; None where it does not apply."""
-ORIGINAL = "original"
+ORIGINAL = ORIGINALS[-1]
 APPENDED = "appended"
 
 
@@ -124,12 +125,3 @@ def _check(
         check_expectation(expect, data.label_names)
     if most is not None and most < len(data.label_names):
         raise InputError("every label needs an original", expected=f"{len(data.label_names)} or more", got=str(most))
-
-
-def check_expectation(expect: str, label_names: Sequence[str]) -> None:
-    """Refuse what is not `up LABEL` or `down LABEL`."""
-    way, _, label = expect.partition(" ")
-    if way not in ("up", "down"):
-        raise InputError(f"expect is {expect!r}", expected="'up LABEL' or 'down LABEL'")
-    if label not in label_names:
-        raise UnknownNameError.of("label", label, label_names)

@@ -8,7 +8,7 @@ go too. Röttger et al. (2021) remove this way; the last step they do not tell, 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,17 +25,13 @@ from unseen.data.records import read_json
 from unseen.data.tables import column_names
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.agreement import agreement, majority
-from unseen.functional.outcomes import units
+from unseen.functional.links import template_links
+from unseen.functional.outcomes import Codes, units
 from unseen.functional.suite import MAIN
 from unseen.types import Dataset, Measurement, some
 
-REFERENCE_TEMPLATE = ("reference_template", "ref_templ_id")
-"""Attributes that name the template a case refers to, where no single case of it can be named."""
 REASONS = (None, "votes", "template", "reference")
 """Why a case goes; None: it stays."""
-
-Codes = npt.NDArray[np.intp]
-Link = tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +58,18 @@ class Annotations:
         """What annotators said about one case, for a reader: `rude 3, fine 2`."""
         order = sorted(zip(-self.counts[row], self.values, strict=True))
         return ", ".join(f"{value} {-n}" for n, value in order if n) or "nothing"
+
+    def renamed(self, labels: Mapping[str, str], suite: Dataset) -> Annotations:
+        """The annotations in the words of the suite, {theirs: ours}; several of theirs may become one of ours."""
+        for theirs, ours in labels.items():
+            if theirs not in self.values:
+                raise UnknownNameError.of("value of the annotators", theirs, self.values)
+            if ours not in suite.label_names:
+                raise UnknownNameError.of(f"label of {suite.name} (for {theirs!r})", ours, suite.label_names)
+        named = [labels.get(value, value) for value in self.values]
+        values = sorted(set(named))
+        places = np.array([*map(values.index, named), -1], dtype=np.intp)  # the last is for those who said nothing
+        return Annotations(self.ids, self.annotators, tuple(values), places[self.codes])
 
     def of(self, suite: Dataset) -> Annotations:
         """The annotations of the suite's cases, in their order; refuses cases that nobody was asked about."""
@@ -132,31 +140,40 @@ def confirmed(suite: Dataset, annotations: Annotations, least: int = 4) -> Remov
     """Which cases of the suite stay when at least `least` annotators must give a case its gold label.
 
     The others go, then all cases of their templates, then all templates with a case that refers to what is gone.
+    Annotations none of which is a label of the suite are refused: they would confirm nothing.
     """
     annotations = annotations.of(suite)
     if not 1 <= least <= len(annotations.annotators):
         raise InputError(
             "least must be a number of annotators", expected=f"1 to {len(annotations.annotators)}", got=str(least)
         )
+    _refuse_other_words(suite, annotations)
     _tell_strange_values(suite, annotations)
     place = {value: code for code, value in enumerate(annotations.values)}
     gold = np.array([place.get(name, -2) for name in suite.label_names])[suite.labels]
     votes = (annotations.codes == gold[:, None]).sum(axis=1)
     why = np.where(votes < least, REASONS.index("votes"), 0)
-    template, links = units(suite), _links(suite)
+    template, (referring, referred) = units(suite), template_links(suite)
     _close(why, template, "template")
-    while (more := _referring(links, why == 0)).any():
-        why[more] = REASONS.index("reference")
-        _close(why, template, "reference")
+    while (more := _losing(referring, referred, template[why > 0], template[why == 0])).any():
+        why[np.isin(template, referring[more])] = REASONS.index("reference")
     return Removal(tuple(REASONS[each] for each in why), votes)
 
 
 def rater_agreement(
-    suite: Dataset, annotations: Annotations, *, level: str = "nominal", seed: int = 42
+    suite: Dataset,
+    annotations: Annotations,
+    *,
+    level: str = "nominal",
+    order: Sequence[str] | None = None,
+    seed: int = 42,
 ) -> list[Measurement]:
-    """Agreement, kappa and alpha on the suite's cases, with intervals from drawing whole templates."""
+    """Agreement, kappa and alpha on the suite's cases, with intervals from drawing whole templates.
+
+    `level` and `order` say what the values are, as for `krippendorff_alpha`.
+    """
     of_suite = annotations.of(suite)
-    return agreement(of_suite.counts, of_suite.values, level=level, units=units(suite), seed=seed)
+    return agreement(of_suite.counts, of_suite.values, level=level, order=order, units=units(suite), seed=seed)
 
 
 def _annotator_columns(
@@ -190,6 +207,16 @@ def _ids(column: pa.ChunkedArray, path: str | Path) -> tuple[str, ...]:
     return tuple(column.to_pylist())
 
 
+def _refuse_other_words(suite: Dataset, annotations: Annotations) -> None:
+    if not {*annotations.values} & {*suite.label_names}:
+        raise MismatchError(
+            f"nothing that annotators said is a label of {suite.name}",
+            expected=f"some of {some(suite.label_names, 20)}",
+            got=some(annotations.values, 20),
+            fix="say what each stands for: renamed({'theirs': 'ours'}, suite) (--map theirs=ours on the command line)",
+        )
+
+
 def _tell_strange_values(suite: Dataset, annotations: Annotations) -> None:
     strange = [value for value in annotations.values if value not in suite.label_names]
     if strange:
@@ -202,25 +229,6 @@ def _close(why: Codes, template: Codes, reason: str) -> None:
     why[np.isin(template, template[why > 0]) & (why == 0)] = REASONS.index(reason)
 
 
-def _links(suite: Dataset) -> list[Link]:
-    """What each case refers to, and what each case is called there: by case, and by template."""
-    found = []
-    if "reference" in suite.attributes:
-        found.append((_objects(suite.attribute("reference")), _objects(suite.ids)))
-    name = next((each for each in REFERENCE_TEMPLATE if each in suite.attributes), None)
-    if name is not None and "template" in suite.attributes:
-        found.append((_objects(suite.attribute(name)), _objects(suite.attribute("template"))))
-    return found
-
-
-def _objects(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
-    return np.array(column.cast(pa.large_string()).to_pylist(), dtype=object)
-
-
-def _referring(links: Sequence[Link], stays: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Cases that stay and refer to one that goes."""
-    found = np.zeros(len(stays), bool)
-    for refers_to, called in links:
-        gone = set(called[~stays].tolist()) - {None}
-        found |= np.array([each in gone for each in refers_to], dtype=bool)
-    return found & stays
+def _losing(referring: Codes, referred: Codes, gone: Codes, staying: Codes) -> npt.NDArray[np.bool_]:
+    """Links from a template that stays to one that goes."""
+    return np.isin(referring, staying) & np.isin(referred, gone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from unseen.errors import InputError
 from unseen.functional.alterations import Alteration, appending, perturbing
 from unseen.functional.suite import KINDS
 from unseen.functional.suite_file import Behaviour, SuiteFile
-from unseen.functional.templates import Filling, fillings, forms, placeholders
+from unseen.functional.templates import Filling, Groups, Lists, fillings, forms, placeholders, refuse_too_many
 from unseen.functional.writing import suite_of
 from unseen.types import Dataset, Origin
 
@@ -40,11 +41,12 @@ def build_suite(file: SuiteFile, seed: int = 42) -> Dataset:
     made: dict[str, list[Case]] = {}
     problems = []
     for test in file.tests:
+        if test.partner is not None and test.partner not in made:
+            continue  # what is wrong with the other functionality is told; without its cases there are none here
         try:
             made[test.functionality] = list(_cases(file, test, made, seed))
         except InputError as error:
             problems.append(f"{test.functionality}: {error.message}")
-            made[test.functionality] = []
     cases = [case for each in made.values() for case in each]
     problems += [f"{name}: it has no cases" for name, each in made.items() if not each and not problems]
     missing = set(file.labels) - {case.label for case in cases}
@@ -64,25 +66,38 @@ def _cases(file: SuiteFile, test: Behaviour, made: Mapping[str, list[Case]], see
             for filling in fillings(template, file.lists, file.groups, at_most=test.at_most, seed=seed):
                 yield _case(test, template, filling, str(test.label))
     elif test.templates:
-        yield from _paired(file, test, made[test.partner], seed)
+        yield from _paired(file, test, made[test.partner])
     else:
         yield from _altered(test, made[test.partner], seed)
 
 
-def _paired(file: SuiteFile, test: Behaviour, others: list[Case], seed: int) -> Iterator[Case]:
+def _paired(file: SuiteFile, test: Behaviour, others: list[Case]) -> Iterator[Case]:
     """Cases whose reference is the case of the paired template with the same group and the same values."""
-    theirs = list(dict.fromkeys(case.pattern for case in others))
+    theirs = next(each.templates for each in file.tests if each.functionality == test.partner)
+    partners: dict[str, list[Case]] = {}
+    for case in others:
+        partners.setdefault(case.pattern, []).append(case)
     for own, other in zip(test.templates, theirs, strict=True):
-        shared = [name for name in placeholders(other) if name in file.lists]
-        grouped = bool(set(placeholders(other)) & set(forms(file.groups)))
-        partners = {_key(case.filling, shared, grouped): case for case in others if case.pattern == other}
-        for filling in fillings(own, file.lists, file.groups, seed=seed):
-            if partner := partners.get(_key(filling, shared, grouped)):
+        _refuse_too_many(file, own, other, len(partners.get(other, [])))
+        for partner in partners.get(other, []):
+            for filling in fillings(own, *_as_filled(file, partner)):
                 yield replace(_case(test, own, filling, test.label or partner.label), reference=partner.id)
 
 
-def _key(filling: Filling, names: list[str], grouped: bool) -> tuple[str | None, ...]:
-    return (filling.group if grouped else None, *(filling.values[name] for name in names))
+def _as_filled(file: SuiteFile, partner: Case) -> tuple[Lists, Groups]:
+    """The lists and groups of the file with only what stands in the partner, where something stands there."""
+    lists = {**file.lists, **{name: [value] for name, value in partner.filling.values.items()}}
+    group = partner.filling.group
+    return lists, file.groups if group is None else {group: file.groups[group]}
+
+
+def _refuse_too_many(file: SuiteFile, own: str, other: str, partners: int) -> None:
+    """Refuse a template whose further placeholders multiply the partners beyond reason."""
+    further = set(placeholders(own)) - set(placeholders(other))
+    ways = math.prod(len(file.lists[name]) for name in further if name in file.lists)
+    about, others_about = (bool(set(placeholders(each)) & set(forms(file.groups))) for each in (own, other))
+    groups = len(file.groups) if about and not others_about else 1
+    refuse_too_many(own, partners * ways * groups, "less in its further lists, or at_most in the other functionality")
 
 
 def _altered(test: Behaviour, originals: list[Case], seed: int) -> Iterator[Case]:

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.functional.links import template_links
+from unseen.functional.outcomes import units
 from unseen.seeding import generator
 from unseen.splits.quotas import largest_remainder
 from unseen.types import Dataset, some
@@ -33,6 +34,8 @@ SCHEMES = ("all", "functionality", "target", "class", "template", "pair")
 FOLDED = ("template", "pair")
 NEEDS = {"pair": "reference"}
 """The attribute that a scheme reads, where it is not called like the scheme."""
+TASK, SUITE, BOTH = "task", "suite", "task then suite"
+"""What a model is trained on."""
 PARTS = ("train", "dev", "covered", "held-out")
 
 
@@ -66,8 +69,11 @@ class HoldoutPlan:
 
 
 def possible_schemes(suite: Dataset) -> list[str]:
-    """The schemes whose attribute the suite has."""
-    return [each for each in SCHEMES if each == "all" or NEEDS.get(each, each) in suite.attributes]
+    """The schemes whose attribute the suite has; for `pair`, templates that refer to templates will do."""
+    known = {"all", *suite.attributes}
+    if {"template", "reference_template"} <= known:
+        known.add("reference")
+    return [each for each in SCHEMES if NEEDS.get(each, each) in known]
 
 
 def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, seed: int = 42) -> list[HoldoutPlan]:
@@ -84,7 +90,7 @@ def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, s
             f"the scheme {scheme!r} needs the attribute {NEEDS.get(scheme, scheme)!r}, which {suite.name} has not",
             expected=f"one of {', '.join(possible_schemes(suite))}",
         )
-    by_id = np.argsort(np.asarray(suite.ids.to_pylist(), dtype=object), kind="stable")
+    by_id = _by_id(suite)
     if scheme == "all":
         train, rest = _halves(by_id, suite.labels, generator(seed, "holdout", "all"))
         dev, test = _halves(rest, suite.labels, generator(seed, "holdout", "all", "dev"))
@@ -97,6 +103,11 @@ def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, s
             guard(each, values)
     _refuse_single_labels(suite, found)
     return found
+
+
+def _by_id(suite: Dataset) -> Rows:
+    """Rows in the order of their ids."""
+    return np.argsort(np.asarray(suite.ids.to_pylist(), dtype=object), kind="stable")
 
 
 def _leave_out(
@@ -132,57 +143,41 @@ def _halves(rows: Rows, labels: npt.NDArray[np.integer], draw: np.random.Generat
 def _values(suite: Dataset, scheme: str, folds: int, seed: int) -> tuple[Rows, list[str]]:
     """The value of each row as a number, -1 for none, and the names of the values."""
     if scheme in FOLDED:
-        units = template_codes(suite) if scheme == "template" else pair_codes(suite)
-        return _folds(suite, scheme, units, folds, seed), [f"{each + 1} of {folds}" for each in range(folds)]
+        together = units(suite) if scheme == "template" else pair_codes(suite)
+        return _folds(suite, scheme, together, folds, seed), [f"{each + 1} of {folds}" for each in range(folds)]
     column = suite.attribute(scheme).to_pylist()
     names = sorted({each for each in column if each is not None})
     place = {name: code for code, name in enumerate(names)}
     return np.array([place.get(each, -1) for each in column], dtype=np.intp), names
 
 
-def template_codes(suite: Dataset) -> Rows:
-    """A number per row, equal for cases of one template; a case without a template is alone.
-
-    Numbers follow the names of templates and the ids of lone cases, so the order of rows does not decide them.
-    """
-    ids = suite.ids.to_pylist()
-    named = suite.attribute("template").to_pylist() if "template" in suite.attributes else [None] * len(ids)
-    units = [f"i{own}" if each is None else f"t{each}" for own, each in zip(ids, named, strict=True)]
-    return np.unique(np.array(units), return_inverse=True)[1].reshape(-1)
-
-
-def reference_rows(suite: Dataset) -> tuple[Rows, Rows]:
-    """The rows that refer to another case, and the rows they refer to."""
-    if "reference" not in suite.attributes:
-        return np.empty(0, np.intp), np.empty(0, np.intp)
-    at = pc.index_in(suite.attribute("reference"), value_set=suite.ids, skip_nulls=True)
-    places = at.fill_null(-1).to_numpy().astype(np.intp)
-    referring = np.flatnonzero(places >= 0)
-    return referring, places[referring]
-
-
 def pair_codes(suite: Dataset) -> Rows:
-    """A number per row, equal for templates that refer to each other, directly or through others."""
+    """A number per row, equal for templates that refer to each other, directly or through others.
+
+    Numbers follow the ids of the cases, so the order of rows does not decide them.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    units = template_codes(suite)
-    one, other = reference_rows(suite)
-    size = int(units.max()) + 1
-    edges = coo_array((np.ones(len(one)), (units[one], units[other])), shape=(size, size))
-    return np.asarray(connected_components(edges, directed=False)[1][units], dtype=np.intp)
+    own = units(suite)
+    one, other = template_links(suite)
+    size = int(own.max()) + 1
+    edges = coo_array((np.ones(len(one)), (one, other)), shape=(size, size))
+    found = connected_components(edges, directed=False)[1][own]
+    first = np.unique(found[_by_id(suite)], return_index=True)[1]
+    return np.asarray(np.argsort(np.argsort(first))[found], dtype=np.intp)
 
 
-def _folds(suite: Dataset, scheme: str, units: Rows, folds: int, seed: int) -> Rows:
+def _folds(suite: Dataset, scheme: str, together: Rows, folds: int, seed: int) -> Rows:
     """The fold of each row: whole units, largest first, each into the fold that has fewest cases of its label."""
-    sizes = np.bincount(units)
+    sizes = np.bincount(together)
     if folds < 2 or folds > len(sizes):
         raise InputError(
             f"the {len(sizes)} units of the scheme {scheme!r} cannot make {folds} folds",
             expected=f"from 2 to {len(sizes)} folds",
         )
     counts = np.zeros((len(sizes), len(suite.label_names)), np.int64)
-    np.add.at(counts, (units, suite.labels), 1)
+    np.add.at(counts, (together, suite.labels), 1)
     mixed = generator(seed, "holdout", scheme).permutation(len(sizes))
     filled = np.zeros((folds, len(suite.label_names)), np.int64)
     of_unit = np.empty(len(sizes), np.intp)
@@ -190,7 +185,7 @@ def _folds(suite: Dataset, scheme: str, units: Rows, folds: int, seed: int) -> R
         label = int(counts[unit].argmax())
         of_unit[unit] = np.lexsort((filled.sum(axis=1), filled[:, label]))[0]
         filled[of_unit[unit]] += counts[unit]
-    return of_unit[units]
+    return of_unit[together]
 
 
 def guard(plan: HoldoutPlan, values: Rows) -> None:

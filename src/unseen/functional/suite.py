@@ -232,6 +232,15 @@ def _check_references(data: Dataset, reference: pa.ChunkedArray | None) -> None:
             )
 
 
+def check_expectation(expect: str, label_names: Sequence[str]) -> None:
+    """Refuse what is not `up LABEL` or `down LABEL`."""
+    way, _, label = expect.partition(" ")
+    if way not in ("up", "down"):
+        raise InputError(f"expect is {expect!r}", expected="'up LABEL' or 'down LABEL'")
+    if label not in label_names:
+        raise UnknownNameError.of("label", label, label_names)
+
+
 def _check_kinds(data: Dataset, table: Mapping[str, pa.ChunkedArray]) -> None:
     if "kind" not in table:
         return
@@ -245,8 +254,9 @@ def _check_kinds(data: Dataset, table: Mapping[str, pa.ChunkedArray]) -> None:
         if kind in KINDS[1:] and reference is None:
             problems.append(f"{name}: a case of the kind {kind} needs a reference")
         if kind == "directional":
-            way, _, label = str(expect or "").partition(" ")
-            if way not in ("up", "down") or label not in data.label_names:
+            try:
+                check_expectation(str(expect or ""), data.label_names)
+            except InputError:
                 problems.append(f"{name}: expect is {expect!r}, not 'up LABEL' or 'down LABEL'")
     if problems:
         raise TableError(f"{len(problems)} cases of {data.name} cannot be judged", problems=problems)

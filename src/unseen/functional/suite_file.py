@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, UnseenError, nearest_name
-from unseen.functional.alterations import check_expectation, perturbing
-from unseen.functional.suite import KINDS
+from unseen.functional.alterations import perturbing
+from unseen.functional.suite import KINDS, check_expectation
 from unseen.functional.templates import Groups, Lists, forms, placeholders
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -267,8 +268,8 @@ class _Reader:
             return ()
         wrong = [value for value in values if not isinstance(value, str) or not value.strip()]
         self.problems += [f"{place}: {key} holds {value!r}, which is no text; put it in quotes" for value in wrong]
-        texts = [value for value in values if value not in wrong]
-        repeated = sorted({value for value in texts if texts.count(value) > 1})
+        texts = [value for value in values if isinstance(value, str) and value.strip()]
+        repeated = sorted(value for value, n in Counter(texts).items() if n > 1)
         self.problems += [f"{place}: {key} holds {value!r} twice" for value in repeated]
         return tuple(dict.fromkeys(texts))
 

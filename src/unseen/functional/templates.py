@@ -78,6 +78,12 @@ def fillings(
             yield Filling(filled(template, {**of_group, **values}), values, group)
 
 
+def refuse_too_many(template: str, cases: int, fix: str) -> None:
+    """Refuse a template that would give more than `MOST` cases."""
+    if cases > MOST:
+        raise InputError(f"{template!r} gives {cases:,} cases", expected=f"at most {MOST:,}", fix=fix)
+
+
 def _combinations(
     template: str, sizes: Sequence[int], groups: int, at_most: int | None, seed: int
 ) -> Iterator[tuple[int, ...]]:
@@ -86,10 +92,7 @@ def _combinations(
     wanted = total if at_most is None else min(total, at_most // groups)
     if wanted < 1:
         raise InputError(f"at_most must be at least the number of groups, {groups}", got=str(at_most))
-    if wanted * groups > MOST:
-        raise InputError(
-            f"{template!r} gives {wanted * groups:,} cases", expected=f"at most {MOST:,}", fix="set at_most, or less"
-        )
+    refuse_too_many(template, wanted * groups, "set at_most, or less")
     chosen: Sequence[int] = range(total)
     if wanted < total:
         chosen = sorted(generator(seed, "template", template).choice(total, wanted, replace=False).tolist())

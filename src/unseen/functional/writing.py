@@ -11,13 +11,11 @@ import pyarrow.compute as pc
 
 from unseen.data.attributes import attribute_column
 from unseen.errors import InputError
-from unseen.functional.suite import ROLES
+from unseen.functional.suite import ROLES, TWIN_KEYS
 from unseen.store import atomic, read_json, sha256_of, write_json
 from unseen.store.datasets import encode_labels
 from unseen.store.files import csv_rows, holds, twin_of
 from unseen.types import Dataset, Origin, some, string_array
-
-TWIN_KEYS = {"suite", "csv_sha256"}
 
 
 def suite_of(
@@ -38,7 +36,7 @@ def write_suite(suite: Dataset, path: str | Path) -> Path:
     """
     path = Path(path)
     refuse_foreign(path)
-    _refuse_unused_labels(suite)
+    _refuse_too_few(suite)
     _refuse_changing(suite)
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         write_row = csv_rows(file)
@@ -51,7 +49,7 @@ def write_suite(suite: Dataset, path: str | Path) -> Path:
     return path
 
 
-def refuse_foreign(path: Path) -> None:
+def refuse_foreign(path: Path, keys: set[str] = TWIN_KEYS) -> None:
     """Refuse to write where somebody's own file would be lost, a suite edited by hand included."""
     twin = path.with_suffix(".json")
     if path.suffix != ".csv":
@@ -59,7 +57,7 @@ def refuse_foreign(path: Path) -> None:
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it is not a file", fix="give -o another name")
     for each in (path, twin):
-        if each.exists() and not holds(twin, TWIN_KEYS):
+        if each.exists() and not holds(twin, keys):
             raise InputError(
                 f"{each} is not a file of unseen's and would be overwritten",
                 fix="give -o another name, or move that file away",
@@ -75,12 +73,10 @@ def formulas(suite: Dataset) -> int:
     return int(pc.sum(pc.match_substring_regex(suite.texts, r"^[=+\-@\t\r]")).as_py() or 0)
 
 
-def _refuse_unused_labels(suite: Dataset) -> None:
-    if unused := [name for name, n in suite.label_counts.items() if not n]:
+def _refuse_too_few(suite: Dataset) -> None:
+    if len(suite) < 2:
         raise InputError(
-            f"no case of {suite.name} has the label {' or '.join(map(repr, unused))}",
-            expected="cases of every label: what is loaded from a file has no others",
-            fix="write or draw more cases",
+            f"{suite.name} has {len(suite)} cases", expected="at least two: fewer cannot be read back", fix="write more"
         )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.evaluation.measuring import aligned
-from unseen.functional.holdout import HoldoutPlan, Rows, template_codes
-from unseen.reports.learning import TASK
+from unseen.functional.holdout import TASK, HoldoutPlan, Rows
+from unseen.functional.outcomes import units
 from unseen.store import read_predictions
 from unseen.store.results import Results
 from unseen.study.learning.materials import Lessons, Materials
@@ -46,7 +46,7 @@ class Answers:
     @cached_property
     def units(self) -> Rows:
         """The template of each case, as a number."""
-        return template_codes(self.materials.suite)
+        return units(self.materials.suite)
 
     @cached_property
     def _task_model(self) -> Floats:

@@ -13,8 +13,7 @@ from unseen.evaluation.comparisons import paired_over_examples
 from unseen.evaluation.counting import times_drawn
 from unseen.evaluation.intervals import DRAWS, percentiles
 from unseen.evaluation.measuring import aligned, measure
-from unseen.functional.holdout import Rows
-from unseen.reports.learning import BOTH, TASK
+from unseen.functional.holdout import BOTH, TASK, Rows
 from unseen.seeding import generator
 from unseen.store.files import atomic, csv_rows, harmless
 from unseen.study.learning.answers import Answers, Floats

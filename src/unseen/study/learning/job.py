@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 from unseen import api
 from unseen.engines import Inline, Local
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
-from unseen.functional.holdout import FOLDED, SCHEMES, plans, possible_schemes
+from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, plans, possible_schemes
 from unseen.functional.suite import as_suite, load_suite
-from unseen.reports.learning import BOTH, SUITE
 from unseen.reports.learning_page import write_learning_page
 from unseen.splits.partition import versions
 from unseen.store import write_json
@@ -28,7 +27,7 @@ from unseen.study.graph import carry_out, timings
 from unseen.study.job import package_versions
 from unseen.study.learning.materials import CONFIGURATIONS, SHARED, Lessons, Materials, parts_of
 from unseen.study.learning.publishing import file_name, publish
-from unseen.study.learning.relabelling import refuse_unknown, relabelled
+from unseen.study.learning.relabelling import refuse_unknown, refuse_unseen_labels, relabelled
 from unseen.study.spaces import Model
 from unseen.training.going_on import refuse_who_cannot
 from unseen.types import Dataset, Measurement
@@ -158,6 +157,8 @@ def _materials(
     data = task if isinstance(task, Dataset) else api.load(str(task))
     refuse_unknown(labels, *(each for each in (data, elsewhere) if each is not None))
     data = by_id(relabelled(data, labels, cases.label_names))
+    parts = parts_of(data, wanted.seed)
+    refuse_unseen_labels(data, parts.rows("train"))
     other = None if elsewhere is None else by_id(relabelled(elsewhere, labels, cases.label_names))
     schemes = wanted.schemes or possible_schemes(cases)
     if wanted.folds is not None and not {*FOLDED} & {*schemes}:
@@ -168,7 +169,7 @@ def _materials(
         "seed": wanted.seed,
     }
     found = [plan for scheme in schemes for plan in plans(cases, scheme, **options)]
-    return Materials(cases, data, parts_of(data, wanted.seed), {plan.name: plan for plan in found}, other)
+    return Materials(cases, data, parts, {plan.name: plan for plan in found}, other)
 
 
 def _cases(suite: Dataset) -> Dataset:

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from unseen import api
 from unseen.engines import Step
 from unseen.engines.steps import key_of
-from unseen.functional.holdout import HoldoutPlan
-from unseen.reports.learning import BOTH, SUITE, TASK
+from unseen.functional.holdout import BOTH, SUITE, TASK, HoldoutPlan
 from unseen.study.spaces import Model
 from unseen.types import Dataset, Split
 

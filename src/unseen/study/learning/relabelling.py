@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.errors import MismatchError, UnknownNameError
@@ -33,6 +34,18 @@ def relabelled(data: Dataset, labels: Mapping[str, str], label_names: Sequence[s
     column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(label_names), pa.string()))
     table = data.table.set_column(2, "label", pa.chunked_array([column]))
     return replace(data, table=table, label_names=tuple(label_names))
+
+
+def refuse_unseen_labels(data: Dataset, train: npt.ArrayLike) -> None:
+    """Refuse task data with a label of the suite that no text of its training part has."""
+    counts = data.take(train).label_counts
+    if unseen := [name for name, n in counts.items() if not n]:
+        raise MismatchError(
+            f"no text of {data.name} to train on has the label {' or '.join(map(repr, unseen))}",
+            expected="texts of every label of the suite",
+            got=", ".join(f"{name!r} {n:,}" for name, n in counts.items()),
+            fix="map the labels otherwise: labels={'theirs': 'ours'} (--map theirs=ours on the command line)",
+        )
 
 
 def refuse_unknown(labels: Mapping[str, str], *data: Dataset) -> None:

@@ -18,9 +18,8 @@ from unseen.evaluation.comparisons import mcnemar
 from unseen.evaluation.counting import times_drawn
 from unseen.evaluation.intervals import DRAWS, percentiles
 from unseen.evaluation.multiplicity import holm
-from unseen.functional.holdout import HoldoutPlan, Rows
+from unseen.functional.holdout import TASK, HoldoutPlan, Rows
 from unseen.functional.rates import difference, rate
-from unseen.reports.learning import TASK
 from unseen.seeding import generator
 from unseen.study.learning.answers import Answers, Floats
 from unseen.types import Measurement
@@ -150,7 +149,10 @@ class Outcomes:
 
 
 def _by_value(after: Outcomes, before: Outcomes, seed: int) -> list[Measurement]:
-    """Held-out accuracy after and before for each value, and the difference, `p.holm` adjusted for all values."""
+    """Held-out accuracy after and before for each value, and the difference.
+
+    `p.holm` is `p`, by whole templates, adjusted for all values; `p.mcnemar.holm` is the exact test, which is by cases.
+    """
     found, apart = [], []
     for code, value in enumerate(after.values):
         here = after.plan == code
@@ -160,5 +162,9 @@ def _by_value(after: Outcomes, before: Outcomes, seed: int) -> list[Measurement]
             found.append(rate("accuracy", each.held_out[here], units, slice=name, tags=tags, seed=seed))
         tags = after.tags | {"part": HELD_OUT, "than": TASK}
         apart.append(compared(after.held_out[here], before.held_out[here], units, tags, name, seed))
-    adjusted = holm([float(row.tags["p.mcnemar"]) for row in apart])
-    return found + [replace(row, tags=dict(row.tags) | {"p.holm": p}) for row, p in zip(apart, adjusted, strict=True)]
+    for test in ("p", "p.mcnemar"):
+        adjusted = holm([float(row.tags[test]) for row in apart])
+        apart = [
+            replace(row, tags=dict(row.tags) | {f"{test}.holm": p}) for row, p in zip(apart, adjusted, strict=True)
+        ]
+    return found + apart

@@ -1,0 +1,62 @@
+"""`unseen suite sample`: failed cases as training material, with a warning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table
+from unseen.cli.source import pairs
+
+
+def sample(
+    failures: Annotated[Path, typer.Argument(help="failures.csv of 'unseen check'.")],
+    suite: Annotated[str, typer.Option(help="The suite that was checked.")],
+    number: Annotated[int, typer.Option("-n", "--number", help="Cases of each functionality, at most.")] = 10,
+    model: Annotated[
+        str | None, typer.Option(help="Whose failures, as 'unseen check' calls it; needed where there are several.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="File for the cases (.csv); NAME.json beside it tells how.")
+    ] = Path("training.csv"),
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="What a column of the suite is, OURS=THEIRS; may be repeated.")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Folder of known datasets.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 42,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw cases that a model failed as training material: it will pass them, and may learn nothing else.
+
+    Example: unseen suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
+    """
+    from unseen.functional.sampling import (
+        SAMPLE_KEYS,
+        WARNING,
+        read_failures,
+        sample_failures,
+        write_training_cases,
+    )
+    from unseen.functional.suite import load_suite
+    from unseen.functional.writing import formulas, refuse_foreign
+
+    refuse_foreign(out, SAMPLE_KEYS)
+    with notes(quiet):
+        cases = load_suite(suite, columns=pairs(column, "--column"), data_dir=data_dir)
+        drawn = sample_failures(cases, read_failures(failures), number, model=model, seed=seed)
+    about = {"failures": failures.name, "suite_fingerprint": cases.fingerprint, "model": model, "number": number}
+    write_training_cases(drawn, out, about | {"seed": seed})
+    if not quiet:
+        typer.echo(f"warning: {WARNING}", err=True)
+        if n := formulas(drawn):
+            typer.echo(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
+    counts = Counter(drawn.attribute("functionality").to_pylist())
+    if as_json:
+        print_json({"out": out, "cases": len(drawn), "functionalities": counts, "warning": WARNING})
+        return
+    print_table([["functionality", "cases"], *([name, f"{n:,}"] for name, n in counts.items())], numbers_from=1)
+    typer.echo(f"{out}: {len(drawn):,} cases")
