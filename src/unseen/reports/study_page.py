@@ -20,6 +20,8 @@ from unseen.store import write_text
 
 MOST_MAPS = 6
 """Spaces that are drawn; each map takes up to a tenth of a megabyte."""
+SPREAD = 20
+"""Distances of two spaces that differ by more than this factor are drawn on a logarithmic axis."""
 
 
 def write_study_page(run_folder: str | Path) -> Path:
@@ -82,9 +84,11 @@ def difficulty(run: StudyRun, data: str) -> dict[str, Any] | None:
     axis = "distance from test to training texts"
     areas = [(space, number(curve.area.value), bounds(curve.area)) for space, curve in curves.items()]
     metric = called(run.metric)
+    places = [point.x for each in series for point in each.points]
+    apart = min(places) > 0 and max(places) > SPREAD * min(places)
     return {
-        "wide": curve_chart(series, axis, metric),
-        "narrow": curve_chart(series, axis, metric, narrow=True),
+        "wide": curve_chart(series, axis, metric, logarithmic=apart),
+        "narrow": curve_chart(series, axis, metric, narrow=True, logarithmic=apart),
         "areas": areas,
     }
 
