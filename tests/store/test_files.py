@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from unseen.errors import InputError
 from unseen.store.files import (
     atomic,
+    file_name,
     harmless,
     holds,
     origin_from,
@@ -200,3 +201,10 @@ def test_an_origin_comes_back_and_unknown_keys_are_left_out() -> None:
     origin = Origin("closest.v1", {"test": 0.1}, 42, {"data": "f"}, {"numpy": "2"})
     assert origin_from({**vars(origin), "later": 1}) == origin
     assert origin_from({"step": "given"}) == Origin("given")
+
+
+def test_names_become_names_of_files() -> None:
+    assert file_name("org/model v2") == "org_model_v2"
+    long = [file_name("ä" * 300 + end) for end in "ab"]
+    assert long[0] != long[1]
+    assert max(len(each.encode()) for each in long) <= 120

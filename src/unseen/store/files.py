@@ -20,6 +20,8 @@ from unseen.types import Origin
 Made = TypeVar("Made")
 FORMULA = re.compile(r"^[=+\-@\t\r']")
 NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")
+LONGEST_NAME = 120
+"""Bytes in the name of a file that is named after something; file systems take 255 with what is added."""
 
 
 @contextmanager
@@ -160,5 +162,9 @@ def origin_from(content: Mapping[str, Any]) -> Origin:
 
 
 def file_name(name: str) -> str:
-    """The name of a split or a model as a file's."""
-    return re.sub(r"[^\w.+=,-]+", "_", name)
+    """The name of a split or a model as a file's; a long one is cut and told apart by a hash."""
+    made = re.sub(r"[^\w.+=,-]+", "_", name)
+    if len(made.encode()) <= LONGEST_NAME:
+        return made
+    beginning = made.encode()[: LONGEST_NAME - 9].decode(errors="ignore")
+    return f"{beginning}-{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
