@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,8 @@ def test_it_fits_a_telephone_and_runs_nothing(
     assert found["scrolls"] <= found["width"]
     assert found["ran"] != "it ran"
     assert page.stat().st_size < 2_000_000
+
+
+def test_a_dataset_without_hard_splits_says_so(run: StudyRun) -> None:
+    only = replace(run, cells=tuple(cell for cell in run.cells if cell.family == run.baseline))
+    assert headline(only) == ["On sample there are random splits only."]

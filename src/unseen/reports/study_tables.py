@@ -266,7 +266,7 @@ def headline(run: StudyRun) -> list[str]:
         falls = [(run.fall(cell, run.metric), cell) for cell in own_cells(run, data) if cell.family != run.baseline]
         known = [(fall, cell) for fall, cell in falls if fall is not None and fall.value is not None]
         if not known:
-            said.append(f"On {data} nothing is known yet.")
+            said.append(f"On {data} nothing is known yet." if falls else f"On {data} there are random splits only.")
             continue
         fall, cell = max(known, key=lambda each: each[0].value or 0.0)
         said.append(_sentence(run, data, fall, cell, [each for each, _ in known]))
