@@ -40,32 +40,26 @@ PAPER: dict[str, str] = {
 }
 READING = """## Reading
 
-**The baseline is weak, and that decides much of this page.** Settings were fixed before the run and not changed after
-it. With balanced class weights the network stops after two epochs and calls 44 % of the tweets hateful: macro F1 .47
-(the paper's BERT: .70; logistic regression with the same weights on the same split: .71, so it is the network, not the
-data), though it ranks fairly (ROC AUC .86; logistic regression .89). On the suite it answers "hateful" to almost
-everything: .69, where always saying so gives .6875. Effects "less task" are effects against that.
+Read on 16 November 2026. The task model is sound: macro F1 .70 on Davidson's test part, what the paper's BERT had (.70). A
+first run with balanced class weights was not (.47: it called 44 % of the tweets hateful); the weights of this run were
+then chosen by macro F1 on the validation part among four, before anything else was looked at. ROC AUC was added to the
+measures after the first run.
 
-Agrees with the paper: random unseen cases are passed after training on others, with or without the task; covered is
-above held out everywhere; held-out targets improve, and their gap is by far the smallest; held-out classes do not
-improve (here they get worse). Functionalities and classes cannot be told apart here (gaps of 33 and 34 points, intervals overlap).
+**Q1, as in the paper**: trained on half of the cases, a model passes the others (97 to 98 %), with or without the task;
+the task adds nothing. But 97 % of these test cases have a sibling or a contrast partner in train.
 
-Does not agree:
+**Q2, as in the paper for functionalities and targets**: both improve (9 and 35 points), targets far more and with by
+far the smallest gap (6 points): what is learnt there is to replace one name by another, since 96 % of the held-out cases
+have their very template in train. **Classes differ**: they improve by 7 points here and did not in the paper. The
+small network starts lower on the suite (.57; the paper's BERT .63), so there is more to gain; gaps of functionalities and
+classes (31 and 33 points) cannot be told apart. Whole templates held out improve by 18 points, and as much when their
+contrast partners are held out too, so partners are not what carries it.
 
-- *Held-out functionalities* get worse here, not better. A baseline that says "hateful" has nearly all hateful cases
-  right and can only lose them: by class, held-out "ref" and "threat" lose almost half of their cases while "counter"
-  and "ident", which are not hateful, gain. The exact binomial test calls the loss certain (p < .001); by whole
-  templates it is not (p = .071).
-- *Macro F1 on the task* rises here and falls in the paper. It rises for a bad reason: the suite moved the threshold
-  from calling 44 % of the tweets hateful to 1.5 %, and recall of the hateful ones fell from .88 to .10. ROC AUC fell
-  from .86 to .71. That points the way the paper found, the task is forgotten; macro F1 does not show it here.
-  ROC AUC was added to the measures, and to the verdict, after a first look at this run. By macro F1 alone, as planned,
-  the verdict was: "The tests were learnt; that it helps beyond them is not shown."
+**Q3, as in the paper**: macro F1 on the task falls by 9 points and on other data by 8, the order of scores (ROC AUC) by
+even more. The suite was learnt at the cost of the task.
 
-Beyond the paper: held-out templates improve by 5 points; when their contrast partners are held out too, they get worse
-by 7. What looks like learning from other templates may be recognising partners. One seed per training;
-the paper's values (BERT, pooled validation) should be repeated with a fine-tuned transformer before anything more is
-said about functionalities.
+A first version of the pair scheme let 292 cases through that name the template of their partner instead of the case; its
+figures (worse by 7 points) were withdrawn. One seed per training; a fine-tuned transformer was not tried here.
 """
 """Written by hand after looking at the numbers of the run."""
 
