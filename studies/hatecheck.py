@@ -14,15 +14,18 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
+from unseen.evaluation.ranking import auc
 from unseen.functional import load_suite
 from unseen.models import open_model
 from unseen.naming import recipe_of
 from unseen.reports.behaviour import Behaviour, axis_table, behaviours, functionality_table, headline, pair_table
 from unseen.reports.formats import to_markdown
+from unseen.store import read_predictions
 from unseen.store.datasets import encode_labels
 from unseen.study.check import Asked, check_models
 from unseen.types import Dataset, string_array
@@ -44,7 +47,15 @@ BERT_TARGETS = {
     "women": 34.9, "trans people": 69.1, "gay people": 73.9, "black people": 69.8, "disabled people": 71.0,
     "Muslims": 72.2, "immigrants": 70.5,
 }  # fmt: skip
-READING = ""
+READING = """## Reading
+
+Read on 16 November 2026.
+
+- **On held-out tweets MiniLM is as good as BERT-Davidson** (macro F1 70.6 against 70.8), by the same recipe.
+- **On HateCheck it looks like its opposite**: it finds 20 % of the hateful cases (BERT 76) and spares 83 % of the others (36). Most of that is where the threshold lies. Lowered until it finds as much hate as BERT-Davidson, MiniLM spares 34 % of the non-hateful cases (BERT 36), and TF-IDF 31: as rankings of these cases all three are about the same, and close to chance (ROC AUC .56). Held-out scores tell nothing of this; neither does a table of functionalities alone, so look at both labels, or at pairs.
+- **Groups come in the paper's order at the ends**: women are protected least (23; BERT 35), gay people most (67; 74).
+- **Negation, counter speech and neutral mentions**, BERT-Davidson's weak points, look fine here only because little is called hateful; as pairs with the hateful cases they contrast with, both are right in few cases (last table).
+"""
 
 
 def cleaned(text: str) -> str:
@@ -79,6 +90,15 @@ def davidson(folder: Path) -> Dataset:
     names = string_array([LABELS[each == "hate"] for each in said.to_pylist()])
     columns = {"id": data.ids, "text": data.texts, "label": encode_labels(names, LABELS)}
     return with_clean_texts(Dataset("davidson", pa.table(columns), LABELS))
+
+
+def ranking(suite: Dataset, path: Path) -> list[str]:
+    """How well a model orders the cases, and what it spares when it finds as much hate as BERT-Davidson."""
+    found = read_predictions(path, suite)
+    scores, hateful = found.probabilities[:, LABELS.index("hateful")], suite.labels == LABELS.index("hateful")
+    threshold = np.quantile(scores[hateful], 1 - BERT_LABELS["hateful"] / 100)
+    spared = (scores[~hateful] < threshold).mean()
+    return [f"{auc(hateful, scores):.3f}", f"{100 * (scores[hateful] >= threshold).mean():.1f}", f"{100 * spared:.1f}"]
 
 
 def percent(of: Behaviour, slice: str, model: str) -> str:
@@ -125,6 +145,7 @@ def main() -> None:
         for key in ["all" if name == "all" else f"{prefix}{name}"]
     ]  # fmt: skip
     pairs = pair_table(of)
+    ranked = [[name, *ranking(suite, out / "check" / "predictions" / f"{name}.parquet")] for name in of.models]
     lines = [
         "# HateCheck\n",
         f"{machine()}. Written by `python -m studies.hatecheck`, seed {SEED}. MiniLM (22.7 M parameters) fine-tuned on "
@@ -144,6 +165,9 @@ def main() -> None:
         table(["functionality", "BERT-Davidson", *of.models], published),
         "\n" + table(["", "BERT-Davidson", *of.models], others),
         "\nTargets on the 421 cases each that come from templates with all seven.\n",
+        "## Apart from the threshold\n",
+        table(["model", "ROC AUC on the suite", "hateful", "non-hateful where hateful is 75.5, as for BERT-Davidson"], ranked),
+        "\nBERT-Davidson: 75.5 and 36.0. The last column lowers the threshold of each model until it finds as much hate.\n",
         "## As the report has it\n",
         to_markdown(functionality_table(of)),
         *(to_markdown(axis_table(of, axis)) for axis in ("class", "direction", "target")),
