@@ -106,3 +106,9 @@ def test_hatecheck_is_a_suite(shared_data: Path) -> None:
     assert suite.label_counts == {"non-hateful": 1165, "hateful": 2563}
     same = load_suite(shared_data / "hatecheck" / "test_suite_cases.csv", labels=["non-hateful", "hateful"])
     assert same.fingerprint == suite.fingerprint
+
+
+def test_a_table_without_the_columns_of_a_suite_says_how_to_name_them(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="text or the label or the functionality") as caught:
+        load_suite(written(tmp_path / "posts.csv", "tweet,verdict", "x,no", "y,yes"))
+    assert "--column" in str(caught.value)

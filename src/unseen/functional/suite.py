@@ -55,6 +55,7 @@ MAIN: Mapping[str, tuple[str, ...]] = {
 }
 TWIN_KEYS = {"suite", "csv_sha256"}
 """What the JSON file beside a suite of ours holds at least."""
+NEEDED = ("text", "label", "functionality")
 KINDS = ("functional", "invariance", "directional")
 ORIGINAL = ("orig", "original")
 """Variants of a perturbation set that the others are compared with."""
@@ -89,6 +90,12 @@ def load_suite(
     names = column_names(source, delimiter, encoding)
     main = {role: columns.pop(role, None) or _first(known, names) for role, known in MAIN.items()}
     found = {role: columns.get(role) or _first(known, names) for role, known in ROLES.items()}
+    if lacking := [role for role, name in (main | found).items() if role in NEEDED and name is None]:
+        raise InputError(
+            f"{source} has no column that is known as the {' or the '.join(lacking)} of a case",
+            got=some(names, 20),
+            fix="name it: columns={'text': …} (--column text=… on the command line)",
+        )
     kept = [name for name in dict.fromkeys([*found.values(), *attributes]) if name and name not in main.values()]
     reading = {"text": main["text"] or "text", "id": main["id"], "delimiter": delimiter, "encoding": encoding}
     label = main["label"] or "label"

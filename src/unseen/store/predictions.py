@@ -173,6 +173,7 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
             f"{path} has no predictions",
             expected=f"a column of probabilities per label ({some(data.label_names)}), or a column 'prediction'",
             got=str(table.column_names),
+            fix="if they have other names, say what they stand for: rename={'theirs': 'ours'} (--map of unseen check)",
         )
     if blank := table[column].null_count:
         lacking = table["id"].filter(table[column].is_null()).to_pylist()
