@@ -92,7 +92,7 @@ def load_suite(
     found = {role: columns.get(role) or _first(known, names) for role, known in ROLES.items()}
     if lacking := [role for role, name in (main | found).items() if role in NEEDED and name is None]:
         raise InputError(
-            f"{source} has no column that is known as the {' or the '.join(lacking)} of a case",
+            f"{source} is not a suite: no column is known as the {' or the '.join(lacking)} of a case",
             got=some(names, 20),
             fix="name it: columns={'text': …} (--column text=… on the command line)",
         )
