@@ -195,7 +195,7 @@ def score(
         return measure(data, predictions, np.arange(len(data)), metrics, **options)
     split = split.of(data)
     predicted = pc.is_in(data.ids, value_set=predictions.ids).to_numpy()
-    parts = [part for part in split.sizes if predicted[split.rows(part)].any()]
+    parts = [part for part in split.sizes if part != "unused" and predicted[split.rows(part)].any()]
     if not parts:
         raise InputError("no row of the split has a prediction", expected="ids of the data in the predictions")
     return [
@@ -230,7 +230,7 @@ def compare(
         return evaluation.compare(data, first, second, np.arange(len(data)), metrics, **options)
     split = split.of(data)
     known = np.logical_and(*(pc.is_in(data.ids, value_set=each.ids).to_numpy() for each in (first, second)))
-    parts = [part for part in split.sizes if known[split.rows(part)].any()]
+    parts = [part for part in split.sizes if part != "unused" and known[split.rows(part)].any()]
     if not parts:
         raise InputError("no row of the split has both predictions", expected="ids of the data in both files")
     return [

@@ -43,7 +43,7 @@ def parts_of_splits(
         known = pc.is_in(data.ids, value_set=predictions.ids).to_numpy()
     found = []
     for split in (each.of(data) for each in splits):
-        for part in parts or [each for each in split.sizes if each != "train"]:
+        for part in parts or [each for each in split.sizes if each not in ("train", "unused")]:
             rows = split.rows(part)
             if known[rows].any():
                 found.append(Place(rows, {"split": split.name, "part": part}))

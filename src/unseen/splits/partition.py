@@ -20,7 +20,7 @@ from unseen.splits.quotas import rows_asked
 from unseen.splits.random import RandomSplit
 from unseen.types import PARTS, Dataset, Origin, Split
 
-TRAIN, DEV, TEST, INDEPENDENT = range(len(PARTS))
+TRAIN, DEV, TEST, INDEPENDENT = map(PARTS.index, ("train", "dev", "test", "independent"))
 DECISIVE = ("unseen", "numpy", "scikit-learn", "ortools", "numba")
 
 

@@ -16,8 +16,9 @@ from unseen.types.arrays import frozen, refuse_repeats
 from unseen.types.dataset import Dataset
 from unseen.types.origin import Origin
 
-PARTS = ("train", "dev", "test", "independent")
-"""Where a row of a split can be. `independent` is set aside before the split and takes no part in it."""
+PARTS = ("train", "dev", "test", "independent", "unused")
+"""Where a row of a split can be. `independent` is set aside before the split and takes no part in it; `unused` are
+rows that nobody should train or test on, such as copies that a repair took out."""
 
 
 @dataclass(frozen=True)

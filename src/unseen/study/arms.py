@@ -1,0 +1,88 @@
+"""The arms of an experiment: one training each, on rows of somebody's choice, and its answers on others.
+
+Whatever compares trainings on different rows (with and without leaks, one dataset and another) is made of these.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unseen import inference
+from unseen.engines import Inline, Local, Step, Workspace
+from unseen.errors import InputError
+from unseen.store import read_predictions, write_predictions
+from unseen.store.files import file_name
+from unseen.store.results import Results
+from unseen.study.graph import carry_out
+from unseen.study.spaces import Model
+from unseen.study.work import fit
+from unseen.types import Dataset, Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """One training: what it learns from, what is asked of it, and from which seed."""
+
+    name: str
+    """For people, and what tells its answers apart."""
+    train: Dataset
+    dev: Dataset
+    ask: Mapping[str, Dataset]
+    """Test sets by name; all have the labels of `train`."""
+    seed: int = 42
+
+    def step(self, model: Model) -> Step:
+        """The training as a step; the same rows, model and seed are trained once, whatever the arm is called."""
+        asked = {name: _identity(data) for name, data in self.ask.items()}
+        settings = {
+            "model": model.described, "train": _identity(self.train), "dev": _identity(self.dev), "ask": asked,
+            "seed": self.seed,
+        }  # fmt: skip
+        return Step(
+            f"train {self.name}", f"{__name__}:train", settings, {}, {"arm": self.name}, uses_gpu=model.is_transformer
+        )
+
+
+def answers(
+    arms: Sequence[Arm], model: Model, results: Results | None = None, *, workers: int = 1, work: str = "trainings"
+) -> dict[str, dict[str, Predictions]]:
+    """What the model of every arm says about each of its test sets: by name of the arm, then of the test set.
+
+    Trainings that `results` holds are not repeated, and one that was interrupted goes on where it stopped; without
+    `results` nothing is kept.
+    """
+    if len({arm.name for arm in arms}) < len(arms):
+        raise InputError("two arms have one name", got=", ".join(arm.name for arm in arms))
+    if results is None:
+        with tempfile.TemporaryDirectory(prefix="unseen-arms-") as folder:
+            return answers(arms, model, Results(folder), workers=workers, work=work)
+    steps = {arm.name: arm.step(model) for arm in arms}
+    engine = Inline() if workers == 1 else Local(workers)
+    carry_out(list(steps.values()), engine, results, {arm.name: arm for arm in arms}, work)
+    return {
+        arm.name: {
+            name: read_predictions(_file(results.folder(steps[arm.name].key), name), data)
+            for name, data in arm.ask.items()
+        }
+        for arm in arms
+    }
+
+
+def train(here: Workspace) -> None:
+    """Train one arm and write down what its model says about each test set."""
+    arm: Arm = here.shared["arm"]
+    model = fit(here.settings["model"], arm.train, arm.dev, arm.seed, here.scratch)
+    for name, data in arm.ask.items():
+        write_predictions(inference.predict(model, data, work=f"ask about {name}"), _file(here.folder, name))
+
+
+def _identity(data: Dataset) -> list[str]:
+    """Content and order of rows."""
+    return [data.fingerprint, data.order]
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{file_name(name)}.parquet"
