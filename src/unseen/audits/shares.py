@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from unseen.evaluation.intervals import wilson
 from unseen.types import Dataset, Measurement, Split
 
 EVIDENCE = 20
@@ -16,10 +17,9 @@ EVIDENCE = 20
 
 def share(name: str, where: npt.NDArray[np.bool_], tags: Mapping[str, str | int | float]) -> Measurement:
     """The share of true values, with Wilson's 95 % interval."""
-    n, p, z = len(where), float(where.mean()), 1.959964
-    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
-    return Measurement(name, p, n, max(0.0, middle - reach), min(1.0, middle + reach), tags=dict(tags))
+    n, count = len(where), int(where.sum())
+    low, high = wilson(count, n)
+    return Measurement(name, count / n, n, low, high, tags=dict(tags))
 
 
 def comparable(data: Dataset, one: Split, other: Split, tolerance: float) -> bool:

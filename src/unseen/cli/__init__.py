@@ -13,6 +13,7 @@ import typer
 
 from unseen.cli import (
     analyse,
+    audit,
     bias,
     check,
     compare,
@@ -71,6 +72,7 @@ app.command()(split.split)
 app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
+app.command()(audit.audit)
 app.command()(check.check)
 app.command()(bias.bias)
 app.command()(report.report)

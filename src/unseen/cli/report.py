@@ -19,11 +19,12 @@ def report(
 
     Example: unseen report out
     """
+    from unseen.reports.audit_page import is_audit
     from unseen.reports.check_page import is_check
     from unseen.reports.learning import is_learning
     from unseen.reports.study import is_study
 
-    kinds = {is_study: _of_study, is_check: _of_check, is_learning: _of_learning}
+    kinds = {is_study: _of_study, is_check: _of_check, is_learning: _of_learning, is_audit: _of_audit}
     write = next((each for is_kind, each in kinds.items() if is_kind(run)), _of_stress)
     page, level, said = write(run)
     if as_json:
@@ -61,6 +62,15 @@ def _of_check(run: Path) -> tuple[Path, str, list[str]]:
     found = behaviours(read_measurements(run / "measurements.csv"))
     said = [headline(each, model) for each in found for model in each.models]
     return page, level(found, read_json(run / "run.json").get("gates", [])), said
+
+
+def _of_audit(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.audit_page import verdict, write_audit_page
+    from unseen.store import read_findings
+
+    page = write_audit_page(run)
+    level, *said = verdict(read_findings(run / "findings.csv"))
+    return page, level, said
 
 
 def _of_learning(run: Path) -> tuple[Path, str, list[str]]:

@@ -36,11 +36,17 @@ OPTIONS: dict[str, Any] = {
     "file": Annotated[str | None, typer.Option(help="Which file of a known dataset. (default: the main one)")],
 }
 
+COLUMN_OPTIONS = (
+    "groups", "agreement", "bias", "units", "author", "conversation", "template", "partner", "origin", "original",
+    "time", "cap_by",
+)  # fmt: skip
+"""Parameters of commands that name a column, which is then loaded as an attribute."""
+
 
 def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give `command` the loading options, and the loaded Dataset as its first argument `data`.
 
-    The options `--groups` and `--by` of a command name columns too: they are loaded as attributes.
+    Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes.
     """
     signature = inspect.signature(command, eval_str=True)
 
@@ -69,7 +75,7 @@ def _columns_named(given: dict[str, Any]) -> list[str]:
     """What options that name columns name, but for a file that `--with predefined` reads."""
     by, method = given.get("by"), str(given.get("method"))
     is_file = by is not None and method.startswith("predefined") and Path(by).is_file()
-    options = [given.get(name) for name in ("groups", "agreement", "bias", "units")]
+    options = [given.get(name) for name in COLUMN_OPTIONS]
     named = (*options, None if is_file else by, *(given.get("slice_by") or ()))
     return [name for name in named if name is not None]
 

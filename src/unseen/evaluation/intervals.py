@@ -87,3 +87,15 @@ def resamples(n: int, groups: npt.NDArray[np.integer] | None, draws: int, seed: 
     for _ in range(draws):
         times = np.bincount(draw.integers(units, size=units), minlength=units)
         yield np.repeat(np.arange(n), times[unit])
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of `count` in `n`.
+
+    >>> tuple(round(each, 3) for each in wilson(0, 10))
+    (0.0, 0.278)
+    """
+    p, z = count / n, 1.959964
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
+    return max(0.0, middle - reach), min(1.0, middle + reach)

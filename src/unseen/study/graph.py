@@ -34,6 +34,7 @@ from unseen.study.steps import (
     clusters_step,
     findings_step,
     held_out_step,
+    leaks_step,
     map_step,
     properties_step,
     reads_vectors,
@@ -114,6 +115,11 @@ class Graph:
         ]
 
     @cached_property
+    def leaks(self) -> Step:
+        """What lies on both sides of each split."""
+        return leaks_step(self.source, self.cuts, self.settings.groups, self.settings.seed)
+
+    @cached_property
     def properties(self) -> list[Step]:
         """The properties of every split."""
         return [
@@ -167,7 +173,10 @@ class Graph:
     def short(self) -> list[Step]:
         """What is measured afterwards."""
         done = {step.key for step in self.long}
-        wanted = [*self.scores, *self.findings, *self.bias, *self.behaviour, *self.properties, self.map, self.clusters]
+        wanted = [
+            *self.scores, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.properties, self.map,
+            self.clusters,
+        ]  # fmt: skip
         return [step for step in in_order(wanted) if step.key not in done]
 
     def publish(self, folder: RunFolder) -> None:
@@ -193,10 +202,11 @@ class Graph:
         def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
             return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
-        measured = rows([*self.scores, *self.findings, *self.bias, *self.behaviour], MEASUREMENTS, read_measurements)
+        steps = [*self.scores, *self.findings, self.leaks, *self.bias, *self.behaviour]
+        measured = rows(steps, MEASUREMENTS, read_measurements)
         write_measurements(measured, folder / MEASUREMENTS)
         write_measurements(rows(self.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
-        write_findings(rows(self.findings, FINDINGS, read_findings), folder / FINDINGS)
+        write_findings(rows([*self.findings, self.leaks], FINDINGS, read_findings), folder / FINDINGS)
 
 
 def carry_out(steps: Sequence[Step], engine: Engine, results: Results, shared: Mapping[str, Any], work: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen import api, inference
-from unseen.audits import Trial, cross_validated, hard_or_broken
+from unseen.audits import Subject, Trial, audit, cross_validated, hard_or_broken
 from unseen.bias import Place, bias_measurements, groups_by_attribute
 from unseen.engines import Workspace
 from unseen.evaluation import Run, fall, level, measure
@@ -20,7 +20,7 @@ from unseen.models.renamed import Renamed
 from unseen.progress import track
 from unseen.store import read_predictions, write_findings, write_measurements, write_predictions
 from unseen.study.work import MODEL, PREDICTIONS, learnt, split_of, vectors
-from unseen.types import Dataset, Measurement, Split
+from unseen.types import Dataset, Finding, Measurement, Split
 
 MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"
 PARTS_MEASURED = ("test", "independent", "dev")
@@ -28,6 +28,7 @@ BIAS_PARTS = ("test", "independent")
 RATES = ("false_positive_rate", "false_negative_rate")
 METRICS = ("accuracy", "f1.macro", "f1.weighted")
 OF_PROBABILITIES = ("log_loss", "ece.15")
+LEAK_CHECKS = ("exact_duplicates", "normalised_duplicates", "near_duplicates", "conflicting_labels")
 
 
 def write_scores(here: Workspace) -> None:
@@ -185,6 +186,21 @@ def write_findings_of(here: Workspace) -> None:
         groups=settings["groups"], agreement=settings["agreement"], seed=settings["seed"],
         tags=settings["tags"] | {"family": trials[0].family},
     )  # fmt: skip
+    write_measurements(rows, here.folder / MEASUREMENTS)
+    write_findings(findings, here.folder / FINDINGS)
+
+
+def write_leaks(here: Workspace) -> None:
+    """What lies on both sides of each split: measurements and findings."""
+    settings, rows, findings = here.settings, list[Measurement](), list[Finding]()
+    columns = dict.fromkeys(["author"], next(iter(settings["groups"]))) if settings["groups"] else {}
+    subject = Subject(here.shared["source"].data, None, columns, seed=settings["seed"])
+    for number, name in enumerate(settings["splits"]):
+        of_split = subject.of(split_of(here, f"split-{number}", name))
+        found = audit(of_split, [*LEAK_CHECKS, *columns])
+        subject.known.update(of_split.known)
+        rows += found.measurements
+        findings += [replace(each, check=f"{each.check}[{name}]") for each in found.findings]
     write_measurements(rows, here.folder / MEASUREMENTS)
     write_findings(findings, here.folder / FINDINGS)
 

@@ -196,6 +196,16 @@ def held_out_step(source: Source, seed: int) -> Step:
     return Step("cross-validation", f"{MEASURING}:cross_validate", settings, {}, {"source": source.name})
 
 
+def leaks_step(source: Source, cuts: Mapping[str, Step], groups: str | None, seed: int) -> Step:
+    """Look for texts, and groups where an attribute names them, that lie on both sides of splits."""
+    settings = {
+        "source": source.basis, "splits": list(cuts), "groups": source.content(filter(None, [groups])), "seed": seed,
+        "version": versions()["unseen"],
+    }  # fmt: skip
+    needs = {f"split-{number}": cut for number, cut in enumerate(cuts.values())}
+    return Step("leaks", f"{MEASURING}:write_leaks", settings, needs, {"source": source.name})
+
+
 def properties_step(
     source: Source, cut: Step, space: Step | None, name: str, neutral: str | None, tags: Mapping[str, Any] | None = None
 ) -> Step:

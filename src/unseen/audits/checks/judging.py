@@ -1,0 +1,61 @@
+"""How checks judge what they count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.audits.subject import Subject
+from unseen.evaluation.intervals import wilson
+from unseen.types import Finding, Measurement
+
+Found = tuple[list[Measurement], list[Finding]]
+
+FAILS = 0.01
+"""Share of the test part from which on a leak fails an audit; below, it is worth a look."""
+MOST_EXAMPLES = 10
+
+
+def leaking(share: float, fails: float = FAILS) -> str:
+    """The level of a leak that concerns this share of the test part."""
+    return "ok" if share == 0 else "fail" if share >= fails else "warn"
+
+
+def examples(subject: Subject, rows: npt.NDArray[np.intp], *more: npt.NDArray[np.intp]) -> tuple[str, ...]:
+    """Ids of the first few rows by id, each followed by its counterparts."""
+    ids = subject.data.ids
+    first = sorted((ids[int(row)].as_py(), place) for place, row in enumerate(rows.tolist()))
+    chosen = [place for _, place in first][: MOST_EXAMPLES // (1 + len(more))]
+    named = [ids[int(each[place])].as_py() for place in chosen for each in (rows, *more)]
+    return tuple(dict.fromkeys(named))
+
+
+def shared(subject: Subject, metric: str, count: int, of: int, part: str = "test", **tags: Any) -> Measurement:
+    """A share with Wilson's 95 % interval."""
+    split = {} if subject.split is None else {"split": subject.split.name}
+    if not of:
+        return Measurement(metric, None, 0, tags=split | {"part": part} | tags)
+    low, high = wilson(count, of)
+    return Measurement(metric, count / of, of, low, high, tags=split | {"part": part} | tags)
+
+
+def portion(count: int, of: int, what: str) -> str:
+    """`270 of 478 test texts (56.5 %)`."""
+    return f"{count:,} of {of:,} {what} ({100 * count / max(1, of):.1f} %)"
+
+
+def skipped(check: str, why: str) -> Found:
+    """A check that could not be made."""
+    return [], [Finding(check, "skipped", why)]
+
+
+def joined(found: Iterable[Found]) -> Found:
+    """Several findings as one."""
+    rows, findings = [], []
+    for some, others in found:
+        rows += some
+        findings += others
+    return rows, findings

@@ -1,0 +1,127 @@
+"""What is audited: data, a split of it, and what its columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
+from unseen.duplicates.pairs import Mask, Rows
+from unseen.errors import MismatchError, UnknownNameError
+from unseen.splits.partition import group_values
+from unseen.types import Dataset, Embeddings, Split
+
+GROUPINGS = ("author", "conversation", "template", "partner", "source", "original")
+"""Roles of attributes whose equal values tie rows together."""
+BY_ID = ("partner", "original")
+"""Those whose values may be ids: of the row that this one contrasts with, or is a copy of."""
+ROLES = (*GROUPINGS, "time")
+LIKENESSES = ("exact", "normalised", "near", "semantic")
+"""Ways for two texts to be alike, from the strictest to the loosest."""
+NEAR, SEMANTIC = 0.8, 0.95
+"""Default thresholds: share of 5-grams in common; cosine."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Data with a split, or without one, and the roles of its attributes."""
+
+    data: Dataset
+    split: Split | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Role -> attribute: author, conversation, template, partner, source, original, time."""
+    vectors: Embeddings | None = None
+    near: float = NEAR
+    semantic: float = SEMANTIC
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        for role, attribute in self.columns.items():
+            if role not in ROLES:
+                raise UnknownNameError.of("role", role, ROLES)
+            self.data.attribute(attribute)
+        if self.split is not None:
+            object.__setattr__(self, "split", self.split.of(self.data))
+        if self.vectors is not None and not self.vectors.ids.equals(self.data.ids):
+            raise MismatchError("the vectors belong to other rows, or to these in another order")
+
+    @cached_property
+    def train(self) -> Rows:
+        """Rows that a model learns from: training and development part; all rows without a split."""
+        if self.split is None:
+            return np.arange(len(self.data))
+        return np.sort(np.concatenate([self.split.rows("train"), self.split.rows("dev")]))
+
+    @cached_property
+    def test(self) -> Rows:
+        """Rows of the test part; none without a split."""
+        return np.empty(0, np.intp) if self.split is None else self.split.rows("test")
+
+    @cached_property
+    def used(self) -> Rows:
+        """Rows of any part but the unused ones."""
+        return np.arange(len(self.data)) if self.split is None else np.sort(np.concatenate([self.train, self.test]))
+
+    def mask(self, rows: Rows) -> Mask:
+        """These rows as a mask."""
+        found = np.zeros(len(self.data), bool)
+        found[rows] = True
+        return found
+
+    def alike(self, kind: str) -> Pairs | None:
+        """Which rows are tied together by one kind of likeness or grouping; None where nothing says it."""
+        if kind not in self.known:
+            self.known[kind] = self._found(kind)
+        return self.known[kind]
+
+    @cached_property
+    def known(self) -> dict[str, Pairs | None]:
+        """The ties that were looked for already."""
+        return {}
+
+    def of(self, split: Split) -> Subject:
+        """The same data with another split; ties that are known need not be looked for again."""
+        other = replace(self, split=split)
+        other.known.update(self.known)
+        return other
+
+    def _found(self, kind: str) -> Pairs | None:
+        if kind == "near":
+            return near_pairs(self.data.texts, self.near, self.seed)
+        if kind == "semantic":
+            return None if self.vectors is None else vector_pairs(self.vectors.vectors, self.semantic, self.seed)
+        if kind == "exact":
+            return _equal(same(self.data.texts))
+        if kind == "normalised":
+            return _equal(same_forms(self.data.texts))
+        if kind not in GROUPINGS:
+            raise UnknownNameError.of("kind of leak", kind, (*LIKENESSES, *GROUPINGS))
+        return tied(self.data, self.columns[kind], kind in BY_ID) if kind in self.columns else None
+
+
+def tied(data: Dataset, attribute: str, by_id: bool = False) -> Pairs:
+    """Rows with equal values, `by_id` also a row whose value is the id of another; without a value it is not tied."""
+    values = group_values(data, attribute)
+    present = np.array([value is not None and value != "" for value in values], dtype=bool)
+    names = pa.array([str(value) if there else None for value, there in zip(values, present, strict=True)], pa.string())
+    equal = np.where(present, same(pa.chunked_array([names.fill_null("")])), np.arange(len(values)))
+    if not by_id:
+        return _equal(equal)
+    named = pc.index_in(names, value_set=data.ids.cast(pa.string()))
+    with_id = np.flatnonzero(named.is_valid().to_numpy(zero_copy_only=False))
+    others = named.take(pa.array(with_id)).to_numpy(zero_copy_only=False).astype(np.intp)
+    return _equal(equal, equal[with_id], equal[others])
+
+
+def _equal(stands_for: Rows, one: Rows | None = None, other: Rows | None = None) -> Pairs:
+    """Rows that stand for each other, and further ties between those that stand for the rest."""
+    nothing: Any = np.empty(0, np.intp)
+    a, b = np.sort(np.stack([nothing if one is None else one, nothing if other is None else other]), axis=0)
+    a, b = (each[a != b].astype(np.intp) for each in (a, b))
+    return Pairs(stands_for.astype(np.intp), a, b, np.ones(len(a)))

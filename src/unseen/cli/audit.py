@@ -1,0 +1,134 @@
+"""`unseen audit`: whether a validation is sound."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.analyse import read_any_split
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.source import takes_data
+from unseen.errors import InputError
+
+
+def column(of: str, *names: str) -> Any:
+    """An option that names the column of one role."""
+    return typer.Option(*names, metavar="COLUMN", help=f"Column of the {of}.")
+
+
+Author = Annotated[str | None, column("authors")]
+Conversation = Annotated[str | None, column("conversations (threads, comments, documents)")]
+Template = Annotated[str | None, column("templates")]
+Partner = Annotated[str | None, column("contrast partners: their ids, or a name that partners share")]
+Source = Annotated[str | None, column("sources (platforms, forums)", "--source")]
+Original = Annotated[str | None, column("originals, where rows are copies: their ids, or a name that copies share")]
+
+
+@takes_data
+def audit(
+    data: Any,
+    split: Annotated[
+        str | None, typer.Argument(help="A split file of ours, or anybody's; without it, the data alone.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")] = None,
+    author: Author = None,
+    conversation: Conversation = None,
+    template: Template = None,
+    partner: Partner = None,
+    origin: Source = None,
+    original: Original = None,
+    time: Annotated[str | None, column("times")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic neighbours.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")] = None,
+    near: Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")] = 0.8,
+    semantic: Annotated[float, typer.Option(help="Cosine that makes semantic neighbours.")] = 0.95,
+    check: Annotated[
+        list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")
+    ] = None,
+    fail_on: Annotated[str, typer.Option(help="Exit 1 on findings of this level: fail, warn or never.")] = "fail",
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Folder for report, findings and leaked rows.")
+    ] = None,
+    texts: Annotated[bool, typer.Option("--texts", help="Write the texts of leaked rows as well.")] = False,
+    seed: Annotated[int, typer.Option(help="Of hashing and intervals.")] = 42,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look for leaks between test and training, drift, conflicts and shortcuts; exit 1 when a check fails.
+
+    Example: unseen audit posts.csv hard.csv --author user --time day --fail-on never -o audited
+    """
+    from unseen import api
+    from unseen.audits.subject import Subject
+    from unseen.study.audit import audit_data
+
+    roles = {
+        "author": author, "conversation": conversation, "template": template, "partner": partner, "source": origin,
+        "original": original, "time": time,
+    }  # fmt: skip
+    _refuse_without_effect(split, by, vectors, encoder, texts, out)
+    with notes(quiet), progress(quiet):
+        found = split_of(data, split, by)
+        placed = vectors or encoder
+        subject = Subject(
+            data, found, {role: name for role, name in roles.items() if name is not None},
+            None if placed is None else api.vectors_of(data, placed, seed), near, semantic, seed,
+        )  # fmt: skip
+        command = shlex.join(["unseen", *sys.argv[1:]])
+        done = audit_data(subject, checks=check, fail_on=fail_on, out=out, texts=texts, command=command)
+    tell(done, as_json)
+    if not done.passed:
+        raise typer.Exit(1)
+
+
+def split_of(data: Any, split: str | None, by: str | None) -> Any:
+    """The split in a file, or the one that a column names; None without either."""
+    from unseen import api
+
+    if by is not None:
+        return api.split(data, "predefined", by=by, name=by)
+    return None if split is None else read_any_split(split, data)
+
+
+def _refuse_without_effect(
+    split: str | None, by: str | None, vectors: Path | None, encoder: str | None, texts: bool, out: Path | None
+) -> None:
+    if split is not None and by is not None:
+        raise InputError("--by has no effect with a split file", fix="leave one of them out")
+    if vectors is not None and encoder is not None:
+        raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
+    if texts and out is None:
+        raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
+
+
+def tell(done: Any, as_json: bool) -> None:
+    """Print what an audit found, the gravest first."""
+    from unseen.reports.audit_page import verdict
+    from unseen.reports.tables import sorted_findings
+
+    findings = sorted_findings(done.audit.findings)
+    if as_json:
+        print_json(
+            {
+                "findings": [asdict(finding) for finding in findings],
+                "measurements": [asdict(row) for row in done.audit.measurements],
+                "passed": done.passed,
+                "report": done.report,
+            }
+        )
+        return
+    lines = [["level", "check", "what was found"]]
+    print_table(lines + [[each.level, each.check, each.message] for each in findings])
+    for each in findings:
+        if each.level in ("fail", "warn") and each.advice:
+            shown = f" e.g. {', '.join(each.evidence[:4])}" if each.evidence else ""
+            typer.echo(f"\n{each.check}:{shown}\n  {each.advice}")
+    _, headline, rest = verdict(findings)
+    typer.echo(f"\n{headline}\n{rest}")
+    if done.report is not None:
+        typer.echo(f"report: {done.report}")

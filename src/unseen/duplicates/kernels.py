@@ -1,0 +1,136 @@
+"""Compiled inner loops of the search for near-duplicates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+SHINGLE = 5
+"""Characters in a shingle; a shorter text is one shingle."""
+
+
+@nb.njit(nogil=True, cache=True, inline="always")
+def _mixed(value):  # type: ignore[no-untyped-def]
+    """All bits of the value spread over all bits of the result."""
+    value ^= value >> np.uint64(33)
+    value *= np.uint64(0xFF51AFD7ED558CCD)
+    value ^= value >> np.uint64(33)
+    value *= np.uint64(0xC4CEB9FE1A85EC53)
+    return value ^ (value >> np.uint64(33))
+
+
+@nb.njit(nogil=True, cache=True)
+def _shingles(content: Array, start: int, end: int, points: Array, out: Array) -> int:
+    """Hashes of the distinct shingles of one UTF-8 text, sorted, into `out`; how many there are."""
+    length = 0
+    for at in range(start, end):
+        byte = np.uint64(content[at])
+        if byte & np.uint64(0xC0) == np.uint64(0x80):  # a character goes on
+            points[length - 1] = (points[length - 1] << np.uint64(6)) | (byte & np.uint64(0x3F))
+        else:
+            points[length] = byte
+            length += 1
+    count = max(1, length - SHINGLE + 1) if length else 0
+    for at in range(count):
+        hashed = np.uint64(0x9E3779B97F4A7C15)
+        for place in range(at, min(length, at + SHINGLE)):
+            hashed = _mixed(hashed ^ points[place]) + np.uint64(place - at)
+        out[at] = hashed
+    out[:count].sort()
+    distinct = 0
+    for at in range(count):
+        if at == 0 or out[at] != out[distinct - 1]:
+            out[distinct] = out[at]
+            distinct += 1
+    return distinct
+
+
+@nb.njit(nogil=True, cache=True)
+def minhash_keys(
+    content: Array, ends: Array, longest: int, factors: Array, rows: int, sizes: Array, keys: Array
+) -> None:
+    """Numbers of shingles into `sizes`, and a key per band of `rows` minima into `keys` [bands, texts].
+
+    `ends` are the borders of the texts in `content`; `factors` [bands * rows, 2] define the hash functions.
+    """
+    points, hashes = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    minima = np.empty(len(factors), np.uint32)
+    for text in range(len(ends) - 1):
+        sizes[text] = _shingles(content, ends[text], ends[text + 1], points, hashes)
+        minima[:] = np.uint32(0xFFFFFFFF)
+        for at in range(sizes[text]):
+            hashed = np.uint32(hashes[at] >> np.uint64(32))
+            for which in range(len(factors)):
+                minima[which] = min(minima[which], np.uint32(factors[which, 0] * hashed + factors[which, 1]))
+        for band in range(len(keys)):
+            key = np.uint64(band)
+            for which in range(band * rows, band * rows + rows):
+                key = _mixed(key ^ np.uint64(minima[which]))
+            keys[band, text] = key
+
+
+@nb.njit(nogil=True, cache=True)
+def jaccards(
+    content: Array, ends: Array, longest: int, sizes: Array, least: float, first: Array, second: Array
+) -> Array:
+    """Shared shingles of each pair as a share of those that either has; 0 where sizes show that it is below `least`."""
+    points = np.empty(longest, np.uint64)
+    ours, theirs = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    found = np.zeros(len(first), np.float64)
+    held, n = -1, 0
+    for pair in range(len(first)):
+        a, b = first[pair], second[pair]
+        if min(sizes[a], sizes[b]) < least * max(sizes[a], sizes[b]):
+            continue
+        if a != held:
+            n, held = _shingles(content, ends[a], ends[a + 1], points, ours), a
+        m = _shingles(content, ends[b], ends[b + 1], points, theirs)
+        i = j = shared = 0
+        while i < n and j < m:
+            shared += ours[i] == theirs[j]
+            step = ours[i] <= theirs[j]
+            j += ours[i] >= theirs[j]
+            i += step
+        if n + m > shared:
+            found[pair] = shared / (n + m - shared)
+    return found
+
+
+@nb.njit(nogil=True, cache=True)
+def mark_crowds(keys: Array, order: Array, window: int, crowded: Array) -> None:
+    """Which rows share the key of one band with more than `window` others; `order` sorts the keys."""
+    start = 0
+    for at in range(1, len(order) + 1):
+        if at == len(order) or keys[order[at]] != keys[order[start]]:
+            for place in range(start, at):
+                crowded[order[place]] = at - start > window
+            start = at
+
+
+@nb.njit(nogil=True, cache=True)
+def candidates(keys: Array, band: int, order: Array, crowded: Array, window: int, first: Array, second: Array) -> int:
+    """Pairs that share the key of this band and of none before it, into `first` and `second`; how many there are.
+
+    Pairs beyond the length of `first` are only counted. In a crowd, a row is paired with the `window` that follow it;
+    such a pair may have been left out before, so bands in which the rows are crowded do not count as before.
+    """
+    count = 0
+    for at in range(len(order)):
+        a = order[at]
+        for then in range(at + 1, min(len(order), at + 1 + window)):
+            b = order[then]
+            if keys[band, a] != keys[band, b]:
+                break
+            met = False
+            for before in range(band):
+                met |= keys[before, a] == keys[before, b] and not crowded[before, a]
+            if met:
+                continue
+            if count < len(first):
+                first[count], second[count] = min(a, b), max(a, b)
+            count += 1
+    return count

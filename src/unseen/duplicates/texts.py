@@ -1,0 +1,88 @@
+"""Near-duplicate texts by MinHash, every pair verified."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.duplicates.candidates import Floats, Keys, Places, matching
+from unseen.duplicates.kernels import jaccards, minhash_keys
+from unseen.duplicates.normal_forms import normal_forms, same_forms
+from unseen.duplicates.pairs import Pairs, Rows
+from unseen.errors import InputError
+from unseen.seeding import generator
+from unseen.splits.assignment import usable_threads
+
+BANDS, ROWS = 25, 5
+"""Pairs as similar as .8 share one of the 25 keys with probability .99995, those as similar as .5 with .55."""
+BLOCK = 16_384
+"""Texts hashed at a time."""
+
+
+def near_pairs(texts: pa.ChunkedArray, threshold: float = 0.8, seed: int = 42) -> Pairs:
+    """Texts whose normal forms share at least `threshold` of their character 5-grams (Jaccard).
+
+    MinHash proposes pairs, and each is verified by counting its shingles: whatever is found is right (but for hashes
+    of 64 bits that collide). A pair above the threshold may be missed: at .8 with probability .00005, and where more
+    than 64 distinct texts share a key, for each is compared with 64 of them only. Texts with an empty form are like
+    none. Time grows with the characters, memory is some 300 bytes per distinct text.
+    """
+    if not 0.5 <= threshold <= 1:
+        raise InputError("the similarity of near-duplicates is from 0.5 to 1", got=str(threshold))
+    forms = normal_forms(texts).combine_chunks()
+    stands_for = same_forms(texts)
+    distinct = _by_content(forms, np.unique(stands_for))
+    content = _Content(forms.take(pa.array(distinct)))
+    first, second, similarity = matching(content.keys(seed), content.similarities(threshold), threshold)
+    a, b = np.sort(np.stack([distinct[first], distinct[second]]), axis=0)
+    order = np.lexsort((b, a))
+    return Pairs(stands_for, a[order].astype(np.intp), b[order].astype(np.intp), similarity[order])
+
+
+def _by_content(forms: pa.LargeStringArray, rows: Rows) -> Rows:
+    """These rows without the empty ones, in the order of their texts, so that the order of rows decides nothing."""
+    chosen = forms.take(pa.array(rows))
+    filled = pc.greater(pc.utf8_length(chosen), 0).to_numpy(zero_copy_only=False)
+    rows, chosen = rows[filled], chosen.filter(pa.array(filled))
+    return np.asarray(rows[pc.sort_indices(chosen).to_numpy().astype(np.intp)], dtype=np.intp)
+
+
+class _Content:
+    """Texts as bytes, for the compiled loops."""
+
+    def __init__(self, texts: pa.LargeStringArray) -> None:
+        _, ends, content = texts.buffers()
+        self.ends = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        self.content = np.frombuffer(content, np.uint8) if content else np.empty(0, np.uint8)
+        self.longest = int(np.diff(self.ends).max(initial=0))
+        self.sizes = np.zeros(len(texts), np.int32)
+
+    def keys(self, seed: int) -> Keys:
+        """The keys of every text in each band; `sizes` is filled on the way."""
+        draw = generator(seed, "minhash").integers(0, 2**32, (BANDS * ROWS, 2), dtype=np.uint32)
+        draw[:, 0] |= 1
+        keys: Keys = np.empty((BANDS, len(self.sizes)), np.uint64)
+
+        def hash_from(start: int) -> None:
+            end = min(len(self.sizes), start + BLOCK)
+            ends, sizes, own = self.ends[start : end + 1], self.sizes[start:end], keys[:, start:end]
+            minhash_keys(self.content, ends, self.longest, draw, ROWS, sizes, own)
+
+        with ThreadPoolExecutor(usable_threads()) as pool:
+            list(pool.map(hash_from, range(0, len(self.sizes), BLOCK)))
+        return keys
+
+    def similarities(self, least: float):  # type: ignore[no-untyped-def]
+        """A function that gives the Jaccard similarity of pairs of texts."""
+
+        def compare(first: Places, second: Places) -> Floats:
+            found: npt.NDArray[np.float64] = jaccards(
+                self.content, self.ends, self.longest, self.sizes, least, first, second
+            )
+            return found
+
+        return compare

@@ -1,0 +1,122 @@
+"""The report of an audit, from its folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from unseen.errors import InputError
+from unseen.reports.formats import Table
+from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.tables import sorted_findings
+from unseen.reports.wording import number
+from unseen.store import read_findings, read_json, read_measurements, write_text
+from unseen.store.files import holds
+from unseen.types import Finding, Measurement
+
+LEAKED = {
+    "exact": "same text",
+    "normalised": "same but for trifles",
+    "near": "near-duplicate",
+    "semantic": "same vector",
+    "author": "same author",
+    "conversation": "same conversation",
+    "template": "same template",
+    "partner": "contrast partner",
+    "source": "same source",
+    "original": "copy of the same item",
+}
+
+
+def is_audit(folder: str | Path) -> bool:
+    """Whether a run folder holds an audit."""
+    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "audit"
+
+
+def write_audit_page(folder: str | Path) -> Path:
+    """Write `report.html` of an audit; returns its path."""
+    folder = Path(folder)
+    if not is_audit(folder):
+        raise InputError(f"{folder} does not hold an audit", fix="unseen audit --out writes one")
+    findings = read_findings(folder / "findings.csv")
+    rows = read_measurements(folder / "measurements.csv")
+    about = read_json(folder / "run.json")
+    level, headline, rest = verdict(findings)
+    page = (
+        environment()
+        .get_template("audit.html")
+        .render(
+            about=about,
+            level=level,
+            headline=headline,
+            rest=rest,
+            findings=sorted_findings(findings),
+            tables=[table for table in (leak_table(rows), baseline_table(rows), author_table(rows)) if table.rows],
+            finished=moment(about.get("finished")),
+            versions=flat(about.get("versions")),
+        )
+    )
+    return write_text(folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+
+
+def verdict(findings: Sequence[Finding]) -> tuple[str, str, str]:
+    """The gravest level, the answer in a sentence, and how many checks it rests on."""
+    counts = {level: sum(each.level == level for each in findings) for level in ("fail", "warn", "ok", "skipped")}
+    made = len(findings) - counts["skipped"]
+    rest = f"{counts['ok']} of {made} checks passed, {counts['skipped']} could not be made."
+    if counts["fail"]:
+        worst = next(each for each in findings if each.level == "fail")
+        return "fail", f"{_checks(counts['fail'])} failed: {worst.message}", rest
+    if counts["warn"]:
+        return "warn", f"Nothing failed; {_checks(counts['warn'])} found something to look at.", rest
+    return "ok", "No check found anything.", rest
+
+
+def _checks(count: int) -> str:
+    return f"{count} check" if count == 1 else f"{count} checks"
+
+
+def leak_table(rows: Sequence[Measurement]) -> Table:
+    """How much of the test part each kind of tie gives away."""
+    found = [
+        (LEAKED.get(kind, kind), round((row.value or 0) * row.n), _share(row), _interval(row))
+        for row in rows
+        if (kind := row.metric.removeprefix("leaked.")) != row.metric and row.value is not None
+    ]
+    note = "Test rows that are tied to a training or development row. 95 % intervals of the share."
+    return Table("Ties between test and training", ("tie", "test rows", "share", "interval"), tuple(found), note)
+
+
+def baseline_table(rows: Sequence[Measurement]) -> Table:
+    """What is scored without reading a text."""
+    found = [
+        (str(row.tags["baseline"]), row.metric, number(row.value), _interval(row, 1))
+        for row in rows
+        if "baseline" in row.tags
+    ]
+    return Table("What needs no reading", ("what it knows", "metric", "score", "95 % interval"), tuple(found))
+
+
+def author_table(rows: Sequence[Measurement]) -> Table:
+    """How few authors wrote how much of each class."""
+    tops = {row.slice: row for row in rows if row.metric == "author_share.top2"}
+    found: list[tuple[str | int | float | None, ...]] = []
+    for name, top in tops.items():
+        cells = {row.metric: row for row in rows if row.slice == name}
+        shares = [_share(cells.get(f"author_share.top{k}")) for k in (1, 2, 5, 10)]
+        gini, count = cells.get("author_gini"), cells.get("authors.count")
+        authors = int(count.value) if count is not None and count.value is not None else 0
+        found.append((name, top.n, authors, number(gini.value if gini else None, 2), *shares))
+    columns = ("rows of", "rows", "authors", "Gini", "top 1", "top 2", "top 5", "top 10")
+    return Table("Who wrote it", columns, tuple(found), "Shares of the rows by the most frequent authors.")
+
+
+def _share(row: Measurement | None) -> str:
+    return "–" if row is None or row.value is None else f"{100 * row.value:.1f} %"
+
+
+def _interval(row: Measurement, scale: int = 100) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    places = 1 if scale == 100 else 3
+    return f"{scale * row.low:.{places}f} to {scale * row.high:.{places}f}"

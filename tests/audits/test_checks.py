@@ -1,0 +1,189 @@
+"""Every check: what it says of data in which the answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import f1_score
+
+from tiny_data import build
+from unseen import load, split
+from unseen.audits import Audit, Subject, audit
+from unseen.audits.checks import CHECKS
+from unseen.audits.checks.copies import on_both_sides
+from unseen.errors import InputError, UnknownNameError
+from unseen.types import Dataset, Finding, Split
+
+LINES = [
+    "the baker sells warm bread in the morning", "a grey cat sleeps on the window sill", "rain fell all night on tents",
+    "she painted the old boat bright green", "the train to the coast leaves at nine", "our team lost again last night",
+]  # fmt: skip
+
+
+def subject(parts: Sequence[str], columns: dict[str, str] | None = None, **content: Any) -> Subject:
+    data = build([str(row) for row in range(len(parts))], part=parts, **content)
+    return Subject(data, split(data, "predefined", by="part"), columns or {})
+
+
+def finding(found: Audit, check: str) -> Finding:
+    return next(each for each in found.findings if each.check == check)
+
+
+def one(of: Subject, check: str) -> Finding:
+    return finding(audit(of, [check]), check)
+
+
+def test_every_check_can_be_made_of_anything() -> None:
+    data = load("sample")
+    for of in (Subject(data), Subject(data, split(data, "random", test=0.2))):
+        found = audit(of)
+        assert {each.check.partition(".")[0] for each in found.findings} >= set(CHECKS) - {"author_concentration"}
+        assert all(each.message.endswith(".") for each in found.findings)
+
+
+def test_copies_on_both_sides_are_counted_by_kind() -> None:
+    texts = [LINES[0], LINES[1], LINES[2], LINES[3], LINES[0], LINES[1].upper() + "!", LINES[2] + " all", LINES[4]]
+    of = subject(["train"] * 4 + ["test"] * 4, texts=texts)
+    counts = {kind: one(of, f"{kind}_duplicates") for kind in ("exact", "normalised", "near")}
+    assert {kind: each.count for kind, each in counts.items()} == {"exact": 1, "normalised": 2, "near": 3}
+    assert counts["exact"].level == "fail"
+    assert counts["exact"].evidence == ("4", "0")
+    assert counts["near"].message.startswith("3 of 4 test texts (75.0 %) have a training text")
+
+
+def test_a_leak_below_a_hundredth_of_the_test_part_warns() -> None:
+    rows = 300
+    texts = [f"{LINES[row % 6]} {row}{row * 7}" for row in range(rows)]
+    texts[0] = texts[-1]
+    of = subject(["train"] * 100 + ["test"] * 200, texts=texts)
+    assert one(of, "exact_duplicates").level == "warn"
+
+
+def test_without_a_split_repeated_rows_are_counted() -> None:
+    data = build(["a", "b", "c", "d"], texts=[LINES[0], LINES[0], LINES[0], LINES[1]], labels=["no", "yes", "no", "no"])
+    found = audit(Subject(data), ["exact_duplicates", "conflicting_labels"])
+    assert (finding(found, "exact_duplicates").count, finding(found, "exact_duplicates").level) == (2, "warn")
+    assert finding(found, "conflicting_labels").count == 3
+
+
+def test_copies_with_other_labels_are_counted_across() -> None:
+    of = subject(
+        ["train", "train", "test", "test"],
+        texts=[LINES[0], LINES[1], LINES[0], LINES[1]],
+        labels=["no", "no", "yes", "no"],
+    )
+    assert (one(of, "conflicting_labels").count, one(of, "conflicting_labels").evidence) == (1, ("2",))
+
+
+@pytest.mark.parametrize(("share", "copies"), [(0.15, 3), (0.3, 2), (0.5, 5)])
+def test_the_probability_of_both_sides_is_that_of_drawing(share: float, copies: int) -> None:
+    drawn = np.random.default_rng(1).random((200_000, copies)) < share
+    both = (drawn.any(axis=1) & ~drawn.all(axis=1)).mean()
+    assert on_both_sides(share, copies) == pytest.approx(both, abs=0.005)
+
+
+def test_oversampling_before_the_split_is_what_chance_expects() -> None:
+    items = [f"{LINES[row % 6]} number {row}" for row in range(1000) for _ in range(3)]
+    parts = np.where(np.random.default_rng(2).random(3000) < 0.15, "test", "train").tolist()
+    of = subject(parts, texts=items, labels=["no"] * 1500 + ["yes"] * 1500)
+    found = audit(of, ["copied_items"])
+    row = found.measurements[0]
+    assert row.value == pytest.approx(0.3825, abs=0.03)
+    assert row.tags["expected"] == pytest.approx(0.3825, abs=0.01)
+    assert finding(found, "copied_items").level == "fail"
+
+
+def test_copies_may_be_told_by_an_attribute() -> None:
+    of = subject(["train", "test", "test"], {"original": "of"}, of=[None, "0", None])
+    assert one(of, "copied_items").count == 1
+
+
+def test_groups_on_both_sides_fail_and_sources_warn() -> None:
+    of = subject(["train", "train", "test"], {"author": "who", "source": "site"}, who=["a", "b", "a"], site=["x"] * 3)
+    assert (one(of, "author").level, one(of, "source").level) == ("fail", "warn")
+    assert one(of, "author").message == (
+        "1 of 1 test texts (100.0 %) are by authors who also wrote training texts; 1 authors are on both sides."
+    )
+    assert one(of, "template").level == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("days", "level", "count"), [([1, 2, 3, 4], "ok", 0), ([1, 3, 2, 4], "warn", 1), ([1, 3, 3, 4], "ok", 0)]
+)
+def test_older_test_texts_are_counted(days: list[int], level: str, count: int) -> None:
+    of = subject(["train", "train", "test", "test"], {"time": "day"}, day=[f"2020-01-0{day}" for day in days])
+    assert (one(of, "time_order").level, one(of, "time_order").count) == (level, count)
+
+
+def test_rows_without_a_time_are_left_out() -> None:
+    of = subject(["train", "train", "test", "test"], {"time": "day"}, day=[1, None, None, 2])
+    assert one(of, "time_order").message.startswith("0 of 1 test texts")
+
+
+def test_a_skewed_class_mix_fails_and_chance_does_not() -> None:
+    labels = ["no"] * 80 + ["yes"] * 20 + ["no"] * 10 + ["yes"] * 10
+    assert one(subject(["train"] * 100 + ["test"] * 20, labels=labels), "class_mix").level == "fail"
+    even = ["no", "yes"] * 60
+    assert one(subject(["train"] * 100 + ["test"] * 20, labels=even), "class_mix").level == "ok"
+    by_chance = ["no", "yes"] * 50 + ["no"] * 11 + ["yes"] * 9
+    assert one(subject(["train"] * 100 + ["test"] * 20, labels=by_chance), "class_mix").level == "ok"
+    gone = ["no", "yes"] * 50 + ["no"] * 20
+    assert (
+        "'yes' is missing on one side"
+        in one(subject(["train"] * 100 + ["test"] * 20, labels=gone), "class_mix").message
+    )
+
+
+def test_a_small_test_part_warns() -> None:
+    of = subject(["train"] * 100 + ["test"] * 20)
+    assert one(of, "sizes").level == "warn"
+    assert "± 20.1 points" in one(of, "sizes").message
+
+
+def test_longer_test_texts_are_seen() -> None:
+    texts = [" ".join(["word"] * (5 + row % 3)) for row in range(60)] + [" ".join(["word"] * 20)] * 20
+    assert one(subject(["train"] * 60 + ["test"] * 20, texts=texts), "text_lengths").level == "warn"
+
+
+def test_baselines_are_those_of_scikit_learn() -> None:
+    draw = np.random.default_rng(3)
+    labels = np.where(draw.random(400) < 0.3, "yes", "no")
+    who = np.where(labels == "yes", draw.integers(0, 5, 400), draw.integers(3, 30, 400)).astype(str)
+    parts = ["train"] * 300 + ["test"] * 100
+    found = audit(subject(parts, {"author": "who"}, labels=labels.tolist(), who=who.tolist()), ["baselines"])
+    scores = {row.tags["baseline"]: row.value for row in found.measurements if row.metric == "f1.macro"}
+    dummy = DummyClassifier().fit(labels[:300], labels[:300]).predict(labels[300:])
+    assert scores["majority"] == pytest.approx(f1_score(labels[300:], dummy, average="macro"))
+    known = {name: labels[:300][who[:300] == name] for name in set(who[:300])}
+    says = ["yes" if name in known and (known[name] == "yes").mean() > 0.5 else "no" for name in who[300:]]
+    assert scores["author"] == pytest.approx(f1_score(labels[300:], says, average="macro"), abs=0.02)
+    assert finding(found, "baselines").level == "warn"
+
+
+def test_a_new_author_is_judged_like_all_others() -> None:
+    labels = ["no"] + ["yes"] * 9 + ["yes"] * 4 + ["no"]
+    who = ["a"] + ["b"] * 9 + ["c"] * 4 + ["a"]
+    found = audit(subject(["train"] * 10 + ["test"] * 5, {"author": "who"}, labels=labels, who=who), ["baselines"])
+    scores = {row.tags["baseline"]: row.value for row in found.measurements if row.metric == "accuracy"}
+    assert (scores["majority"], scores["author"]) == (0.8, 1.0)
+
+
+def own_check(data: Dataset, given: Split | None = None) -> list[Finding]:
+    return [Finding("mine", "warn", f"{len(data)} rows")]
+
+
+def not_a_check(data: Dataset, given: Split | None = None) -> list[str]:
+    return ["nothing"]
+
+
+def test_a_check_of_the_users_own_is_asked() -> None:
+    of = subject(["train", "test"])
+    assert audit(of, [f"{__name__}:own_check"]).findings == (Finding("mine", "warn", "2 rows"),)
+    with pytest.raises(InputError, match="other things than findings"):
+        audit(of, [f"{__name__}:not_a_check"])
+    with pytest.raises(UnknownNameError, match="near_duplicates"):
+        audit(of, ["near_duplicate"])

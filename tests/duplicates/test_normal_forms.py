@@ -1,0 +1,48 @@
+"""Texts without trifles, and which of them are equal."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from unseen.duplicates import normal_forms, same, same_forms
+
+
+def forms(*texts: str) -> list[str]:
+    return normal_forms(pa.chunked_array([list(texts)])).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Good  MORNING, all!", "good morning all"),
+        ("@ann: @bob_1 good morning", "good morning"),
+        ("good https://a.b/c?d=1 morning www.a.b", "good morning"),
+        ("RT @ann good morning", "good morning"),
+        ("<user> good <number> morning", "good morning"),
+        ("art start rt", "art start"),
+        ("ÉTÉ über naïve", "été über naïve"),
+        ("日本語、テスト。", "日本語 テスト"),
+        ("a\u0301 n", "a\u0301 n"),
+        ("5 < 6 > 4", "5 6 4"),
+        ("!!! @ann http://x.y 😀", ""),
+        ("", ""),
+    ],
+)
+def test_a_form_is_what_is_said(text: str, form: str) -> None:
+    assert forms(text) == [form]
+
+
+def test_a_form_of_a_form_is_itself() -> None:
+    once = forms("RT @a It's 5 o'clock", "x_y-z", "art <b> rt")
+    assert forms(*once) == once
+
+
+def test_equal_texts_have_the_number_of_the_first() -> None:
+    texts = pa.chunked_array([["b", "a"], ["b", "c", "a", "b"]])
+    assert same(texts).tolist() == [0, 1, 0, 3, 1, 0]
+
+
+def test_empty_forms_are_like_none() -> None:
+    texts = pa.chunked_array([["!!", "A.", "??", "a"]])
+    assert same_forms(texts).tolist() == [0, 1, 2, 1]
