@@ -1,7 +1,7 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
 The main job is `stress`; grids of experiments are `run_study`. The verbs, in the order of the flow: `load`,
-`train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`, `analyse`; `open_model` takes
+`train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`, `analyse`, `audit`; `open_model` takes
 anybody's model; splits go to files and come back with `write_split` and `read_split`; `compare_runs` and `track`
 look at finished runs. Names are imported when first used, so `import unseen` is fast.
 """
@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unseen.api import analyse, compare, encode, folds, load, predict, score, split, train
+    from unseen.api import analyse, audit, compare, encode, folds, load, predict, score, split, train
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.models import open_model
+    from unseen.repairs import repair
     from unseen.reports.comparison import compare_runs
     from unseen.reports.tracking import track
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse"),
+    "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse", "audit"),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.models": ("open_model",),
+    "unseen.repairs": ("repair",),
     "unseen.reports.comparison": ("compare_runs",),
     "unseen.reports.tracking": ("track",),
     "unseen.study": ("run_study", "stress"),
@@ -47,6 +49,7 @@ __all__ = [
     "UnseenError",
     "UnseenWarning",
     "analyse",
+    "audit",
     "compare",
     "compare_runs",
     "encode",
@@ -55,6 +58,7 @@ __all__ = [
     "open_model",
     "predict",
     "read_split",
+    "repair",
     "run_study",
     "score",
     "split",

@@ -11,7 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen import analysis, evaluation, inference
+from unseen import analysis, audits, evaluation, inference
+from unseen.audits import Audit, Subject
+from unseen.audits.subject import NEAR, SEMANTIC
 from unseen.data.catalogue import cards, load_card
 from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
@@ -240,6 +242,26 @@ def compare(
             data, first, second, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
         )
     ]
+
+
+def audit(
+    data: Dataset,
+    split: Split | None = None,
+    *,
+    using: Vectors = None,
+    checks: Sequence[str] | None = None,
+    near: float = NEAR,
+    semantic: float = SEMANTIC,
+    seed: int = 42,
+    **columns: str,
+) -> Audit:
+    """Every check of data and of a split of it: leaks, conflicts, drift, shortcuts; findings, passes included.
+
+    `columns` name attributes by their role: `author`, `conversation`, `template`, `partner`, `source`, `original`
+    (of a copy), `time`. With vectors (`using`), semantic neighbours are looked for too.
+    """
+    vectors = None if using is None else vectors_of(data, using, seed)
+    return audits.audit(Subject(data, split, columns, vectors, near, semantic, seed), checks)
 
 
 def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:

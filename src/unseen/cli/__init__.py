@@ -14,6 +14,7 @@ import typer
 from unseen.cli import (
     analyse,
     audit,
+    authors,
     bias,
     check,
     compare,
@@ -25,6 +26,8 @@ from unseen.cli import (
     holdout,
     ls,
     predict,
+    price,
+    repair,
     report,
     run,
     score,
@@ -33,6 +36,7 @@ from unseen.cli import (
     suite,
     track,
     train,
+    transfer,
 )
 from unseen.cli.console import printable
 from unseen.errors import UnseenError
@@ -73,11 +77,15 @@ app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
 app.command()(audit.audit)
+app.command()(price.price)
+app.command()(authors.authors)
+app.command()(repair.repair)
 app.command()(check.check)
 app.command()(bias.bias)
 app.command()(report.report)
 app.command()(compare.compare)
 app.command()(track.track)
+app.command()(transfer.transfer)
 app.command()(export.export)
 suite.app.command("holdout")(holdout.holdout)
 app.add_typer(suite.app, name="suite")

@@ -10,23 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.analyse import read_any_split
+from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, Time, split_of
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
-
-
-def column(of: str, *names: str) -> Any:
-    """An option that names the column of one role."""
-    return typer.Option(*names, metavar="COLUMN", help=f"Column of the {of}.")
-
-
-Author = Annotated[str | None, column("authors")]
-Conversation = Annotated[str | None, column("conversations (threads, comments, documents)")]
-Template = Annotated[str | None, column("templates")]
-Partner = Annotated[str | None, column("contrast partners: their ids, or a name that partners share")]
-Source = Annotated[str | None, column("sources (platforms, forums)", "--source")]
-Original = Annotated[str | None, column("originals, where rows are copies: their ids, or a name that copies share")]
 
 
 @takes_data
@@ -42,7 +29,7 @@ def audit(
     partner: Partner = None,
     origin: Source = None,
     original: Original = None,
-    time: Annotated[str | None, column("times")] = None,
+    time: Time = None,
     vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic neighbours.")] = None,
     encoder: Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")] = None,
     near: Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")] = 0.8,
@@ -71,7 +58,7 @@ def audit(
         "author": author, "conversation": conversation, "template": template, "partner": partner, "source": origin,
         "original": original, "time": time,
     }  # fmt: skip
-    _refuse_without_effect(split, by, vectors, encoder, texts, out)
+    _refuse_without_effect(vectors, encoder, texts, out)
     with notes(quiet), progress(quiet):
         found = split_of(data, split, by)
         placed = vectors or encoder
@@ -86,20 +73,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def split_of(data: Any, split: str | None, by: str | None) -> Any:
-    """The split in a file, or the one that a column names; None without either."""
-    from unseen import api
-
-    if by is not None:
-        return api.split(data, "predefined", by=by, name=by)
-    return None if split is None else read_any_split(split, data)
-
-
-def _refuse_without_effect(
-    split: str | None, by: str | None, vectors: Path | None, encoder: str | None, texts: bool, out: Path | None
-) -> None:
-    if split is not None and by is not None:
-        raise InputError("--by has no effect with a split file", fix="leave one of them out")
+def _refuse_without_effect(vectors: Path | None, encoder: str | None, texts: bool, out: Path | None) -> None:
     if vectors is not None and encoder is not None:
         raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
     if texts and out is None:

@@ -12,21 +12,25 @@ from unseen.errors import UnknownNameError
 
 def ls(
     kind: Annotated[
-        str | None, typer.Argument(help="encoders, splitters, recipes, perturbations or metrics; all when left out.")
+        str | None, typer.Argument(help="encoders, splitters, recipes, perturbations, checks, metrics. (default: all)")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List encoders, splitters, recipes, perturbations and metrics.
+    """List encoders, splitters, recipes, perturbations, checks and metrics.
 
     Example: unseen ls splitters
     """
+    from unseen.audits.checks import CHECKS
     from unseen.evaluation import METRICS
     from unseen.functional.perturbations import PERTURBATIONS
     from unseen.representations import ENCODERS
     from unseen.splits import SPLITTERS
     from unseen.training import RECIPES
 
-    registries = {"encoders": ENCODERS, "splitters": SPLITTERS, "recipes": RECIPES, "perturbations": PERTURBATIONS}
+    registries = {
+        "encoders": ENCODERS, "splitters": SPLITTERS, "recipes": RECIPES, "perturbations": PERTURBATIONS,
+        "checks": CHECKS,
+    }  # fmt: skip
     kinds = [*registries, "metrics"]
     if kind is not None and kind not in kinds:
         raise UnknownNameError.of("kind", kind, kinds)

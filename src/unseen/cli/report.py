@@ -20,11 +20,17 @@ def report(
     Example: unseen report out
     """
     from unseen.reports.audit_page import is_audit
+    from unseen.reports.author_page import is_author_audit
     from unseen.reports.check_page import is_check
     from unseen.reports.learning import is_learning
+    from unseen.reports.price_page import is_price
     from unseen.reports.study import is_study
+    from unseen.reports.transfer import is_transfer
 
-    kinds = {is_study: _of_study, is_check: _of_check, is_learning: _of_learning, is_audit: _of_audit}
+    kinds = {
+        is_study: _of_study, is_check: _of_check, is_learning: _of_learning, is_audit: _of_audit,
+        is_transfer: _of_transfer, is_price: _of_price, is_author_audit: _of_authors,
+    }  # fmt: skip
     write = next((each for is_kind, each in kinds.items() if is_kind(run)), _of_stress)
     page, level, said = write(run)
     if as_json:
@@ -78,3 +84,29 @@ def _of_learning(run: Path) -> tuple[Path, str, list[str]]:
 
     page, verdict = write_learning_page(run)
     return page, verdict.level, [verdict.headline, *verdict.sentences]
+
+
+def _of_transfer(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.transfer_page import write_transfer_page
+
+    page, verdict = write_transfer_page(run)
+    return page, verdict.level, [verdict.headline, *verdict.sentences]
+
+
+def _of_price(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.price_page import price_section, write_price_page
+    from unseen.store import read_findings, read_json, read_measurements
+
+    page = write_price_page(run)
+    metric = str(read_json(run / "run.json")["settings"]["metric"])
+    found = price_section(read_measurements(run / "measurements.csv"), read_findings(run / "findings.csv"), metric)
+    return page, found["level"], found["headlines"]
+
+
+def _of_authors(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.author_page import author_section, write_author_page
+    from unseen.store import read_findings, read_measurements
+
+    page = write_author_page(run)
+    found = author_section(read_measurements(run / "measurements.csv"), read_findings(run / "findings.csv"))
+    return page, found["level"], [each.message for each in found["findings"]]

@@ -76,7 +76,8 @@ def _columns_named(given: dict[str, Any]) -> list[str]:
     by, method = given.get("by"), str(given.get("method"))
     is_file = by is not None and method.startswith("predefined") and Path(by).is_file()
     options = [given.get(name) for name in COLUMN_OPTIONS]
-    named = (*options, None if is_file else by, *(given.get("slice_by") or ()))
+    several = (name.strip() for each in given.get("grouped_by") or () for name in each.split(","))
+    named = (*options, None if is_file else by, *(given.get("slice_by") or ()), *several)
     return [name for name in named if name is not None]
 
 

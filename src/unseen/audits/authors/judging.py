@@ -104,14 +104,15 @@ def _estimate(rows: Sequence[Measurement]) -> Finding | None:
                 f"its verifier takes {percent(alarms)} of the pairs here for one author's and {percent(false)} of the "
                 f"calibration pairs that are not, so the calibration does not fit or tells too little"
             )
-        message = f"An estimate of shared authors was tried; it has no value and no measured error, because {why}."
+        message = f"An estimate of shared authors was tried; it has no value, and so no measured error, because {why}."
         return Finding("estimated_authors", "skipped", message, advice="Calibrate with data more like this one.")
     precision, recall = (_value(rows, f"verifier.{name}", "all") for name in ("precision", "recall"))
     sure = row.low is not None and row.low > error.value
     message = (
-        f"An estimate, with a measured error of {percent(error.value)} on calibration authors: for {score(row)} of {row.n:,} test "
-        f"rows the training row nearest in style has the same author. The verifier behind the estimate finds "
-        f"{percent(recall)} of such pairs among held-out calibration authors and is right in {percent(precision)}."
+        f"An estimate, with a measured error of {percent(error.value)} on calibration authors: for {score(row)} of "
+        f"{row.n:,} test rows the training row nearest in style has the same author. The verifier behind the estimate "
+        f"finds {percent(recall)} of such pairs among held-out calibration authors, and {percent(precision)} of those "
+        f"it finds are such."
     )
     advice = "Find out who wrote the texts, or split by something that stands for authors." if sure else ""
     return Finding("estimated_authors", "warn" if sure else "ok", message, round(row.value * row.n), advice=advice)

@@ -141,10 +141,11 @@ def estimate_shared_authors(
 
     It is an ESTIMATE. Style is learnt from `calibration`, whose attribute `author` names authors. With it come
     `estimate.error`, the mean absolute error of the same estimate on halves of the calibration authors whose names
-    were hidden from it (cut at random, or by whole authors: whichever is estimated worse), and `verifier.precision`, `verifier.recall` and `verifier.false_alarms` on calibration
-    authors it did not learn from. There is no value when the verifier tells nothing, or raises fewer alarms here
-    than false ones alone would be: then the calibration data are too unlike. The error holds for data like the calibration data: texts of another length,
-    platform or language may be estimated worse. Texts of one conversation are alike whoever writes them.
+    were hidden from it (cut at random, or by whole authors: whichever is estimated worse), and
+    `verifier.precision`, `verifier.recall` and `verifier.false_alarms` on calibration authors it did not learn from.
+    There is no value when the verifier tells nothing, or raises fewer alarms here than false ones alone would be:
+    then the calibration data are too unlike. The error holds for data like the calibration data: texts of another
+    length, platform or language may be estimated worse. Texts of one conversation are alike whoever writes them.
     """
     cut = split.of(data)
     train, test = np.concatenate([cut.rows("train"), cut.rows("dev")]), cut.rows("test")
@@ -212,7 +213,7 @@ class Calibration:
     def errors(self, seed: int) -> tuple[list[float], list[float]]:
         """How wrong the estimate is on one half of the authors, learnt from the other half: a number per trial.
 
-        First of trials that cut the hidden half at random, then of those that cut it by whole authors, where 0 is right.
+        First of trials that cut the hidden half at random, then of those that cut it by whole authors: 0 is right.
         """
         found: tuple[list[float], list[float]] = ([], [])
         for trial in track(range(TRIALS), "try the estimate on hidden authors", TRIALS):

@@ -1,0 +1,256 @@
+"""What leaks buy: the score on the test part, on it without its leaked rows, and without as many random ones.
+
+The random rows have the label counts of the leaked ones, so that a changed class mix does not pass for a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.audits.shares import points
+from unseen.evaluation.counting import Patterns, blocks, times_drawn
+from unseen.evaluation.intervals import DRAWS, percentiles
+from unseen.evaluation.measuring import aligned, checked, unit_codes
+from unseen.evaluation.metrics import Codes, Floats, Metric
+from unseen.seeding import generator
+from unseen.types import Dataset, Finding, Measurement, Predictions
+
+Mask = npt.NDArray[np.bool_]
+SLOW_DRAWS = 200
+"""Draws for metrics that must be computed anew from the rows of each."""
+FEW = 10
+"""Fewer leaked test rows than this carry no verdict."""
+FAIL_FROM = 0.01
+"""A price of which the whole interval is above this fails."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Test rows with the answers of one model, or of several trained alike, whose scores are averaged."""
+
+    gold: Codes
+    models: Sequence[Floats]
+    label_names: tuple[str, ...]
+    units: Codes
+    """Rows with equal numbers are drawn together."""
+
+    @classmethod
+    def of(
+        cls, data: Dataset, models: Sequence[Predictions], rows: npt.NDArray[np.intp], units: str | None = None
+    ) -> Answered:
+        """What the models say about these rows of `data`; `units` is the attribute that is drawn together."""
+        codes = np.arange(len(rows)) if units is None else unit_codes(data.attribute(units))[rows]
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        return cls(data.labels[rows], [aligned(data, each, rows) for each in models], data.label_names, codes)
+
+    def score(self, metric: Metric, where: Mask) -> float | None:
+        """The mean score of the models on these rows; None where one has none."""
+        values = [metric(self.gold[where], each[where], self.label_names) for each in self.models]
+        return None if None in values else float(np.mean([each for each in values if each is not None]))
+
+
+def price_on_test(
+    data: Dataset,
+    models: Sequence[Predictions],
+    rows: npt.NDArray[np.intp],
+    leaked: Mask,
+    metric: str = "f1.macro",
+    *,
+    units: str | None = None,
+    tags: Mapping[str, Any] | None = None,
+    draws: int = DRAWS,
+    seed: int = 42,
+) -> list[Measurement]:
+    """The metric on the test rows `rows`, told apart by the tag `rows`, and `price.METRIC`.
+
+    `leaked` says which of `rows` have a counterpart in training. The tag `rows` is `all`, `leaked`, `unleaked`, or
+    `random`: the mean over random removals of as many rows with the same labels, and the middle 95 % of them. The
+    price is `random` less `unleaked`; positive when the leaks flatter. Its interval draws test rows (or whole
+    `units`) anew; that of metrics that need more than labels draws a random removal with them and is rather too
+    wide. Its tag `p` is the share of random removals that move the score at least as far. Nothing is
+    priced when no row leaks or a label has no unleaked row. Leaked rows may be easier or harder for other reasons
+    than the leak: the price of removing them from training is the other half of the answer.
+    """
+    chosen = checked(metric, models[0])
+    answered = Answered.of(data, models, rows, units)
+    tags = {"side": "test", **(tags or {})}
+    scores = {"all": np.ones(len(rows), bool), "leaked": leaked, "unleaked": ~leaked}
+    found = [_scored(chosen, answered, where, {**tags, "rows": name}) for name, where in scores.items()]
+    nothing = Measurement(f"price.{chosen.id}", None, 0, tags={**tags, "rows": "all"})
+    if not removable(answered.gold, leaked):
+        return [*found, nothing]
+    clean = answered.score(chosen, ~leaked)
+    many = draws if chosen.of_counts is not None else min(draws, SLOW_DRAWS)
+    removed = _random_scores(chosen, answered, leaked, many, seed)
+    if clean is None or not np.isfinite(removed).all():
+        return [*found, nothing]
+    middle, sign = float(removed.mean()), 1.0 if chosen.higher_is_better else -1.0
+    low, high = percentiles(removed) or (None, None)
+    kept = int((~leaked).sum())
+    found.append(Measurement(chosen.id, middle, kept, low, high, tags={**tags, "rows": "random"}))
+    low, high = percentiles(sign * _resampled_prices(chosen, answered, leaked, many, seed)) or (None, None)
+    as_far = int((np.abs(removed - middle) >= abs(clean - middle) - 1e-12).sum())
+    p = (1 + as_far) / (1 + len(removed))
+    price, tags = sign * (middle - clean), {**tags, "rows": "all", "p": p}
+    return [*found, Measurement(f"price.{chosen.id}", price, len(rows), low, high, tags=tags)]
+
+
+def removable(strata: npt.NDArray[np.integer], leaked: Mask) -> bool:
+    """Whether some rows leak, and every stratum (a label) has a row that does not."""
+    return bool(leaked.any()) and bool(np.isin(strata, strata[~leaked]).all())
+
+
+def random_removals(
+    strata: npt.NDArray[np.integer], leaked: Mask, draws: int, draw: np.random.Generator
+) -> Iterator[Mask]:
+    """Random rows [some, rows] to remove, as many of each stratum as leak, in blocks of draws."""
+    for size in blocks(draws, len(strata)):
+        removed = np.zeros((size, len(strata)), bool)
+        for stratum in np.unique(strata[leaked]):
+            places = np.flatnonzero(strata == stratum)
+            count = int(leaked[places].sum())
+            order = draw.random((size, len(places))).argsort(axis=1)[:, :count]
+            removed[np.arange(size)[:, None], places[order]] = True
+        yield removed
+
+
+def price_findings(measurements: Sequence[Measurement], metric: str) -> list[Finding]:
+    """A finding for each kind of leak and each side that was priced, from the measurements of a price."""
+    kinds = dict.fromkeys(row.tags["leak"] for row in measurements if row.metric == "leaked_rows")
+    return [
+        found
+        for kind in kinds
+        for found in _judged(str(kind), [row for row in measurements if row.tags.get("leak") == kind], metric)
+    ]
+
+
+def _judged(kind: str, rows: Sequence[Measurement], metric: str) -> list[Finding]:
+    counts = {row.tags["side"]: int(row.value or 0) for row in rows if row.metric == "leaked_rows"}
+    check, tested = f"price.{kind}", next(row.n for row in rows if row.metric == "leaked_rows")
+    if not counts["test"]:
+        return [Finding(check, "ok", f"No test row leaks ({kind}): there is nothing to price.")]
+    prices = [row for row in rows if row.metric == f"price.{metric}" and row.tags["rows"] == "all"]
+    found = []
+    for row in prices:
+        side, count = row.tags["side"], counts[row.tags["side"]]
+        what = f"{count:,} leaked {'of ' + format(tested, ',') + ' test' if side == 'test' else 'training'} rows"
+        if row.value is None:
+            message = f"The {what} ({kind}) cannot be priced: without them a label has no row to compare with."
+            found.append(Finding(f"{check}.{side}", "skipped", message, count, advice="Split again without them."))
+            continue
+        level = _level(row, counts["test"])
+        message = f"{_sentence(row, what, kind, metric)}{_caution(row, counts['test'])}"
+        advice = "" if level == "ok" else "Report the score without them: unseen repair makes a split without leaks."
+        found.append(Finding(f"{check}.{side}", level, message, count, advice=advice))
+    if not prices:
+        message = f"The {counts['test']:,} leaked test rows ({kind}) were not priced: no model and no predictions."
+        found.append(Finding(check, "skipped", message, counts["test"]))
+    return found
+
+
+def _sentence(row: Measurement, what: str, kind: str, metric: str) -> str:
+    how = "from the test part" if row.tags["side"] == "test" else "from training, and training again"
+    p = row.tags.get("p")
+    chance = "" if p is None else f"; of random removals {100 * float(p):.1f} % move it as far"
+    return (
+        f"The {what} ({kind}) buy {points(row)} of {metric}: removing them {how} costs that much more than removing "
+        f"as many random rows with the same labels{chance}."
+    )
+
+
+def _level(row: Measurement, leaked: int) -> str:
+    """Warn where the whole interval is above 0, fail where that is by a point and rests on enough rows."""
+    if row.low is None or row.low <= 0:
+        return "ok"
+    return "fail" if row.low >= FAIL_FROM and leaked >= FEW else "warn"
+
+
+def _caution(row: Measurement, leaked: int) -> str:
+    said = [f" {leaked} leaked test rows are few: take it as a hint."] if leaked < FEW else []
+    if row.low is not None and row.high is not None and row.low <= 0 <= row.high:
+        said.append(" The interval holds 0: no price is shown.")
+    return "".join(said)
+
+
+def _scored(metric: Metric, answered: Answered, where: Mask, tags: Mapping[str, Any]) -> Measurement:
+    value = answered.score(metric, where)
+    return Measurement(metric.id, value, 0 if value is None else int(where.sum()), tags=tags)
+
+
+def _random_scores(metric: Metric, answered: Answered, leaked: Mask, draws: int, seed: int) -> Floats:
+    """The mean score of the models after each random removal [draws]."""
+    draw = generator(seed, "price", "removals")
+    found = []
+    patterns = _patterns(answered)
+    for removed in random_removals(answered.gold, leaked, draws, draw):
+        if metric.of_counts is not None:
+            counts = patterns.of_units((~removed).astype(np.int64))
+            found.append(_of_counts(metric, answered, patterns, counts))
+        else:
+            found.append(np.array([answered.score(metric, ~each) for each in removed], dtype=np.float64))
+    return np.concatenate(found)
+
+
+def _resampled_prices(metric: Metric, answered: Answered, leaked: Mask, draws: int, seed: int) -> Floats:
+    """Score of the random removal less that of the unleaked rows, on resampled test rows [draws]."""
+    draw = generator(seed, "price", "rows")
+    compute = _by_rows if metric.of_counts is None else _by_counts
+    units = int(answered.units.max()) + 1
+    return np.concatenate(
+        [
+            compute(metric, answered, leaked, times[:, answered.units], draw)
+            for size in blocks(draws, len(leaked))
+            for times in times_drawn(units, size, draw)
+        ]
+    )
+
+
+def _by_counts(
+    metric: Metric, answered: Answered, leaked: Mask, times: npt.NDArray[np.intp], _: np.random.Generator
+) -> Floats:
+    """Every row of a label counts by the share of its rows that do not leak: the mean of all random removals."""
+    assert metric.of_counts is not None
+    patterns = _patterns(answered)
+    everything, clean = patterns.of_units(times), patterns.of_units(times * ~leaked)
+    found = np.zeros(len(times))
+    for model in range(len(answered.models)):
+        whole, rest = patterns.matrices(everything, model), patterns.matrices(clean, model)
+        share = rest.sum(axis=-1) / np.maximum(whole.sum(axis=-1), 1)
+        scaled = whole * share[..., None]
+        found += metric.of_counts(scaled, answered.label_names) - metric.of_counts(rest, answered.label_names)
+    return found / len(answered.models)
+
+
+def _by_rows(
+    metric: Metric, answered: Answered, leaked: Mask, times: npt.NDArray[np.intp], draw: np.random.Generator
+) -> Floats:
+    """One random removal in each resample."""
+    found = []
+    for each in times:
+        rows = np.repeat(np.arange(len(leaked)), each)
+        again = Answered(
+            answered.gold[rows], [model[rows] for model in answered.models], answered.label_names, answered.units[rows]
+        )
+        removed = next(iter(random_removals(again.gold, leaked[rows], 1, draw)))[0]
+        scores = again.score(metric, ~removed), again.score(metric, ~leaked[rows])
+        found.append(np.nan if None in scores else np.subtract(*np.array(scores, dtype=np.float64)))
+    return np.array(found)
+
+
+def _of_counts(metric: Metric, answered: Answered, patterns: Patterns, counts: Floats) -> Floats:
+    assert metric.of_counts is not None
+    scores = [
+        metric.of_counts(patterns.matrices(counts, model), answered.label_names)
+        for model in range(len(answered.models))
+    ]
+    return np.asarray(np.mean(scores, axis=0))
+
+
+def _patterns(answered: Answered) -> Patterns:
+    said = [each.argmax(axis=1) for each in answered.models]
+    return Patterns(answered.gold, said, len(answered.label_names), np.arange(len(answered.gold)))

@@ -1,0 +1,139 @@
+"""`unseen price`: how many points the leaks of a split buy."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, split_of
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.model import Set, parameters
+from unseen.cli.source import takes_data
+from unseen.errors import InputError
+
+
+@takes_data
+def price(
+    data: Any,
+    split: Annotated[str | None, typer.Argument(help="A split file of ours, or anybody's.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")] = None,
+    leaks: Annotated[
+        str | None,
+        typer.Option(help="Kinds of leak, 'exact,near,author'. (default: all that can be looked for)"),
+    ] = None,
+    author: Author = None,
+    conversation: Conversation = None,
+    template: Template = None,
+    partner: Partner = None,
+    origin: Source = None,
+    original: Original = None,
+    vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic leaks.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="What is trained with and without them. (default: logistic, or nothing)")
+    ] = None,
+    settings: Set = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Predictions on the test part, to be priced without training.")
+    ] = None,
+    metric: Annotated[str, typer.Option("-m", "--metric", help="'unseen ls metrics'.")] = "f1.macro",
+    seeds: Annotated[int | None, typer.Option(help="Trainings of each. (default: 3)")] = None,
+    repeats: Annotated[int | None, typer.Option(help="Random removals for each seed. (default: 5)")] = None,
+    units: Annotated[str | None, typer.Option(help="Column whose values are drawn together in intervals.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report and tables.")] = None,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn, and of the first training.")] = 42,
+    workers: Annotated[int, typer.Option(help="Trainings side by side.")] = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say how many points leaks buy: the score without them, against removing as many random rows.
+
+    Example: unseen price posts.csv hard.csv --text text --label label --leaks near --seeds 1 --repeats 2
+    """
+    from unseen.audits.subject import Subject
+    from unseen.study.price import Pricing, find_leaks
+    from unseen.study.price import price as priced
+
+    if split is None and by is None:
+        raise InputError("there is no split to price", fix="name its file, or the column that names the parts: --by")
+    training = {"seeds": seeds, "repeats": repeats}
+    _refuse_useless(model, predictions, settings, training)
+    roles = {
+        "author": author, "conversation": conversation, "template": template, "partner": partner, "source": origin,
+        "original": original,
+    }  # fmt: skip
+    columns = {role: column for role, column in roles.items() if column is not None}
+    kinds = [name.strip() for name in leaks.split(",")] if leaks else None
+    _refuse_unused(kinds, columns, vectors)
+    with notes(quiet), progress(quiet):
+        cut = split_of(data, split, by)
+        how = Pricing(
+            model=_model(model, predictions, parameters(settings)), metric=metric, units=units, seed=seed,
+            **{name: value for name, value in training.items() if value is not None},
+        )  # fmt: skip
+        said = _predictions(predictions, data)
+        found = find_leaks(Subject(data, cut, columns, _vectors(vectors, data), seed=seed), kinds)
+        command = shlex.join(["unseen", *sys.argv[1:]])
+        done = priced(data, cut, found, how, predictions=said, out=out, workers=workers, command=command)
+    _tell(done, metric, as_json)
+
+
+def _refuse_useless(model: str | None, predictions: Path | None, settings: Any, training: dict[str, Any]) -> None:
+    if predictions is None or model is not None:
+        return
+    given = [f"--{name}" for name, value in {**training, "set": settings or None}.items() if value is not None]
+    if given:
+        raise InputError(f"{', '.join(given)} has no effect without --model: with --predictions nothing is trained")
+
+
+def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: Path | None) -> None:
+    """Columns and vectors that no kind of leak asks for."""
+    unused = [] if kinds is None else [f"--{role}" for role in columns if role not in kinds]
+    if kinds is not None and vectors is not None and "semantic" not in kinds:
+        unused.append("--vectors")
+    if unused:
+        raise InputError(f"{', '.join(unused)} has no effect with these --leaks", got=", ".join(kinds or ()))
+
+
+def _model(name: str | None, predictions: Path | None, params: dict[str, Any]) -> Any:
+    from unseen.study.spaces import Model
+
+    return None if name is None and predictions is not None else Model(name or "logistic", params)
+
+
+def _predictions(path: Path | None, data: Any) -> Any:
+    from unseen.store import read_predictions
+
+    return None if path is None else read_predictions(path, data)
+
+
+def _vectors(path: Path | None, data: Any) -> Any:
+    from unseen.api import vectors_of
+
+    return None if path is None else vectors_of(data, path)
+
+
+def _tell(done: Any, metric: str, as_json: bool) -> None:
+    from unseen.reports.price_page import headlines, price_section
+
+    if as_json:
+        print_json(
+            {
+                "verdict": headlines(done.measurements, metric),
+                "findings": [asdict(each) for each in done.findings],
+                "measurements": [asdict(row) for row in done.measurements],
+                "report": done.report,
+            }
+        )
+        return
+    for table in price_section(done.measurements, done.findings, metric)["tables"]:
+        print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
+        typer.echo(f"{table.note}\n")
+    for said in headlines(done.measurements, metric):
+        typer.echo(said)
+    if done.report is not None:
+        typer.echo(f"report: {done.report}")

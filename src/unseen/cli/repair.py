@@ -1,0 +1,167 @@
+"""`unseen repair`: a split without leaks, copies, conflicts or crowds, and what it took."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.analyse import read_any_split
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
+from unseen.cli.source import pairs, takes_data
+from unseen.cli.split import describe, size
+from unseen.cli.target import check_target
+from unseen.errors import InputError
+
+Split = Annotated[
+    str | None, typer.Argument(help="A split file of ours, or somebody else's; without one, a new split.")
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="ROLE=COLUMN", help="An attribute of the audit, e.g. author=user; may be repeated."
+    ),
+]
+
+
+@takes_data
+def repair(
+    data: Any,
+    split: Split = None,
+    grouped_by: Annotated[
+        list[str] | None, typer.Option("--groups", help="Column(s) whose values stay on one side: a or a,b.")
+    ] = None,
+    together: Annotated[
+        str | None, typer.Option(help="Copies that stay on one side, none taken out: exact, normalised, near.")
+    ] = None,
+    dedupe: Annotated[str | None, typer.Option(help="Copies of which one stays: exact, normalised, near.")] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(help="Side that keeps its rows, train or test; for --dedupe, --minimal. (default: test)"),
+    ] = None,
+    conflicts: Annotated[
+        str | None, typer.Option(help="Same text, other label: drop, relabel (by majority), keep. (default: keep)")
+    ] = None,
+    cap: Annotated[int | None, typer.Option(help="Rows per value of --cap-by and class, e.g. 250.")] = None,
+    cap_by: Annotated[str | None, typer.Option(help="Column of the cap. (default: that of --groups)")] = None,
+    cap_parts: Annotated[
+        str | None, typer.Option(help="train or all. (default: train; all when the parts are drawn anew)")
+    ] = None,
+    minimal: Annotated[
+        str | None, typer.Option(help="Keep the given split; move or drop what is on both sides.")
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option(help="New test part: a share, or rows. (default: as in SPLIT, else 0.2)")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 42,
+    column: Column = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="File.")] = Path("fixed.csv"),
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repair a split: settle conflicts, take out copies, part groups, cap crowds; every change is written down.
+
+    Exit code 1 when something remains that should be gone.
+
+    Example: unseen repair posts.csv --groups user --dedupe near --conflicts drop --test 0.2 -o fixed.csv
+    """
+    from unseen.repairs import repair as repaired
+    from unseen.repairs import write_repaired
+
+    _check_targets(out)
+    with notes(quiet), progress(quiet):
+        made = repaired(
+            data,
+            read_any_split(split, data) if split is not None else None,
+            groups=[name.strip() for each in grouped_by or () for name in each.split(",")],
+            together=together,
+            dedupe=dedupe,
+            keep=keep,
+            conflicts=conflicts,
+            cap=cap,
+            cap_by=cap_by,
+            cap_parts=cap_parts,
+            minimal=minimal,
+            test=None if test is None else size(test, "--test"),
+            seed=seed,
+            columns=pairs(column, "--column") if column else None,
+            name=out.stem,
+        )
+        written = write_repaired(made, out)
+    _show(made, written, as_json)
+    if made.remaining:
+        raise typer.Exit(1)
+
+
+def _check_targets(out: Path) -> None:
+    """Refuse to replace what is not ours: files beside a split of ours are."""
+    from unseen.repairs.writing import targets
+
+    check_target(out, ".csv")
+    for each in targets(out).values():
+        if each.exists() and not out.exists():
+            raise InputError(f"{each} would be overwritten", fix="give -o another name, or move that file away")
+
+
+def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from unseen.store.splits import description
+
+    if as_json:
+        audits = {when: [asdict(each) for each in getattr(made, when)] for when in ("before", "after", "remaining")}
+        print_json(description(made.split) | {"changes": made.counts, "files": written} | audits)
+        return
+    describe(made.data, made.split)
+    typer.echo("")
+    print_table(_changes(made), numbers_from=4)
+    typer.echo("")
+    print_table(_audit(made))
+    for each in made.remaining:
+        typer.echo(f"still there: {printable(each.message)}")
+    typer.echo(f"\nwritten: {', '.join(str(path) for path in written.values())}")
+    if "data" in written:
+        labels = shlex.quote(printable(",".join(made.data.label_names)))
+        typer.echo(
+            f"Labels were changed, so the split belongs to {written['data']}, which holds the texts; load it with"
+        )
+        typer.echo(f"  --id id --labels {labels}")
+
+
+def _changes(made: Any) -> list[list[str]]:
+    """Counts of changes by what was done, where and why."""
+    from collections import Counter
+
+    counts = Counter((each.action, each.before, each.after, _short(each.reason)) for each in made.changes)
+    lines = [
+        [action, before or "-", after, why, f"{n:,}"] for (action, before, after, why), n in sorted(counts.items())
+    ]
+    return [["change", "from", "to", "why", "rows"], *(lines or [["none", "", "", "", "0"]])]
+
+
+def _short(reason: str) -> str:
+    """A reason without the id that it ends with."""
+    head, middle, _ = reason.partition(" text as ")
+    head, trifles, _ = head.partition(" text but for trifles as ")
+    return f"{head} text as another row" if middle or trifles else reason
+
+
+def _audit(made: Any) -> list[list[str]]:
+    """One line per check: level and count before and after."""
+    before = {each.check: each for each in made.before}
+    lines = [["check", "before", "after"]]
+    for each in made.after:
+        if each.level != "skipped" or before.get(each.check, each).level != "skipped":
+            lines.append([each.check, _level(before.get(each.check)), _level(each)])
+    return lines
+
+
+def _level(finding: Any) -> str:
+    """The level, with the count of what is wrong."""
+    if finding is None:
+        return "-"
+    return (
+        f"{finding.level} ({finding.count:,})" if finding.level in ("warn", "fail") and finding.count else finding.level
+    )

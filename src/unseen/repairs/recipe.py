@@ -1,0 +1,140 @@
+"""What to repair and how: one checked record."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.types import Dataset, Split
+
+KINDS = ("exact", "normalised", "near")
+"""How alike copies are, the narrowest first; each includes the one before it."""
+CHOICES = {
+    "together": KINDS,
+    "dedupe": KINDS,
+    "keep": ("train", "test"),
+    "conflicts": ("drop", "relabel", "keep"),
+    "cap_parts": ("train", "all"),
+    "minimal": ("move", "drop"),
+}
+DEFAULT_TEST = 0.2
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What was asked for; `resolved` fills in what was left open."""
+
+    groups: tuple[str, ...] = ()
+    """Attributes whose values stay on one side."""
+    together: str | None = None
+    """Texts that are alike in this way stay on one side, none of them taken out."""
+    dedupe: str | None = None
+    """Of texts that are alike in this way, one stays."""
+    keep: str | None = None
+    """The side on which a row stays when the other side has to give it up."""
+    conflicts: str | None = None
+    cap: int | None = None
+    """Rows per value of `cap_by` and class."""
+    cap_by: str | None = None
+    cap_parts: str | None = None
+    minimal: str | None = None
+    """Keep the given split and move, or drop, only what leaks."""
+    test: float | None = None
+    """Size of a new test part: a share, or rows."""
+    dev: float | None = None
+    """Share of a new development part: that of the given split."""
+    seed: int = 42
+
+    @property
+    def divides(self) -> bool:
+        """Whether something has to stay on one side."""
+        return bool(self.groups or self.together)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What is not left open, as plain values."""
+        plain = {name: value for name, value in asdict(self).items() if value is not None and value != ()}
+        return plain | ({"groups": list(self.groups)} if self.groups else {})
+
+
+def resolved(recipe: Recipe, data: Dataset, split: Split | None) -> Recipe:
+    """The recipe with its defaults; refuses, all at once, what cannot be done or would have no effect."""
+    for name, known in CHOICES.items():
+        given = getattr(recipe, name)
+        if given is not None and given not in known:
+            raise UnknownNameError.of(f"choice for {name}", str(given), known)
+    for attribute in (*recipe.groups, *([recipe.cap_by] if recipe.cap_by else [])):
+        data.attribute(attribute)
+    new = renews(recipe, split)
+    problems = [*_lacking(recipe, data, split), *_idle(recipe, split, new)]
+    if problems:
+        raise InputError("the repair cannot be done as asked", problems=problems)
+    by = recipe.groups[0] if recipe.cap is not None and recipe.cap_by is None else recipe.cap_by
+    return replace(
+        recipe,
+        keep=recipe.keep or (None if new or not (recipe.dedupe or recipe.minimal) else "test"),
+        cap_by=by,
+        cap_parts=recipe.cap_parts or (None if recipe.cap is None else "all" if new else "train"),
+        **(_sizes(recipe, split) if new else {}),
+    )
+
+
+def renews(recipe: Recipe, split: Split | None) -> bool:
+    """Whether train and test are drawn anew: nothing was given, or groups are asked for and moving is not."""
+    return split is None or (recipe.divides and recipe.minimal is None)
+
+
+def _sizes(recipe: Recipe, split: Split | None) -> dict[str, Any]:
+    """Sizes of the new parts: as asked, else those of the given split, else the default."""
+    if split is None:
+        return {"test": DEFAULT_TEST if recipe.test is None else recipe.test}
+    rows = {part: split.sizes.get(part, 0) for part in ("train", "dev", "test")}
+    shares: dict[str, Any] = {part: count / sum(rows.values()) for part, count in rows.items()}
+    if split.origin.step == "repair":
+        shares |= split.origin.params  # what was asked for, not what whole groups gave: no row is missed twice
+    return {"test": shares["test"] if recipe.test is None else recipe.test, "dev": shares["dev"] or None}
+
+
+def _lacking(recipe: Recipe, data: Dataset, split: Split | None) -> list[str]:
+    problems = []
+    if not (recipe.divides or recipe.dedupe or recipe.cap is not None or recipe.conflicts in ("drop", "relabel")):
+        problems.append("nothing to repair: ask for groups, together, dedupe, cap, or conflicts drop or relabel")
+    for attribute in dict.fromkeys((*recipe.groups, *([recipe.cap_by] if recipe.cap_by else []))):
+        kind = data.attribute(attribute).type
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            problems.append(f"the attribute {attribute!r} has several values per row, so it does not group rows")
+    if len(set(recipe.groups)) < len(recipe.groups):
+        problems.append(f"groups names an attribute twice: {', '.join(recipe.groups)}")
+    if recipe.cap is not None and recipe.cap < 1:
+        problems.append(f"cap must be at least 1 row, got {recipe.cap}")
+    if recipe.cap is not None and recipe.cap_by is None and len(recipe.groups) != 1:
+        problems.append("cap needs cap_by: the attribute whose values may have so many rows")
+    if recipe.minimal and not recipe.divides:
+        problems.append("minimal needs groups or together: what must not be on both sides")
+    if split is not None and not ("test" in split.sizes and {"train", "dev"} & split.sizes.keys()):
+        problems.append(f"the split {split.name!r} lacks a side: it has {', '.join(split.sizes)}")
+    return problems
+
+
+def _idle(recipe: Recipe, split: Split | None, new: bool) -> list[str]:
+    """What would have no effect."""
+    problems = []
+    if recipe.minimal and split is None:
+        problems.append("minimal has no effect without a split to keep")
+    if recipe.test is not None and not new:
+        problems.append("test has no effect on a split that is kept")
+    if recipe.keep is not None and new:
+        problems.append("keep has no effect when the parts are drawn anew")
+    elif recipe.keep is not None and not (recipe.dedupe or recipe.minimal):
+        problems.append("keep has no effect without dedupe or minimal")
+    for name in ("cap_by", "cap_parts"):
+        if getattr(recipe, name) is not None and recipe.cap is None:
+            problems.append(f"{name} has no effect without cap")
+    if recipe.cap is not None and recipe.cap_parts == "train" and new:
+        problems.append("cap_parts train has no effect when the parts are drawn anew: who trains is not known before")
+    if recipe.together and recipe.dedupe and KINDS.index(recipe.together) <= KINDS.index(recipe.dedupe):
+        problems.append(f"together {recipe.together} has no effect: dedupe {recipe.dedupe} leaves no such texts")
+    return problems

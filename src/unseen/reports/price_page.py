@@ -1,0 +1,167 @@
+"""What leaks buy, as a verdict and two tables; the page of a price from its folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.reports.formats import FORMATS, Cell, Table
+from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored
+from unseen.store import read_findings, read_json, read_measurements, write_text
+from unseen.store.files import holds
+from unseen.types import Finding, Measurement
+
+DOUBT = "; the interval holds 0"
+WORST_FIRST = ("fail", "warn", "skipped", "ok")
+TESTED = {"all": "all test rows", "leaked": "leaked test rows", "unleaked": "other test rows"}
+
+
+def is_price(folder: str | Path) -> bool:
+    """Whether a run folder holds a price."""
+    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "price"
+
+
+def write_price_page(folder: str | Path) -> Path:
+    """Write `report.html` and the tables (CSV, Markdown, LaTeX) of a price; returns the page's path."""
+    folder = Path(folder)
+    if not is_price(folder):
+        raise InputError(f"{folder} does not hold a price", fix="unseen price --out writes one")
+    about = read_json(folder / "run.json")
+    rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
+    section = price_section(rows, findings, str(about["settings"]["metric"]))
+    for table in section["tables"]:
+        for suffix, write in FORMATS.items():
+            write_text(folder / "tables" / f"{table.title}.{suffix}", write(table))
+    page = (
+        environment()
+        .get_template("price.html")
+        .render(
+            about=about,
+            section=section,
+            formats=list(FORMATS),
+            settings=flat(about["settings"]),
+            finished=moment(about.get("finished")),
+            versions=flat(about.get("versions")),
+        )
+    )
+    return write_text(folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+
+
+def price_section(rows: Sequence[Measurement], findings: Sequence[Finding], metric: str) -> dict[str, Any]:
+    """Level, headline, tables and findings of a price, from what was measured and judged."""
+    tables = [table for table in (on_test(rows, metric), on_train(rows, metric)) if table is not None]
+    levels = [each.level for each in findings]
+    return {
+        "level": min(levels, key=WORST_FIRST.index) if levels else "skipped",
+        "headlines": headlines(rows, metric),
+        "tables": tables,
+        "findings": sorted(findings, key=lambda each: WORST_FIRST.index(each.level)),
+        "metric": called(metric),
+    }
+
+
+def headlines(rows: Sequence[Measurement], metric: str) -> list[str]:
+    """What the leaks buy in a sentence for each side: those of all kinds together, or of the last that has a price.
+
+    One whose interval does not hold 0 comes first.
+    """
+    kinds = _kinds(rows)
+    leaking = [kind for kind in kinds if _count(rows, kind, "test")]
+    if not leaking:
+        return [f"No test row leaks: nothing to price ({', '.join(kinds) or 'no kind of leak was looked for'})."]
+    said = []
+    for side in ("test", "train"):
+        priced = [sentence for kind in leaking if (sentence := _headline(rows, metric, kind, side)) is not None]
+        said += priced[-1:]
+    said.sort(key=lambda sentence: DOUBT in sentence)
+    last = leaking[-1]
+    if not any(f"({last})" in each for each in said):
+        said.append(f"{_count(rows, last, 'test'):,} test rows leak ({last}); what they buy could not be measured.")
+    return said
+
+
+def on_test(rows: Sequence[Measurement], metric: str) -> Table | None:
+    """A line per kind of leak: scores with and without the leaked test rows, and the price."""
+    lines: list[tuple[Cell, ...]] = []
+    for kind in _kinds(rows):
+        price = _row(rows, f"price.{metric}", leak=kind, side="test", rows="all")
+        if price is None:
+            continue
+        shown = [
+            _row(rows, metric, leak=kind, side="test", rows=each) for each in ("all", "leaked", "unleaked", "random")
+        ]
+        p = price.tags.get("p")
+        cells = (*(scored(each) for each in shown), _price(price, metric), percent(float(p)) if p else DASH)
+        lines.append((kind, _count(rows, kind, "test"), *cells))
+    heads = ("leak", "leaked rows", "all rows", "leaked", "without leaked", "without random", _unit(metric), "as far")
+    note = (
+        "Random rows have the labels of the leaked ones; the brackets beside them hold 95 % of the random removals. "
+        "The interval of the price draws test rows anew. “As far”: share of random removals that move the score at "
+        "least as far."
+    )
+    return Table("test-side", heads, tuple(lines), note) if lines else None
+
+
+def on_train(rows: Sequence[Measurement], metric: str) -> Table | None:
+    """A line per kind of leak and kind of test row: scores after training without leaked and without random rows."""
+    lines: list[tuple[Cell, ...]] = []
+    for kind in _kinds(rows):
+        for where, called_rows in TESTED.items():
+            tags = {"leak": kind, "side": "train", "rows": where}
+            price = _row(rows, f"price.{metric}", **tags)
+            if price is not None:
+                sides = [scored(_row(rows, metric, removed=removed, **tags)) for removed in ("random", "leaked")]
+                removed_rows = _count(rows, kind, "train")
+                lines.append((kind, removed_rows, called_rows, *sides, _price(price, metric)))
+    heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
+    note = (
+        "Trained again without the leaked training rows, and without as many random ones of the same part and label; "
+        "means over seeds and random removals. Intervals draw seeds and test rows."
+    )
+    return Table("train-side", heads, tuple(lines), note) if lines else None
+
+
+def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) -> str | None:
+    price = _row(rows, f"price.{metric}", leak=kind, side=side, rows="all")
+    if price is None or price.value is None:
+        return None
+    if side == "test":
+        pair, doing = [{"rows": "random"}, {"rows": "unleaked"}], "without the {} leaked test rows"
+    else:
+        pair = [{"rows": "all", "removed": removed} for removed in ("random", "leaked")]
+        doing = "trained again without the {} leaked training rows"
+    before, after = (_row(rows, metric, leak=kind, side=side, **each) for each in pair)
+    scores = [number(row.value if row else None) for row in (after, before)]
+    write = points if in_points(metric) else number
+    bought = " ".join(filter(None, [amount(metric, price.value), bounds(price, write)]))
+    doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
+    return (
+        f"The leaks ({kind}) buy {bought} of {called(metric)}: {doing.format(format(_count(rows, kind, side), ','))} "
+        f"it is {scores[0]}, without as many random ones {scores[1]}{DOUBT if doubt else ''}."
+    )
+
+
+def _kinds(rows: Sequence[Measurement]) -> list[str]:
+    return [str(kind) for kind in dict.fromkeys(row.tags["leak"] for row in rows if row.metric == "leaked_rows")]
+
+
+def _count(rows: Sequence[Measurement], kind: str, side: str) -> int:
+    found = _row(rows, "leaked_rows", leak=kind, side=side)
+    return int(found.value or 0) if found is not None else 0
+
+
+def _row(found_in: Sequence[Measurement], metric: str, /, **tags: str) -> Measurement | None:
+    found = (row for row in found_in if row.metric == metric and all(row.tags.get(each) == tags[each] for each in tags))
+    return next(found, None)
+
+
+def _price(row: Measurement, metric: str) -> str:
+    write = points if in_points(metric) else number
+    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+
+
+def _unit(metric: str) -> str:
+    return "price, points" if in_points(metric) else "price"

@@ -1,0 +1,250 @@
+"""The author audit: concentration, what names alone give away, and the score on unseen authors, to the report."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen import api
+from unseen.audits.authors import (
+    Writers,
+    author_findings,
+    concentration,
+    estimate_shared_authors,
+    know_the_author,
+    lorenz,
+)
+from unseen.audits.price import random_removals
+from unseen.errors import InfeasibleError, InputError
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.evaluation.runs import Run, fall, level
+from unseen.reports.author_page import write_author_page
+from unseen.seeding import generator
+from unseen.splits.partition import versions
+from unseen.store import write_findings, write_json, write_measurements
+from unseen.store.results import Results
+from unseen.study.arms import Arm, answers
+from unseen.study.folder import RunFolder
+from unseen.study.job import package_versions
+from unseen.study.spaces import Model
+from unseen.types import Dataset, Finding, Measurement, Split
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+CAP = 250
+"""Rows per author and class that a capped training part has at most, as in the published remedy."""
+NEEDED = "Give the data with an author column, or --calibrate DATA with --calibrate-author COLUMN."
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """How the score on unseen authors is measured."""
+
+    model: Model = field(default_factory=lambda: Model("logistic"))
+    metric: str = "f1.macro"
+    seeds: int = 3
+    """Splits of each kind, each with a training of its own."""
+    share: float = 0.2
+    """Of the rows, for testing."""
+    cap: int = CAP
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        metric_of(self.metric)
+        if self.seeds < 1 or self.cap < 1:
+            raise InputError("seeds and cap are at least 1", got=f"{self.seeds} and {self.cap}")
+
+
+@dataclass(frozen=True)
+class AuthorAudit:
+    """What is known of the authors of a dataset."""
+
+    measurements: tuple[Measurement, ...]
+    findings: tuple[Finding, ...]
+    report: Path | None = None
+
+
+def author_audit(
+    data: Dataset,
+    split: Split | None = None,
+    author: str | None = None,
+    how: Unseen | None = None,
+    *,
+    calibration: tuple[Dataset, str] | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    command: str | None = None,
+) -> AuthorAudit:
+    """Everything about the authors that the attribute `author` names, or an estimate where there is none.
+
+    `calibration` is another dataset and its author attribute: what the estimate learns style from. Without `how`
+    nothing is trained. Without `out` nothing is written.
+    """
+    if author is not None and calibration is not None:
+        raise InputError("a calibration has no effect where the authors are known")
+    if author is None and how is not None:
+        raise InputError("a model has no effect where no author is known: there are no unseen authors to test on")
+    if out is None:
+        rows, findings = _audited(data, split, author, how, calibration, None, workers)
+        return AuthorAudit(tuple(rows), tuple(findings))
+    folder = RunFolder(out)
+    with folder.locked():
+        about = _about(data, split, author, how, calibration, command)
+        write_json(folder / "run.json", about)
+        rows, findings = _audited(data, split, author, how, calibration, folder.results, workers)
+        write_measurements(rows, folder / "measurements.csv")
+        write_findings(findings, folder / "findings.csv")
+        write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
+        return AuthorAudit(tuple(rows), tuple(findings), write_author_page(folder.path))
+
+
+def _audited(
+    data: Dataset,
+    split: Split | None,
+    author: str | None,
+    how: Unseen | None,
+    calibration: tuple[Dataset, str] | None,
+    results: Results | None,
+    workers: int,
+) -> tuple[list[Measurement], list[Finding]]:
+    if author is None:
+        return _estimated(data, split, calibration)
+    rows = [*concentration(data, author), *lorenz(data, author), *know_the_author(data, split, author)]
+    notes: list[Finding] = []
+    if how is not None:
+        known = data.take(np.flatnonzero(Writers.of(data, author).known))
+        try:
+            rows += unseen_authors(known, author, how, results, workers)
+        except InfeasibleError as cause:
+            message = f"The score on unseen authors was not measured: {cause.message}."
+            notes = [Finding("unseen_authors", "skipped", message, advice="Collect more authors.")]
+    return rows, [*author_findings(rows), *notes, *_capping(rows, how)]
+
+
+def _estimated(
+    data: Dataset, split: Split | None, calibration: tuple[Dataset, str] | None
+) -> tuple[list[Measurement], list[Finding]]:
+    """The estimate without authors, or why there is none."""
+    if calibration is None:
+        message = (
+            "Nothing is known about the authors, and no estimate was made: without calibration it would have no "
+            "measured error."
+        )
+        return [], [Finding("estimated_authors", "skipped", message, advice=NEEDED)]
+    cut = split or api.split(data, "random", test=Unseen.share)
+    rows = estimate_shared_authors(data, cut, *calibration)
+    return rows, author_findings(rows)
+
+
+def unseen_authors(
+    data: Dataset, author: str, how: Unseen, results: Results | None = None, workers: int = 1
+) -> list[Measurement]:
+    """Levels on random and on author-disjoint splits of equal size and mix, and the fall from one to the other.
+
+    Every row needs an author. Splits are checked on their final rows: `authors_on_both_sides` counts authors in
+    training and test. Where `cap` takes rows away, `capped` trains with at most so many per author and class, and
+    `thinned` without as many random rows of the same labels: the fall from one to the other is what capping does.
+    """
+    writers = Writers.of(data, author)
+    cuts = {name: cut for seed in range(how.seed, how.seed + how.seeds) for name, cut in _cuts(data, author, how, seed)}
+    arms = {}
+    for (family, seed), (train, dev, test) in cuts.items():
+        arms[family, seed] = Arm(f"{family} {seed}", data.take(train), data.take(dev), {"test": data.take(test)}, seed)
+    said = answers(list(arms.values()), how.model, results, workers=workers)
+    families: dict[str, list[Run]] = {}
+    for (family, seed), (_, _, test) in cuts.items():
+        run = Run.of(
+            data, said[f"{family} {seed}"]["test"], test, split=f"{family}-{seed}", family=family, seed=seed,
+            groups=author,
+        )  # fmt: skip
+        families.setdefault(family, []).append(run)
+    found = [row for family, runs in families.items() for row in level(runs, how.metric, tags=_tags(family))]
+    found.append(fall(families["random"], families["grouped"], how.metric, tags=_tags("grouped", "random")))
+    if "capped" in families:
+        found.append(fall(families["thinned"], families["capped"], how.metric, tags=_tags("capped", "thinned")))
+    for (family, seed), (train, dev, test) in cuts.items():
+        both = np.intersect1d(writers.code[np.concatenate([train, dev])], writers.code[test])
+        tags: dict[str, str | int | float] = {**_tags(family), "seed": seed, "trained": len(train)}
+        found.append(Measurement("authors_on_both_sides", float(len(both)), len(test), tags=tags))
+    return found
+
+
+def _cuts(data: Dataset, author: str, how: Unseen, seed: int) -> list[tuple[tuple[str, int], tuple[Rows, Rows, Rows]]]:
+    """Training, tuning and test rows of each family of splits."""
+    grouped = api.split(data, "grouped", groups=author, test=how.share, dev=how.share / 2, seed=seed)
+    sizes, got = grouped.sizes, grouped.certificate.got
+    mix = {label: got[label] / sizes["test"] for label in got}
+    random = api.split(data, "random", test=sizes["test"], dev=sizes.get("dev", 0), mix=mix, seed=seed)
+    found = [((cut.name, seed), _parts(data, cut)) for cut in (random, grouped)]
+    train, dev, test = found[1][1]
+    dropped = over_cap(Writers.of(data, author).code[train], data.labels[train], how.cap, seed)
+    if dropped.any():
+        thinned = next(iter(random_removals(data.labels[train], dropped, 1, generator(seed, "thinned"))))[0]
+        found += [(("capped", seed), (train[~dropped], dev, test)), (("thinned", seed), (train[~thinned], dev, test))]
+    return found
+
+
+def over_cap(author: Rows, labels: npt.NDArray[np.integer], most: int, seed: int) -> Mask:
+    """Rows beyond the `most` that each author may have of each label; which of them stay is drawn."""
+    order = generator(seed, "cap").permutation(len(author))
+    ranked = order[np.lexsort((labels[order], author[order]))]
+    pair = np.stack([author[ranked], labels[ranked]])
+    starts = np.flatnonzero(np.concatenate([[True], (pair[:, 1:] != pair[:, :-1]).any(axis=0)]))
+    place = np.arange(len(ranked)) - np.repeat(starts, np.diff([*starts, len(ranked)]))
+    found = np.zeros(len(author), bool)
+    found[ranked[place >= most]] = True
+    return found
+
+
+def _parts(data: Dataset, cut: Split) -> tuple[Rows, Rows, Rows]:
+    """Rows of train, dev and test in the order of their ids, so that the order of the file decides nothing."""
+    rank = np.argsort(np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable"))
+    train, dev, test = (rows[np.argsort(rank[rows])] for rows in map(cut.rows, ("train", "dev", "test")))
+    return train, dev, test
+
+
+def _capping(rows: list[Measurement], how: Unseen | None) -> list[Finding]:
+    """What a cap per author and class does to the score, or that it does nothing."""
+    if how is None or not any(row.metric == "authors_on_both_sides" for row in rows):
+        return []
+    falls = [row for row in rows if row.metric.startswith("fall.") and row.tags.get("split") == "capped"]
+    if not falls or falls[0].value is None:
+        return [Finding("author_cap", "ok", f"No author has more than {how.cap} rows of a class in training.")]
+    row, gain = falls[0], -falls[0].value
+    bounds = "" if row.low is None or row.high is None else f" [{-100 * row.high:.1f}, {-100 * row.low:.1f}]"
+    message = (
+        f"At most {how.cap} rows per author and class in training change {how.metric} on unseen authors by "
+        f"{100 * gain:.1f} points{bounds}, against dropping as many random rows of the same labels."
+    )
+    return [Finding("author_cap", "ok", message, row.n)]
+
+
+def _tags(family: str, than: str | None = None) -> dict[str, str]:
+    return {"split": family, "part": "test", **({} if than is None else {"than": than})}
+
+
+def _about(
+    data: Dataset, split: Split | None, author: str | None, how: Unseen | None,
+    calibration: tuple[Dataset, str] | None, command: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    measured: Mapping[str, Any] = {} if how is None else {
+        "model": how.model.described, "metric": how.metric, "seeds": how.seeds, "test": how.share, "cap": how.cap,
+        "seed": how.seed,
+    }  # fmt: skip
+    other = None if calibration is None else {"name": calibration[0].name, "fingerprint": calibration[0].fingerprint}
+    return {
+        "kind": "authors",
+        "command": command or f"author_audit({data.name!r}, {author!r})",
+        "data": {"name": data.name, "rows": len(data), "fingerprint": data.fingerprint},
+        "split": None if split is None else {"name": split.name, "sizes": split.sizes},
+        "settings": {"author": author, "calibration": other, **measured},
+        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "finished": None,
+    }

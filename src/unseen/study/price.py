@@ -1,0 +1,293 @@
+"""The price of leaks: what a score is without them, from the leaked rows to the report."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen import api
+from unseen.audits.leaks import leak
+from unseen.audits.price import price_findings, price_on_test, random_removals, removable
+from unseen.audits.subject import GROUPINGS, LIKENESSES, Subject
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.evaluation.runs import Run, fall, level
+from unseen.reports.price_page import write_price_page
+from unseen.seeding import generator
+from unseen.splits.partition import versions
+from unseen.store import atomic, write_findings, write_json, write_measurements
+from unseen.store.files import csv_rows, harmless
+from unseen.store.results import Results
+from unseen.study.arms import Arm, answers
+from unseen.study.folder import RunFolder
+from unseen.study.job import package_versions
+from unseen.study.spaces import Model
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+KINDS = (*LIKENESSES, *GROUPINGS)
+TOGETHER = "all kinds"
+DEV = 0.1
+"""Share of the training rows that serve for tuning where a split has none for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """The rows of one kind of leak, as masks over the rows of the dataset."""
+
+    kind: str
+    test: Mask
+    """Test rows with a counterpart in training."""
+    train: Mask
+    """Their counterparts in train and dev."""
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """How leaks are priced."""
+
+    model: Model | None = field(default_factory=lambda: Model("logistic"))
+    """What is trained with and without the leaked rows; None: nothing is."""
+    metric: str = "f1.macro"
+    seeds: int = 3
+    """Trainings of everything that is trained."""
+    repeats: int = 5
+    """Random removals for each of them."""
+    units: str | None = None
+    """Attribute whose values are drawn together in intervals."""
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        metric_of(self.metric)
+        if self.seeds < 1 or self.repeats < 1:
+            raise InputError("seeds and repeats are at least 1", got=f"{self.seeds} and {self.repeats}")
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What the leaks of a split buy."""
+
+    measurements: tuple[Measurement, ...]
+    findings: tuple[Finding, ...]
+    report: Path | None = None
+
+
+def find_leaks(subject: Subject, kinds: Sequence[str] | None = None) -> list[Leaked]:
+    """The leaks of these kinds, and of several the rows of any; by default of all kinds that can be looked for."""
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise UnknownNameError.of("kind of leak", kind, KINDS)
+    found = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
+    blind = [kind for kind, each in found.items() if each is None]
+    if kinds and blind:
+        raise InputError(
+            f"leaks cannot be looked for: {', '.join(blind)}",
+            expected="a column for each, e.g. --author COLUMN; vectors for semantic",
+        )
+    there = [each for each in found.values() if each is not None]
+    named = [Leaked(each.kind, subject.mask(each.test), subject.mask(each.train)) for each in there]
+    if sum(each.test.any() for each in named) < 2:
+        return named
+    test, train = (np.logical_or.reduce([getattr(each, side) for each in named]) for side in ("test", "train"))
+    return [*named, Leaked(TOGETHER, test, train)]
+
+
+def price(
+    data: Dataset,
+    split: Split,
+    leaks: Sequence[Leaked],
+    how: Pricing | None = None,
+    *,
+    predictions: Predictions | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    command: str | None = None,
+) -> Priced:
+    """What each kind of leak buys: on the test side from answers alone, on the train side by training again.
+
+    With `predictions` the test side is about these; otherwise about the models that are trained. Without `out`
+    nothing is written.
+    """
+    how, cut = how or Pricing(), split.of(data)
+    if how.model is None and predictions is None:
+        raise InputError("a price needs a model to train or predictions")
+    if not len(cut.rows("test")) or not len(cut.rows("train")):
+        raise InputError(f"the split {split.name!r} needs a train and a test part", got=str(cut.sizes))
+    if out is None:
+        rows, findings = _priced(data, cut, leaks, how, predictions, None, workers)
+        return Priced(tuple(rows), tuple(findings))
+    folder = RunFolder(out)
+    with folder.locked():
+        about = _about(data, split, leaks, how, predictions, command)
+        write_json(folder / "run.json", about)
+        rows, findings = _priced(data, cut, leaks, how, predictions, folder.results, workers)
+        write_measurements(rows, folder / "measurements.csv")
+        write_findings(findings, folder / "findings.csv")
+        _write_leaks(data, leaks, folder / "leaks.csv")
+        write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
+        return Priced(tuple(rows), tuple(findings), write_price_page(folder.path))
+
+
+def _priced(
+    data: Dataset,
+    split: Split,
+    leaks: Sequence[Leaked],
+    how: Pricing,
+    predictions: Predictions | None,
+    results: Results | None,
+    workers: int,
+) -> tuple[list[Measurement], list[Finding]]:
+    rows = [row for each in leaks for row in _counts(split, each)]
+    test = _in_order(data, split.rows("test"))
+    said: dict[Trained, Predictions] = {}
+    if how.model is not None and any(each.test.any() for each in leaks):
+        arms = _arms(data, split, test, leaks, how)
+        found = answers(list(arms.values()), how.model, results, workers=workers)
+        said = {name: found[arm.name]["test"] for name, arm in arms.items()}
+    models = [predictions] if predictions is not None else [each for name, each in said.items() if name.is_whole]
+    for each in leaks if models else ():
+        rows += price_on_test(
+            data, models, test, each.test[test], how.metric, tags={"leak": each.kind}, units=how.units, seed=how.seed
+        )
+        rows += _on_train(data, test, each, said, how)
+    return rows, price_findings(rows, how.metric)
+
+
+class Trained(NamedTuple):
+    """Which rows a training had, and its seed."""
+
+    kind: str
+    """Kind of leak; empty for the training on all rows."""
+    removed: str
+    """`nothing`, `leaked` or `random` rows."""
+    seed: int
+    repeat: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was removed."""
+        return self.removed == "nothing"
+
+
+def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how: Pricing) -> dict[Trained, Arm]:
+    """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
+    pool, is_dev = _pool(data, split, how.seed)
+    asked = {"test": data.take(test)}
+
+    def arm(name: Trained, kept: Mask) -> Arm:
+        train, dev = (data.take(pool[kept & side]) for side in (~is_dev, is_dev))
+        said = " ".join(str(each) for each in (*name[:3], name.repeat) if each != "")
+        return Arm(said, train, dev, asked, name.seed)
+
+    found = {}
+    for seed in range(how.seed, how.seed + how.seeds):
+        whole = Trained("", "nothing", seed)
+        found[whole] = arm(whole, np.ones(len(pool), bool))
+        for each in leaks:
+            leaked, strata = each.train[pool], data.labels[pool] * 2 + is_dev
+            if not each.test.any() or not removable(data.labels[pool[~is_dev]], leaked[~is_dev]):
+                continue
+            name = Trained(each.kind, "leaked", seed)
+            found[name] = arm(name, ~leaked)
+            draws = random_removals(strata, leaked, how.repeats, generator(how.seed, "price", each.kind, seed))
+            for repeat, removed in enumerate(np.concatenate(list(draws)), start=1):
+                name = Trained(each.kind, "random", seed, repeat)
+                found[name] = arm(name, ~removed)
+    return found
+
+
+def _pool(data: Dataset, split: Split, seed: int) -> tuple[Rows, Mask]:
+    """The rows of train and dev in the order of their ids, and which are for tuning; drawn where the split has none."""
+    train, dev = split.rows("train"), split.rows("dev")
+    if not len(dev):
+        drawn = api.split(data.take(train), "random", test=DEV, seed=seed)
+        train, dev = train[drawn.rows("train")], train[drawn.rows("test")]
+    pool = _in_order(data, np.concatenate([train, dev]))
+    return pool, np.isin(pool, dev)
+
+
+def _on_train(
+    data: Dataset, test: Rows, leaked: Leaked, said: Mapping[Trained, Predictions], how: Pricing
+) -> list[Measurement]:
+    """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
+    runs = {
+        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=how.units)
+        for name, each in said.items()
+        if name.kind == leaked.kind
+    }
+    found: list[Measurement] = []
+    where = leaked.test[test]
+    for rows, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
+        if not runs or not chosen.any():
+            continue
+        sides = {
+            removed: [run.only(chosen) for name, run in runs.items() if name.removed == removed]
+            for removed in ("random", "leaked")
+        }
+        tags = {"side": "train", "leak": leaked.kind, "rows": rows}
+        for removed, some in sides.items():
+            found += level(some, how.metric, tags={**tags, "removed": removed}, seed=how.seed)
+        cost = fall(sides["random"], sides["leaked"], how.metric, tags=tags, seed=how.seed)
+        found.append(replace(cost, metric=f"price.{how.metric}"))
+    return found
+
+
+def _drawn_as(name: Trained) -> int:
+    """The seed that intervals draw: each random removal is one of its own, because removals differ like seeds do."""
+    return -(name.seed * 1000 + name.repeat) if name.removed == "random" else name.seed
+
+
+def _counts(split: Split, leaked: Leaked) -> list[Measurement]:
+    """How many rows leak, of each side."""
+    trained = np.concatenate([split.rows("train"), split.rows("dev")])
+    sides = {"test": (leaked.test, split.rows("test")), "train": (leaked.train, trained)}
+    return [
+        Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={"leak": leaked.kind, "side": side})
+        for side, (where, rows) in sides.items()
+    ]
+
+
+def _write_leaks(data: Dataset, leaks: Sequence[Leaked], path: Path) -> None:
+    """The ids of all leaked rows: kind, side, id."""
+    ids = data.ids.to_pylist()
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write_row = csv_rows(file)
+        write_row(["leak", "side", "id"])
+        for each in leaks:
+            for side, where in (("test", each.test), ("train", each.train)):
+                for row in np.flatnonzero(where).tolist():
+                    write_row([each.kind, side, harmless(ids[row])])
+
+
+def _about(
+    data: Dataset, split: Split, leaks: Sequence[Leaked], how: Pricing, predictions: Predictions | None,
+    command: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    model = None if how.model is None else how.model.described
+    return {
+        "kind": "price",
+        "command": command or f"price({data.name!r}, {split.name!r}, {[each.kind for each in leaks]})",
+        "data": {"name": data.name, "rows": len(data), "fingerprint": data.fingerprint},
+        "split": {"name": split.name, "sizes": split.sizes},
+        "settings": {
+            "metric": how.metric, "model": model, "seeds": how.seeds, "repeats": how.repeats, "units": how.units,
+            "seed": how.seed, "predictions": predictions is not None,
+        },
+        "leaks": [each.kind for each in leaks],
+        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "finished": None,
+    }  # fmt: skip
+
+
+def _in_order(data: Dataset, rows: Rows) -> Rows:
+    """These rows in the order of their ids, so that the order of the file decides nothing."""
+    names = np.asarray(data.ids.to_pylist(), dtype=object)[rows]
+    return rows[np.argsort(names, kind="stable")]

@@ -1,0 +1,236 @@
+"""Trained on one dataset, tested on another, from data to report."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.reports.transfer_page import write_transfer_page
+from unseen.splits.partition import versions
+from unseen.store import write_json
+from unseen.store.files import file_name
+from unseen.study.arms import Arm, answers
+from unseen.study.folder import RunFolder
+from unseen.study.graph import timings
+from unseen.study.job import package_versions
+from unseen.study.spaces import Model
+from unseen.study.transfer.corpus import Corpus
+from unseen.study.transfer.entries import Datasets, Entry, read_datasets
+from unseen.study.transfer.members import Member, check_positive, members
+from unseen.study.transfer.overlap import overlap_findings, overlaps
+from unseen.study.transfer.publishing import publish
+from unseen.study.transfer.scores import Answers, matrix
+from unseen.study.transfer.training_sets import Extras, TrainingSet, training_sets
+from unseen.types import Dataset, Finding, Measurement
+
+TEST = 0.2
+"""Share of the rows for testing, where no split is published."""
+MOST_SEEDS = 20
+Given = Mapping[str, Entry | Dataset | str] | Datasets | str | Path
+
+
+@dataclass(frozen=True)
+class TransferPlan:
+    """What a run will do."""
+
+    texts: Mapping[str, Mapping[str, int]]
+    """Rows per part, by dataset."""
+    training_sets: Mapping[str, int]
+    """Training rows by name."""
+    trainings: int
+    done: int
+
+
+@dataclass(frozen=True)
+class Transferred:
+    """A finished run."""
+
+    folder: Path
+    report: Path
+    level: str
+    """ok or warn."""
+    verdict: tuple[str, ...]
+    """The answer in a sentence, then what it rests on."""
+    measurements: tuple[Measurement, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Everything that is settled before the first training."""
+
+    corpus: Corpus
+    sets: Sequence[TrainingSet]
+    model: Model
+    seeds: Sequence[int]
+
+    @property
+    def arms(self) -> dict[tuple[str, int], Arm]:
+        """The trainings, by training set and seed."""
+        found = {}
+        for each in self.sets:
+            train, dev = (self.corpus.data.take(rows) for rows in (each.train, each.dev))
+            for seed in self.seeds:
+                found[each.name, seed] = Arm(f"{each.name}, seed {seed}", train, dev, self.corpus.tests, seed)
+        return found
+
+
+def transfer(
+    datasets: Given,
+    *,
+    model: str = "minilm",
+    params: Mapping[str, Any] | None = None,
+    labels: Sequence[str] | None = None,
+    positive: str | None = None,
+    seeds: int = 3,
+    seed: int = 42,
+    test: float | None = None,
+    groups: str | None = None,
+    merge: bool = False,
+    cap: int | None = None,
+    cap_by: str | None = None,
+    matched: bool = False,
+    out: str | Path = "out",
+    workers: int = 1,
+    command: str | None = None,
+    announce: Callable[[TransferPlan], None] | None = None,
+) -> Transferred:
+    """Train on each dataset, test on each, and measure how much of a score is left elsewhere.
+
+    `datasets` is a TOML file (`read_datasets`), or datasets by name: an `Entry`, a Dataset, or what `unseen.load`
+    loads. `labels` are the labels of all of them, in order; without, all must have the same. Each is trained on
+    `seeds` times, on one and the same split; `test` is the share for testing (0.2) where none is published. `groups`
+    is the attribute that stays on one side where an entry names none. `merge` adds a training on all together, `cap`
+    trainings on at most so many texts per group (`cap_by`) and label, `matched` cuts every training set to the size
+    of the smallest. Called again with the same folder, it goes on where it stopped.
+    """
+    given = _given(datasets, labels, positive, groups)
+    chosen, extras = _settled(model, params, seeds), Extras(merge, cap, cap_by, matched)
+    share = _share(given, test)
+    found = members(given.entries, given.labels, also=[cap_by] if cap_by else [], test=share, seed=seed)
+    corpus = Corpus.of(found)
+    check_positive(given.positive, corpus.data.label_names)
+    sets, findings = training_sets(corpus, extras, seed)
+    _refuse_same_files([each.name for each in sets])
+    work = Work(corpus, sets, chosen, range(seed, seed + seeds))
+    folder = RunFolder(out)
+    with folder.locked():
+        settings = {"labels": corpus.data.label_names, "positive": given.positive, "test": share, "seed": seed}
+        about = _about(work, settings | {"seeds": seeds} | asdict(extras) | {"params": dict(params or {})}, command)
+        write_json(folder / "run.json", about)
+        return _done(work, about, findings, folder, workers, announce, seed)
+
+
+def _done(
+    work: Work, about: dict[str, Any], findings: Sequence[Finding], folder: RunFolder, workers: int,
+    announce: Callable[[TransferPlan], None] | None, seed: int,
+) -> Transferred:  # fmt: skip
+    arms = work.arms
+    steps = [arm.step(work.model) for arm in arms.values()]
+    if announce is not None:
+        announce(_plan(work, len({step.key for step in steps}), folder, [step.key for step in steps]))
+    overlapping = overlaps(work.corpus, work.sets, seed)
+    said = answers(list(arms.values()), work.model, folder.results, workers=workers)
+    asked: Answers = {place: said[arm.name] for place, arm in arms.items()}
+    rows = matrix(work.corpus, work.sets, asked, overlapping, seed).measurements()
+    judged = [*overlap_findings(work.corpus, overlapping), *findings]
+    publish(work.corpus, asked, rows, judged, folder)
+    about |= {
+        "timings": timings(steps, folder.results),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    write_json(folder / "run.json", about)
+    report, verdict = write_transfer_page(folder.path)
+    sentences = (verdict.headline, *verdict.sentences)
+    return Transferred(folder.path, report, verdict.level, sentences, tuple(rows), tuple(judged))
+
+
+def _given(
+    datasets: Given, labels: Sequence[str] | None, positive: str | None, groups: str | None
+) -> Datasets:  # fmt: skip
+    """The datasets and their labels, whichever way they were said."""
+    if isinstance(datasets, str | Path):
+        datasets = read_datasets(datasets)
+    if not isinstance(datasets, Datasets):
+        entries = {name: each if isinstance(each, Entry) else Entry(each) for name, each in datasets.items()}
+        datasets = Datasets(entries)
+    if labels is not None and datasets.labels is not None:
+        raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
+    entries = {
+        name: each if each.groups or groups is None else replace(each, groups=groups)
+        for name, each in datasets.entries.items()
+    }
+    if groups is not None and all(each.groups for each in datasets.entries.values()):
+        raise InputError("groups has no effect: every dataset names its own", fix="leave it out")
+    declared = datasets.labels if labels is None else tuple(labels)
+    return Datasets(entries, declared, datasets.positive if positive is None else positive)
+
+
+def _share(given: Datasets, test: float | None) -> float:
+    if test is not None and all(each.split is not None for each in given.entries.values()):
+        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
+    return TEST if test is None else test
+
+
+def _settled(model: str, params: Mapping[str, Any] | None, seeds: int) -> Model:
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InputError("seeds is how many trainings there are of each kind", expected="1 to 20", got=str(seeds))
+    chosen = Model(model, dict(params or {}))
+    chosen.recipe()
+    return chosen
+
+
+def _refuse_same_files(names: Sequence[str]) -> None:
+    files = [file_name(name).casefold() for name in names]
+    for place, name in enumerate(names):
+        if files.index(files[place]) < place:
+            raise InputError(
+                f"the files of {name!r} and {names[files.index(files[place])]!r} would have one name",
+                fix="name the datasets otherwise",
+            )
+
+
+def _plan(work: Work, trainings: int, folder: RunFolder, keys: Sequence[str]) -> TransferPlan:
+    texts = {each.name: each.parts.sizes for each in work.corpus.members}
+    sets = {each.name: len(each.train) for each in work.sets}
+    return TransferPlan(texts, sets, trainings, sum(folder.results.has(key) for key in dict.fromkeys(keys)))
+
+
+def _about(work: Work, settings: Mapping[str, Any], command: str | None) -> dict[str, Any]:
+    return {
+        "kind": "transfer",
+        "command": command or f"unseen.study.transfer.transfer({work.corpus.names}, model={work.model.use!r}, …)",
+        "model": work.model.use,
+        "settings": dict(settings),
+        "datasets": {each.name: _of_member(work.corpus, each) for each in work.corpus.members},
+        "training_sets": {
+            each.name: {
+                "of": each.of, "rows": len(each.train), "dev": len(each.dev), "uncapped": each.uncapped,
+                "counts": work.corpus.data.take(each.train).label_counts,
+            }
+            for each in work.sets
+        },
+        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "host": {"system": platform.system(), "machine": platform.machine()},
+        "timings": [],
+        "finished": None,
+    }  # fmt: skip
+
+
+def _of_member(corpus: Corpus, member: Member) -> dict[str, Any]:
+    source = member.entry.source
+    return {
+        "source": source.name if isinstance(source, Dataset) else Path(source).name,
+        "rows": len(member.data),
+        "map": dict(member.entry.map),
+        "left_out": dict(member.left_out),
+        "groups": member.entry.groups,
+        "split": None if member.entry.split is None else Path(member.entry.split).name,
+        "counts": corpus.sizes(member.name),
+        "fingerprint": member.data.fingerprint,
+    }

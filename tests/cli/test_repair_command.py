@@ -1,0 +1,110 @@
+"""`unseen repair`: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unseen import load, read_split
+from unseen.repairs import repairing
+from unseen.types import Finding
+
+Run = Callable[..., Any]
+POSTS = "posts.csv --id id -a user -a part"
+
+
+@pytest.fixture
+def leaky_folder(folder: Path, write_posts: Run) -> Path:
+    """Posts of which three repeat another, one of them with another label; a published split."""
+
+    def edit(number: int, row: dict[str, str]) -> dict[str, str]:
+        copies = {11: "rain again", 10: "Rain again!", 12: "rain again", 20: "soup", 21: "soup"}
+        labels = {10: "loud", 11: "loud", 12: "calm", 20: "calm", 21: "calm"}
+        return {"text": copies[number], "label": labels[number]} if number in copies else {}
+
+    write_posts(folder / "posts.csv", edit=edit)
+    (folder / "published.csv").write_text(
+        "\n".join(["id,part", *(f"p{number:02},{'test' if number % 5 == 0 else 'train'}" for number in range(60))])
+    )
+    return folder
+
+
+@pytest.fixture
+def repaired(unseen: Run) -> Run:
+    """`repaired("--dedupe exact …")` runs the command on the posts."""
+    return lambda options: unseen("repair", *shlex.split(f"{POSTS} {options}"))
+
+
+def test_a_published_split_is_repaired_and_told(leaky_folder: Path, repaired: Run) -> None:
+    answer = repaired("published.csv --groups user --dedupe normalised --conflicts drop --minimal drop -o fixed.csv")
+    assert answer.code == 0, answer.err
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert ["author", "fail", "(12)", "ok"] in lines
+    assert ["normalised_duplicates", "fail", "(2)", "ok"] in lines
+    assert "note: 3 rows in 1 groups have the same text with different labels; all of them were dropped" in answer.out
+    assert "written: fixed.csv, fixed.changes.csv, fixed.audit.json" in answer.out
+    parts = read_split("fixed.csv", load("posts.csv", id="id"))
+    assert parts.sizes == {"train": 2, "test": 11, "unused": 47}
+
+
+def test_json_has_split_changes_and_audits(leaky_folder: Path, repaired: Run) -> None:
+    answer = repaired("--groups user --dedupe near --test 10 --cap 2 --column author=user -o fixed.csv --json -q")
+    content = json.loads(answer.out)
+    assert content["name"] == "fixed"
+    assert content["sizes"]["test"] == 10
+    assert content["certificate"]["groups"]["on_both_sides"] == 0
+    assert content["changes"].keys() == {"dropped"}
+    assert content["before"] == content["remaining"] == []
+    assert {each["check"] for each in content["after"]} >= {"author", "near_duplicates"}
+    assert content["files"].keys() == {"split", "changes", "audit"}
+    assert answer.err == ""
+
+
+def test_a_relabelled_dataset_can_be_loaded_with_the_split(leaky_folder: Path, repaired: Run, unseen: Run) -> None:
+    answer = repaired("published.csv --conflicts relabel -o fixed.csv")
+    assert "relabelled" in answer.out
+    said = answer.out.splitlines()[-1].strip()
+    assert said == "--id id --labels calm,loud"
+    assert unseen("analyse", "fixed.data.parquet", "fixed.csv", *shlex.split(said)).code == 0
+    assert unseen("analyse", "posts.csv", "fixed.csv", "--id", "id").code == 2
+
+
+def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = Finding("exact_duplicates", "fail", "2 of 12 test texts stand verbatim in the training part.", 2)
+    monkeypatch.setattr(repairing, "audited", lambda *given: (left,))
+    answer = repaired("published.csv --dedupe exact")
+    assert answer.code == 1
+    assert f"still there: {left.message}" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "fragments"),
+    [
+        ("published.csv", ["cannot be done as asked", "nothing to repair"]),
+        ("published.csv --groups usr", ["'usr' is missing; did you mean 'user'?"]),
+        ("--groups user --minimal move --keep train", ["minimal has no effect", "keep has no effect"]),
+        ("--groups user --test 1", ["--test must be a share between 0 and 1"]),
+        ("--dedupe close", ["no choice for dedupe is called 'close'", "exact, normalised, near"]),
+        ("--groups user --column author", ["--column author is not a pair"]),
+        ("--groups user --column writer=user", ["no role is called 'writer'"]),
+        ("nowhere.csv --dedupe exact", ["nowhere.csv"]),
+        ("--groups user -o fixed.txt", ["does not end in .csv"]),
+        ("--groups user -o posts.csv", ["posts.csv is not a file of unseen's and would be overwritten"]),
+        ("--groups user -o mine.csv", ["mine.changes.csv would be overwritten"]),
+    ],
+)
+def test_wrong_input_is_told_and_nothing_is_written(
+    options: str, fragments: list[str], leaky_folder: Path, repaired: Run
+) -> None:
+    Path("mine.changes.csv").write_text("mine")
+    before = {path: path.read_bytes() for path in leaky_folder.iterdir()}
+    answer = repaired(options)
+    assert answer.code == 2
+    for fragment in fragments:
+        assert fragment in answer.err
+    assert {path: path.read_bytes() for path in leaky_folder.iterdir()} == before
