@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unseen.api import analyse, audit, compare, encode, folds, load, predict, score, split, train
+    from unseen.audits.pipelines import audit_pipeline
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.models import open_model
     from unseen.repairs import repair
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse", "audit"),
+    "unseen.audits.pipelines": ("audit_pipeline",),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.models": ("open_model",),
     "unseen.repairs": ("repair",),
@@ -50,6 +52,7 @@ __all__ = [
     "UnseenWarning",
     "analyse",
     "audit",
+    "audit_pipeline",
     "compare",
     "compare_runs",
     "encode",

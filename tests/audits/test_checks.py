@@ -14,7 +14,6 @@ from tiny_data import build
 from unseen import load, split
 from unseen.audits import Audit, Subject, audit
 from unseen.audits.checks import CHECKS
-from unseen.audits.checks.copies import on_both_sides
 from unseen.errors import InputError, UnknownNameError
 from unseen.types import Dataset, Finding, Split
 
@@ -77,13 +76,6 @@ def test_copies_with_other_labels_are_counted_across() -> None:
         labels=["no", "no", "yes", "no"],
     )
     assert (one(of, "conflicting_labels").count, one(of, "conflicting_labels").evidence) == (1, ("2",))
-
-
-@pytest.mark.parametrize(("share", "copies"), [(0.15, 3), (0.3, 2), (0.5, 5)])
-def test_the_probability_of_both_sides_is_that_of_drawing(share: float, copies: int) -> None:
-    drawn = np.random.default_rng(1).random((200_000, copies)) < share
-    both = (drawn.any(axis=1) & ~drawn.all(axis=1)).mean()
-    assert on_both_sides(share, copies) == pytest.approx(both, abs=0.005)
 
 
 def test_oversampling_before_the_split_is_what_chance_expects() -> None:

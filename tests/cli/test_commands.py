@@ -20,6 +20,8 @@ import pytest
 import typer
 
 from unseen import __version__, load, read_split
+from unseen.audits.checks import CHECKS
+from unseen.audits.pipelines.examples import EXAMPLES
 from unseen.cli import app
 from unseen.evaluation import METRICS
 from unseen.functional import load_suite
@@ -280,7 +282,8 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     lines = do("ls").out.splitlines()
     assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
-    assert names == [*(f"{name}.v1" for name in (*ENCODERS, *SPLITTERS, *RECIPES, *PERTURBATIONS)), *METRICS]
+    known = (*ENCODERS, *SPLITTERS, *RECIPES, *PERTURBATIONS, *CHECKS, *EXAMPLES)
+    assert names == [*(f"{name}.v1" for name in known), *METRICS]
     assert all(len(line.split()) > 3 for line in lines)
     assert list(json.loads(do("ls splitters --json").out)) == ["splitters"]
 
@@ -331,7 +334,10 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
     elsewhere = {("demo",), ("data", "fetch"), ("track",), ("suite", "holdout")}  # long, or not without others
     tried = [words for words in COMMANDS if words not in elsewhere and words[0] != "corpus"]
-    flow = ["stress", "run", "train", "encode", "split", "predict", "score", "analyse", "check", "bias", "report"]
+    flow = [
+        "stress", "run", "train", "encode", "split", "predict", "score", "analyse", "audit", "audit-pipeline", "price",
+        "authors", "repair", "check", "bias", "report",
+    ]  # fmt: skip
     assert tried[: len(flow)] == [(name,) for name in flow]
     data = load(folder / "posts.csv")
     lines = ["id,prediction", *(f"{name},{data.label_names[0]}" for name in data.ids.to_pylist())]
@@ -341,6 +347,8 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     )
     (folder / "cases.csv").write_text("functionality,id,text,label\nplain,1,a b,fine\nplain,2,c d,bad\n")
     (folder / "kitchen.toml").write_text(KITCHEN)
+    (folder / "gold.csv").write_text("id,valid\np00,yes\np01,no\n")
+    shutil.copy(folder / "posts.csv", folder / "others.csv")
     for words in tried:
         assert do(example(words).removeprefix("unseen ")).out
         if words == ("stress",):

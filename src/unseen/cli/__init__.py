@@ -14,8 +14,10 @@ import typer
 from unseen.cli import (
     analyse,
     audit,
+    audit_pipeline,
     authors,
     bias,
+    card,
     check,
     compare,
     corpus,
@@ -24,6 +26,7 @@ from unseen.cli import (
     encode,
     export,
     holdout,
+    items,
     ls,
     predict,
     price,
@@ -77,6 +80,7 @@ app.command()(predict.predict)
 app.command()(score.score)
 app.command()(analyse.analyse)
 app.command()(audit.audit)
+app.command("audit-pipeline")(audit_pipeline.audit_pipeline)
 app.command()(price.price)
 app.command()(authors.authors)
 app.command()(repair.repair)
@@ -89,7 +93,9 @@ app.command()(transfer.transfer)
 app.command()(export.export)
 suite.app.command("holdout")(holdout.holdout)
 app.add_typer(suite.app, name="suite")
+app.add_typer(items.app, name="items")
 app.add_typer(data.app, name="data")
+app.add_typer(card.app, name="card")
 app.add_typer(corpus.app, name="corpus")
 app.command()(ls.ls)
 

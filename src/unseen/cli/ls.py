@@ -12,15 +12,17 @@ from unseen.errors import UnknownNameError
 
 def ls(
     kind: Annotated[
-        str | None, typer.Argument(help="encoders, splitters, recipes, perturbations, checks, metrics. (default: all)")
+        str | None,
+        typer.Argument(help="encoders, splitters, recipes, perturbations, checks, pipelines, metrics. (default: all)"),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List encoders, splitters, recipes, perturbations, checks and metrics.
+    """List encoders, splitters, recipes, perturbations, checks, pipelines and metrics.
 
     Example: unseen ls splitters
     """
     from unseen.audits.checks import CHECKS
+    from unseen.audits.pipelines.examples import EXAMPLES
     from unseen.evaluation import METRICS
     from unseen.functional.perturbations import PERTURBATIONS
     from unseen.representations import ENCODERS
@@ -29,7 +31,7 @@ def ls(
 
     registries = {
         "encoders": ENCODERS, "splitters": SPLITTERS, "recipes": RECIPES, "perturbations": PERTURBATIONS,
-        "checks": CHECKS,
+        "checks": CHECKS, "pipelines": EXAMPLES,
     }  # fmt: skip
     kinds = [*registries, "metrics"]
     if kind is not None and kind not in kinds:

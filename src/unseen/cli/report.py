@@ -22,14 +22,17 @@ def report(
     from unseen.reports.audit_page import is_audit
     from unseen.reports.author_page import is_author_audit
     from unseen.reports.check_page import is_check
+    from unseen.reports.item_effect_page import is_item_effect
     from unseen.reports.learning import is_learning
     from unseen.reports.price_page import is_price
     from unseen.reports.study import is_study
     from unseen.reports.transfer import is_transfer
+    from unseen.reports.validation_page import is_validation_run
 
     kinds = {
         is_study: _of_study, is_check: _of_check, is_learning: _of_learning, is_audit: _of_audit,
         is_transfer: _of_transfer, is_price: _of_price, is_author_audit: _of_authors,
+        is_item_effect: _of_item_effect, is_validation_run: _of_validation,
     }  # fmt: skip
     write = next((each for is_kind, each in kinds.items() if is_kind(run)), _of_stress)
     page, level, said = write(run)
@@ -110,3 +113,18 @@ def _of_authors(run: Path) -> tuple[Path, str, list[str]]:
     page = write_author_page(run)
     found = author_section(read_measurements(run / "measurements.csv"), read_findings(run / "findings.csv"))
     return page, found["level"], [each.message for each in found["findings"]]
+
+
+def _of_item_effect(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.item_effect_page import headline, worst_level, write_item_effect_page
+    from unseen.store import read_findings
+
+    page, findings = write_item_effect_page(run), read_findings(run / "findings.csv")
+    return page, worst_level(findings), headline(findings)
+
+
+def _of_validation(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.validation_page import write_validation_page
+
+    page, verdict = write_validation_page(run)
+    return page, verdict.level, [verdict.headline, *verdict.sentences]

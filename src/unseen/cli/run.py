@@ -32,20 +32,26 @@ def run(
 ) -> None:
     """Run a grid of experiments: data × models × spaces × splits × seeds, each step once, resumable.
 
+    A file with kind = "validation" compares leaking with corrected protocols instead.
+
     Example: unseen run study.toml --plan
     """
     from unseen import study as studies
     from unseen.engines import ENGINES
+    from unseen.study import validation
 
+    plan_of, run_of = studies.plan_study, studies.run_study
+    if validation.is_validation(study):
+        plan_of, run_of = validation.plan_validation, validation.run_validation
     chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
     if plan:
         with notes(quiet):
-            found, steps = studies.plan_study(study, store=store)
+            found, steps = plan_of(study, store=store)
         _tell_plan(found, steps, as_json, quiet)
         return
     announce = None if quiet else lambda found: typer.echo(described(found), err=True)
     with notes(quiet), progress(quiet):
-        done = studies.run_study(
+        done = run_of(
             study, engine=chosen, out=out or Path("out") / study.stem, store=store,
             command=shlex.join(["unseen", *sys.argv[1:]]), announce=announce,
         )  # fmt: skip

@@ -14,6 +14,7 @@ from unseen.store import read_findings, read_json, read_measurements, write_text
 from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
+KINDS = ("audit", "pipeline-audit")
 LEAKED = {
     "exact": "same text",
     "normalised": "same but for trifles",
@@ -29,8 +30,8 @@ LEAKED = {
 
 
 def is_audit(folder: str | Path) -> bool:
-    """Whether a run folder holds an audit."""
-    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "audit"
+    """Whether a run folder holds an audit, of data or of a pipeline."""
+    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] in KINDS
 
 
 def write_audit_page(folder: str | Path) -> Path:

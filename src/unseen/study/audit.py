@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.audits.audit import Audit, audit
+from unseen.audits.pipelines import PipelineAudit
 from unseen.audits.subject import Subject
 from unseen.errors import UnknownNameError
 from unseen.reports.audit_page import write_audit_page
@@ -18,6 +19,7 @@ from unseen.store import atomic, write_findings, write_json, write_measurements
 from unseen.store.files import csv_rows, harmless
 from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
+from unseen.types import Dataset
 
 FAIL_ON = {"fail": ("fail",), "warn": ("fail", "warn"), "never": ()}
 
@@ -59,6 +61,17 @@ def audit_data(
         _write_leaks(found, subject, texts, folder / "leaks.csv")
         write_json(folder / "run.json", _about(subject, command) | {"finished": _now()})
         return Audited(found, write_audit_page(folder.path), _passed(found, fail_on))
+
+
+def write_pipeline_audit(
+    found: PipelineAudit, folder: RunFolder, data: Dataset, pipeline: str, seed: int, command: str
+) -> Path:
+    """Write findings, measurements and report of a pipeline's audit into a folder that is held; the page's path."""
+    about = _about(Subject(data, seed=seed), command) | {"kind": "pipeline-audit", "pipeline": pipeline}
+    write_findings(found.findings, folder / "findings.csv")
+    write_measurements(found.measurements, folder / "measurements.csv")
+    write_json(folder / "run.json", about | {"passed": found.passed, "finished": _now()})
+    return write_audit_page(folder.path)
 
 
 def _passed(found: Audit, fail_on: str) -> bool:

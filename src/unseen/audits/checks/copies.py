@@ -6,20 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.checks.judging import Found, examples, leaking, portion, shared, skipped
+from unseen.audits.oversampling import copies_on_both_sides
 from unseen.audits.subject import Subject
 from unseen.types import Finding
 
 Counts = npt.NDArray[np.integer]
-
-
-def on_both_sides(share: float, copies: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Probability that an item with so many copies, each put into the test part with `share`, lies on both sides.
-
-    >>> round(float(on_both_sides(0.15, 3)), 2)
-    0.38
-    """
-    n = np.asarray(copies)
-    return np.asarray(1 - share**n - (1 - share) ** n)
 
 
 def copied_items(subject: Subject) -> Found:
@@ -32,8 +23,7 @@ def copied_items(subject: Subject) -> Found:
     n, count = int((copies > 1).sum()), int(both.sum())
     if not n:
         return [shared(subject, "copied_items", 0, 0)], [Finding("copied_items", "ok", "No item was copied.")]
-    share = len(subject.test) / len(subject.used)
-    expected = float(on_both_sides(share, copies[copies > 1]).mean())
+    expected = _expected(len(subject.test) / len(subject.used), copies[copies > 1])
     rows = subject.test[both[items[subject.test]]]
     said = (
         f"{portion(count, n, 'items with copies')} lie on both sides; copying them before a random split would put "
@@ -43,6 +33,12 @@ def copied_items(subject: Subject) -> Found:
     advice = "" if level == "ok" else "Copy rows of the training part only, after the split."
     found = [shared(subject, "copied_items", count, n, expected=round(expected, 4))]
     return found, [Finding("copied_items", level, said, count, examples(subject, rows), advice)]
+
+
+def _expected(share: float, copies: Counts) -> float:
+    """Share of the items that chance would put on both sides."""
+    numbers, items = np.unique(copies, return_counts=True)
+    return sum(copies_on_both_sides(share, int(n)) * int(m) for n, m in zip(numbers, items, strict=True)) / len(copies)
 
 
 def _items(subject: Subject) -> Counts:

@@ -1,0 +1,95 @@
+"""What scraping leaves behind: markup, cut-off endings, dates, other languages, mis-read bytes, bare links.
+
+After section 3 of Keleg et al. (2022), without a part-of-speech tagger: `ends_open` knows a closed list of English
+words, and tags are those of HTML, so that a placeholder such as <user> is none.
+"""
+
+from __future__ import annotations
+
+from unseen.audits.items.decoding import LOST, repaired
+from unseen.audits.items.language import wrong_language
+from unseen.audits.items.rule import HANDLE, LINK, Items, Mask, Rule, matches
+
+PACK = "scrape-noise"
+FEW_WORDS = 3
+TAGS = (
+    "a|abbr|article|aside|audio|b|big|blockquote|body|br|button|center|cite|code|dd|del|div|dl|dt|em|embed|"
+    "figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|link|main|"
+    "meta|nav|object|ol|option|p|param|pre|q|s|samp|script|section|select|small|span|strike|strong|style|sub|sup|"
+    "svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video"
+)
+HTML = rf"""(?i:</?(?:{TAGS})(?:\s[^<>]*)?/?>)|[a-z]+=\""""
+OPEN_WORDS = (
+    "a|an|the|every|my|your|his|its|our|their|and|or|nor|but|because|although|if|unless|until|whereas|whether|than|as"
+)
+OPEN_ENDING = rf",$|(?:^|\s)(?:{OPEN_WORDS})$"
+MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?"
+)
+DAY_NAME = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
+DAY, NUMBER, YEAR = r"(?:[12]\d|3[01]|0?[1-9])", r"(?:1[0-2]|0?[1-9])", r"(?:\d{4}|'?\d{2})"
+TIME = r"(?:,?\s+(?:at\s+)?|t)\d{1,2}:\d{2}(?::\d{2})?\s*(?:[ap]\.?m\.?|z)?"
+DATES = (
+    rf"\d{{4}}[-/.]{NUMBER}[-/.]{DAY}",
+    rf"{DAY}[-/.]{NUMBER}[-/.]{YEAR}|{NUMBER}[-/.]{DAY}[-/.]{YEAR}",
+    rf"{DAY}(?:st|nd|rd|th)?(?:\s+of)?\s+{MONTH}(?:,?\s+{YEAR})?",
+    rf"{MONTH}\s+{DAY}(?:st|nd|rd|th)?(?:,?\s+{YEAR})?|{MONTH},?\s+\d{{4}}",
+)
+DATE = rf"^{DAY_NAME}(?:{'|'.join(DATES)})(?:{TIME})?\.?$"
+
+
+def html(items: Items) -> Mask:
+    """A tag of HTML, or an attribute with its value."""
+    return matches(items.texts, HTML)
+
+
+def ends_open(items: Items) -> Mask:
+    """The last word, of a closed English list, or a comma promises more."""
+    return matches(items.lower, OPEN_ENDING)
+
+
+def is_date(items: Items) -> Mask:
+    """The whole text is a date, in figures or with an English month."""
+    return matches(items.lower, DATE)
+
+
+def too_short(items: Items) -> Mask:
+    """One to three words; a text without any is for other rules."""
+    return (items.words >= 1) & (items.words <= FEW_WORDS)
+
+
+def misdecoded(items: Items) -> Mask:
+    """UTF-8 that was read as Latin-1 or Windows-1252, or characters that were lost in reading."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = items.data.texts.cast(pa.large_string())
+    changed: Mask = pc.not_equal(texts, repaired(texts)).to_numpy(zero_copy_only=False).astype(bool)
+    return changed | matches(texts, LOST)
+
+
+def links_only(items: Items) -> Mask:
+    """Links, perhaps handles, and no word."""
+    return (items.words == 0) & matches(items.texts, LINK)
+
+
+def handles_only(items: Items) -> Mask:
+    """Handles and no word; with a link it is `links_only`."""
+    return (items.words == 0) & matches(items.texts, HANDLE) & ~matches(items.texts, LINK)
+
+
+WRONG_LANGUAGE = Rule("wrong_language", PACK, "another language", wrong_language, ("language",))
+MISDECODED = Rule("misdecoded", PACK, "bytes read in the wrong encoding", misdecoded)
+LINKS_ONLY = Rule("links_only", PACK, "nothing but links", links_only)
+HANDLES_ONLY = Rule("handles_only", PACK, "nothing but handles", handles_only)
+RULES = (
+    Rule("html", PACK, "markup", html),
+    Rule("ends_open", PACK, "cut off", ends_open, ("english",)),
+    Rule("is_date", PACK, "only a date", is_date, ("english",)),
+    Rule("too_short", PACK, "too short to say something", too_short),
+    WRONG_LANGUAGE,
+    MISDECODED,
+    LINKS_ONLY,
+    HANDLES_ONLY,
+)

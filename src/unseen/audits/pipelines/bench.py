@@ -1,0 +1,161 @@
+"""The runs of one pipeline audit: the pipeline as it is, how far it repeats itself, and what a change brings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unseen.audits.pipelines.answered import Answered, Rows
+from unseen.audits.pipelines.perturbing import ordered
+from unseen.audits.pipelines.shapes import Pipeline, split_like
+from unseen.errors import InputError
+from unseen.types import Dataset, Finding, Measurement, Split
+
+WATCHED = 5000
+"""Rows that a classifier is asked about."""
+ROUNDING = 1e-5
+"""Changes up to this may be rounding: sums in single precision depend on how rows are batched."""
+NOISY = 1e-3
+"""A pipeline whose answers differ by more than this between equal runs is not repeatable."""
+MORE_REPEATS = 2
+EVIDENCE = 10
+PLANTED, MOST_PLANTED = 80, 1000
+TESTED = 50
+"""Planted texts that should be tested."""
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """How far answers about untouched rows have moved."""
+
+    rows: Rows
+    sizes: npt.NDArray[np.float64]
+    """Largest change of a score, by row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """How far answers move between equal runs."""
+
+    largest: float
+    mean: float
+    runs: int
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether equal runs answer the same, but for rounding."""
+        return self.largest <= NOISY
+
+    @property
+    def tolerance(self) -> float:
+        """Changes up to this are not taken for changes."""
+        return max(ROUNDING, 10 * self.largest)
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A pipeline, the data and the split it is given (None where it makes its own)."""
+
+    pipeline: Pipeline
+    data: Dataset
+    split: Split | None
+    seed: int = 42
+    planted: int | None = None
+
+    @cached_property
+    def watched(self) -> Rows:
+        """Rows that a classifier is asked about."""
+        return np.sort(ordered(self.data, np.arange(len(self.data)), self.seed, "watched")[:WATCHED])
+
+    @cached_property
+    def baseline(self) -> Answered:
+        """The pipeline on the data as they are."""
+        return self.run(self.data, self.split)
+
+    @cached_property
+    def equal_runs(self) -> list[Answered]:
+        """The baseline and its repetitions: one, and more where that one differs."""
+        found = [self.baseline, self.run(self.data, self.split)]
+        if not _noise(found, self).repeatable:
+            found += [self.run(self.data, self.split) for _ in range(MORE_REPEATS)]
+        return found
+
+    @cached_property
+    def noise(self) -> Noise:
+        """How far equal runs differ."""
+        return _noise(self.equal_runs, self)
+
+    @cached_property
+    def test(self) -> Rows:
+        """The test rows: those of the split, or those that the pipeline tested itself."""
+        return self.baseline.rows if self.split is None else self.split.rows("test")
+
+    @property
+    def to_plant(self) -> int:
+        """Nonsense texts to plant: so many that enough of them are tested."""
+        if self.planted is not None:
+            return self.planted
+        share = 1.0 if self.split is not None else len(self.baseline.rows) / len(self.data)
+        return int(np.clip(TESTED / max(share, 1e-9), PLANTED, MOST_PLANTED))
+
+    def run(self, data: Dataset, split: Split | None, asked: Dataset | None = None) -> Answered:
+        """The pipeline on `data`; a classifier is asked about the watched rows as they were, or about `asked`."""
+        return self.pipeline.run(data, split, self.seed, self.data.take(self.watched) if asked is None else asked)
+
+    def changed_data(self, data: Dataset, parts: npt.NDArray[np.int8] | None = None) -> Answered:
+        """The pipeline on changed data, with the split it had, or these parts."""
+        if self.split is None:
+            return self.run(data, None)
+        return self.run(data, split_like(self.split, data, self.split.parts if parts is None else parts))
+
+    def change(self, first: Answered, second: Answered, touched: Rows, old: Rows | None = None) -> Change | None:
+        """What has changed between two runs, about rows whose texts are the same; None when they tested other rows.
+
+        `old` are the positions in the data of the rows of the second run, where rows were taken out.
+        """
+        if first.classifier is not None and second.classifier is not None:
+            return Change(self.watched, np.abs(first.scores - second.scores).max(axis=1, initial=0))
+        now = second.rows if old is None else old[second.rows]
+        if self.split is None and not np.array_equal(first.rows, now):
+            return None
+        both = np.intersect1d(first.rows, now)
+        if old is None and len(both) < len(now):
+            raise InputError(f"the pipeline {self.pipeline.name} answered about other rows than before")
+        rows = np.setdiff1d(both, touched)
+        moved = np.abs(first.at(rows) - second.scores[np.searchsorted(now, rows)])
+        return Change(rows, moved.max(axis=1, initial=0))
+
+    def ids(self, rows: Rows) -> tuple[str, ...]:
+        """The first ids of `rows`, as evidence."""
+        return tuple(self.data.ids.take(pa.array(rows[:EVIDENCE])).to_pylist())
+
+    def measured(self, metric: str, value: float, n: int, experiment: str) -> Measurement:
+        """A number of this audit."""
+        tags: dict[str, str | int | float] = {
+            "pipeline": self.pipeline.name, "experiment": experiment, "seed": self.seed,
+        }  # fmt: skip
+        return Measurement(metric, value if n else None, n, tags=tags)
+
+
+Result = tuple[Finding, list[Measurement]]
+
+
+def skipped(check: str, why: str) -> Result:
+    """The finding of an experiment that could not be made."""
+    return Finding(f"pipeline.{check}", "skipped", why), []
+
+
+def _noise(runs: list[Answered], bench: Bench) -> Noise:
+    largest, mean = 0.0, 0.0
+    for place, first in enumerate(runs):
+        for second in runs[place + 1 :]:
+            change = bench.change(first, second, np.empty(0, np.intp))
+            if change is None:  # another test part: nothing is repeated
+                return Noise(np.inf, np.inf, len(runs))
+            if len(change.sizes):
+                largest, mean = max(largest, float(change.sizes.max())), max(mean, float(change.sizes.mean()))
+    return Noise(largest, mean, len(runs))

@@ -1,0 +1,39 @@
+"""YAML from strangers: no tags, no aliases, no deep nesting, no guessing of types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unseen.errors import InputError
+
+LARGEST = 1_000_000
+DEEPEST = 30
+
+
+def plain_yaml(text: str, place: str, *, typed: bool = False) -> dict[str, Any]:
+    """The mapping in `text`; every scalar a string, so that the language `no` stays one, unless `typed`."""
+    import yaml
+
+    if len(text) > LARGEST:
+        raise InputError(f"the YAML in {place} is too long", expected=f"at most {LARGEST:,} characters")
+    try:
+        _refuse_tricks(yaml.parse(text, Loader=yaml.SafeLoader), yaml, place)
+        found = yaml.load(text, Loader=yaml.SafeLoader if typed else yaml.BaseLoader)
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as cause:
+        if isinstance(cause, InputError):
+            raise
+        said = " ".join(str(cause).split())
+        raise InputError(f"{place} holds YAML that cannot be read: {said}") from cause
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+        raise InputError(f"the YAML in {place} is not a list of names and values", got=type(found).__name__)
+    return found
+
+
+def _refuse_tricks(events: Any, yaml: Any, place: str) -> None:
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise InputError(f"the YAML in {place} uses aliases", fix="write the value where it is meant")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise InputError(f"the YAML in {place} is nested too deeply", expected=f"at most {DEEPEST} levels")

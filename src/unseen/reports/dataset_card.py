@@ -1,0 +1,78 @@
+"""A card as Markdown: the social part first and shown even where nobody has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from unseen.cards.auditing import CardAudit
+from unseen.cards.card import Entry
+from unseen.cards.coverage import required
+from unseen.cards.fields import Field, fields
+from unseen.reports.markdown import escaped
+
+ORDER = ("social", "descriptive", "administrative")
+TITLES = {
+    "social": "Social impact: who is in the data, who labelled it, whom it may hurt",
+    "descriptive": "What the data is",
+    "administrative": "Rights, versions, responsibility",
+}
+
+
+def as_markdown(audit: CardAudit) -> str:
+    """The card with its coverage and findings; everything that comes from outside is escaped."""
+    lines = [f"# Dataset card: {escaped(audit.card.name)}", ""]
+    if audit.undocumented:
+        lines += [f"**Not documented:** {', '.join(map(escaped, audit.undocumented))}", ""]
+    lines += ["| group | required | answered | substantive |", "|---|---:|---:|---:|"]
+    lines += [
+        f"| {each.group} | {each.required} | {each.filled} | {each.substantive} |" for each in audit.coverage.values()
+    ]
+    asked = {each.id for each in required(audit.card)}
+    for group in ORDER:
+        lines += ["", f"## {TITLES[group]}", ""]
+        for about in (each for each in fields().values() if each.group == group):
+            if about.id in asked or audit.card[about.id].known:
+                lines += _answer(about, audit.card[about.id])
+    if audit.card.unplaced:
+        lines += ["", "## Said in the document, not yet in a field", ""]
+        lines += [f"- {escaped(title)}: {escaped(text)}" for title, text in audit.card.unplaced.items()]
+    lines += ["", "## Findings", "", "| level | check | what | what to do |", "|---|---|---|---|"]
+    lines += [
+        f"| {each.level} | {escaped(each.check)} | {escaped(each.message)} | {escaped(each.advice)} |"
+        for each in audit.findings
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _answer(about: Field, entry: Entry) -> Iterator[str]:
+    name = escaped(about.id)
+    if not entry.known:
+        yield f"- {name}: **unknown**. To write: {escaped(about.write)} (by {' or '.join(about.who)})"
+        return
+    where = _provenance(entry)
+    if entry.status == "not_applicable":
+        yield f"- {name}: does not apply: {escaped(entry.method)} {where}"
+    elif isinstance(entry.value, Mapping):
+        yield f"- {name} {where}"
+        yield from (f"  - {escaped(part)}: {_flat(value)}" for part, value in entry.value.items())
+    else:
+        yield f"- {name}: {_flat(entry.value)} {where}"
+    yield from (f"  - {escaped(each)}" for each in entry.evidence)
+
+
+def _flat(value: Any) -> str:
+    """A value in one line: parts of lists and objects one after another."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{escaped(name)} {_flat(each)}" for name, each in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return "; ".join(_flat(each) for each in value) or "none"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "unknown"}[value]
+    return escaped(f"{value:.4g}" if isinstance(value, float) else value)
+
+
+def _provenance(entry: Entry) -> str:
+    method = "" if entry.status == "not_applicable" else entry.method
+    told = [entry.status, entry.role or "", entry.by, entry.date, entry.source, method]
+    return f"({', '.join(escaped(each) for each in told if each)})"

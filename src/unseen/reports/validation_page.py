@@ -1,0 +1,183 @@
+"""The page of a validation study, from its folder alone: what was claimed, and what is left on new authors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.reports.formats import FORMATS, Cell, Table
+from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.tables import sorted_findings
+from unseen.reports.verdict import Verdict
+from unseen.reports.wording import amount, bounds, called, number, points, scored
+from unseen.store import read_findings, read_json, read_measurements, write_text
+from unseen.store.files import holds
+from unseen.types import Finding, Measurement
+
+PROTOCOLS = {
+    "published": "as published, leaking",
+    "random": "corrected, random folds",
+    "authors": "new authors",
+    "enriched": "new authors, enriched training",
+    "foreign": "another dataset",
+    "foreign-enriched": "another dataset, enriched training",
+}
+PRICES = {
+    "leak": "the leak",
+    "authors": "known authors",
+    "total": "leak and known authors together",
+    "foreign": "another dataset",
+    "enriched": "enriching",
+    "foreign-enriched": "enriching, on another dataset",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationRun:
+    """The folder of a validation study, read."""
+
+    folder: Path
+    about: Mapping[str, Any]
+    measurements: tuple[Measurement, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def metric(self) -> str:
+        """Id of the main metric."""
+        return str(self.about["settings"]["metric"])
+
+    def row(self, metric: str, model: str, family: str, slice_: str = "all") -> Measurement | None:
+        """One number over all seeds; None when it was not measured."""
+        wanted = {"model": model, "family": family}
+        found = (
+            row
+            for row in self.measurements
+            if row.metric == metric and row.slice == slice_ and "split" not in row.tags
+            and wanted.items() <= row.tags.items()
+        )  # fmt: skip
+        return next(found, None)
+
+
+def is_validation_run(folder: str | Path) -> bool:
+    """Whether a run folder holds a validation study."""
+    path = Path(folder) / "run.json"
+    return holds(path, {"kind"}) and read_json(path)["kind"] == "validation"
+
+
+def read_validation_run(folder: str | Path) -> ValidationRun:
+    """The validation study in `folder`."""
+    folder = Path(folder)
+    if not is_validation_run(folder):
+        raise InputError(f"{folder} does not hold a validation study", fix='unseen run STUDY with kind = "validation"')
+    rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
+    return ValidationRun(folder, read_json(folder / "run.json"), tuple(rows), tuple(findings))
+
+
+def write_validation_page(run_folder: str | Path) -> tuple[Path, Verdict]:
+    """Write `report.html` and the tables of a validation study; returns the page's path and the verdict."""
+    run = read_validation_run(run_folder)
+    tables = {"scores": score_table(run), "prices": price_table(run), "capped-tests": capped_table(run)}
+    shown = {name: table for name, table in tables.items() if table.rows}
+    for name, table in shown.items():
+        for suffix, write in FORMATS.items():
+            write_text(run.folder / "tables" / f"{name}.{suffix}", write(table))
+    said = validation_verdict(run)
+    page = environment().get_template("validation.html").render(
+        about=run.about, data=run.about["data"], verdict=said, tables=shown, findings=sorted_findings(run.findings),
+        formats=list(FORMATS), metric=called(run.metric), finished=moment(run.about.get("finished")),
+        seconds=sum(float(each["seconds"]) for each in run.about["timings"]), versions=flat(run.about.get("versions")),
+    )  # fmt: skip
+    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8")), said
+
+
+def validation_verdict(run: ValidationRun) -> Verdict:
+    """fail: a gate or a training failed, or authors are on both sides where they must not be; warn: a price is sure."""
+    sentences = [said for learner in run.about["learners"] for said in [_sentence(run, learner)] if said]
+    broken = any(each.level == "fail" and each.check != "copied before the split" for each in run.findings)
+    gates = all(each["passed"] for each in run.about["gates"])
+    prices = [run.row(f"fall.{run.metric}", learner, "total") or run.row(f"fall.{run.metric}", learner, "authors")
+              for learner in run.about["learners"]]  # fmt: skip
+    sure = any(row is not None and row.low is not None and row.low > 0 for row in prices)
+    level = "fail" if broken or not gates else "warn" if sure else "ok"
+    first, *rest = sentences or ["Nothing could be measured."]
+    return Verdict(first, rest, level)
+
+
+def _sentence(run: ValidationRun, learner: str) -> str:
+    published, random, authors = (run.row(run.metric, learner, each) for each in ("published", "random", "authors"))
+    before = published or random
+    if before is None or authors is None:
+        return ""
+    price = run.row(f"fall.{run.metric}", learner, "total" if published else "authors")
+    claim = "The published protocol says" if published else "Random folds say"
+    return (
+        f"{learner}: {claim} {number(before.value)} ({called(run.metric)}); on new authors the same model has "
+        f"{scored(authors)}{_flatters(run, price)}."
+    )
+
+
+def _flatters(run: ValidationRun, price: Measurement | None) -> str:
+    if price is None or price.value is None:
+        return ""
+    sure = price.low is not None and price.low > 0
+    said = f", {amount(run.metric, price.value)} less {bounds(price, points)}"
+    return said if sure else f"{said}, which may be chance"
+
+
+def protocol_name(protocol: str) -> str:
+    """A protocol in words."""
+    if protocol.startswith("capped-"):
+        return f"new authors, at most {protocol.removeprefix('capped-')} texts per author and class"
+    return PROTOCOLS.get(protocol, protocol)
+
+
+def price_name(price: str) -> str:
+    """What is priced, in words."""
+    return f"the cap of {price.removeprefix('capped-')}" if price.startswith("capped-") else PRICES.get(price, price)
+
+
+def score_table(run: ValidationRun) -> Table:
+    """Every learner under every protocol."""
+    labels = run.about["data"]["label_names"]
+    metrics = list(dict.fromkeys([run.metric, *(f"f1[{name}]" for name in labels)]))
+    lines: list[tuple[Cell, ...]] = []
+    for learner in run.about["learners"]:
+        for protocol in run.about["protocols"]:
+            rows = [run.row(each, learner, protocol) for each in metrics]
+            if rows[0] is not None:
+                lines.append((learner, protocol_name(protocol), *map(scored, rows), rows[0].n))
+    columns = ("learner", "protocol", *map(called, metrics), "rows tested")
+    note = "95 % intervals over authors, drawn whole, and seeds. A row copied before the split counts each time. "
+    note += "Enriched training has the strictest cap that leaves anything out."
+    return Table("Scores", columns, tuple(lines), note)
+
+
+def price_table(run: ValidationRun) -> Table:
+    """What each step from one protocol to the next takes from the score."""
+    lines: list[tuple[Cell, ...]] = []
+    for learner in run.about["learners"]:
+        for price, (before, after) in run.about["prices"].items():
+            row = run.row(f"fall.{run.metric}", learner, price)
+            if row is not None:
+                ends = f"{protocol_name(before)} → {protocol_name(after)}"
+                lines.append((learner, price_name(price), ends, f"{points(row.value)} {bounds(row, points)}".strip()))
+    columns = ("learner", "price of", "from → to", f"points of {called(run.metric)}")
+    note = "Positive: the second protocol gives less, so the first flatters. Negative: it gives more."
+    return Table("Prices", columns, tuple(lines), note)
+
+
+def capped_table(run: ValidationRun) -> Table:
+    """New authors, tested only on texts that a cap leaves: no author weighs much."""
+    lines: list[tuple[Cell, ...]] = []
+    slices = dict.fromkeys(row.slice for row in run.measurements if row.slice.startswith("cap="))
+    for learner in run.about["learners"]:
+        for protocol in run.about["protocols"]:
+            rows = {each: run.row(run.metric, learner, protocol, each) for each in slices}
+            for name, row in rows.items():
+                if row is not None:
+                    lines.append((learner, protocol_name(protocol), name.removeprefix("cap="), scored(row), row.n))
+    columns = ("learner", "protocol", "texts tested per author and class, at most", called(run.metric), "rows tested")
+    return Table("Tested under the cap", columns, tuple(lines))

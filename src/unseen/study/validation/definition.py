@@ -1,0 +1,115 @@
+"""What a validation study is made of."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.study.definition import Gate
+from unseen.study.spaces import Model
+
+PUBLISHED, RANDOM, AUTHORS = "published", "random", "authors"
+ENRICHED, FOREIGN, FOREIGN_ENRICHED = "enriched", "foreign", "foreign-enriched"
+LEAK, TOTAL = "leak", "total"
+"""Names of prices: what leaking buys, and leaking and known authors together."""
+
+
+def capped_name(most: int) -> str:
+    """How the protocol is called whose training rows are capped."""
+    return f"capped-{most}"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A dataset of the study: what `unseen.load` takes, and how many rows of it."""
+
+    source: str
+    load: Mapping[str, Any] = field(default_factory=dict)
+    limit: int | None = None
+    """At most so many rows, with the class mix of all."""
+    per_label: int | None = None
+    """At most so many rows of each label, which makes the mix more even."""
+    only: tuple[str, ...] = ()
+    """Rows of these labels alone; all when empty."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One experiment as it was published, with its leak, and as it should have been done."""
+
+    name: str
+    leaking: str
+    """`package.module:function`."""
+    corrected: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Given to both."""
+    test: float | None = None
+    """Share of the rows that a leaking form tests which makes its own test part; None: as many as a fold has."""
+
+    @property
+    def divides(self) -> bool:
+        """Whether the leaking form makes its own test part; else it is given folds, as the corrected form always is."""
+        return not takes_folds(self.leaking)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A study file of the kind `validation`, checked."""
+
+    path: Path
+    title: str
+    seed: int
+    data: Texts
+    author: str
+    """Attribute that says who wrote a text."""
+    enrich: Texts | None
+    """Other texts to train on as well."""
+    foreign: Texts | None
+    """Other texts to be tested on."""
+    pipelines: Mapping[str, Pipeline]
+    models: Mapping[str, Model]
+    seeds: tuple[int, ...]
+    """Each draws its own folds, and trains from it."""
+    folds: int
+    caps: tuple[int, ...]
+    """Texts per author and class that are trained on, at most."""
+    metric: str
+    gates: tuple[Gate, ...] = ()
+
+    @property
+    def protocols(self) -> list[str]:
+        """Ways of dividing rows that this study knows, in the order they are told."""
+        found = [PUBLISHED, RANDOM, AUTHORS, *map(capped_name, self.caps)]
+        found += [ENRICHED] if self.enrich else []
+        found += [FOREIGN] if self.foreign else []
+        return found + ([FOREIGN_ENRICHED] if self.foreign and self.enrich else [])
+
+    @property
+    def prices(self) -> dict[str, tuple[str, str]]:
+        """What each price compares: the easier protocol and the harder one."""
+        found = {LEAK: (PUBLISHED, RANDOM), AUTHORS: (RANDOM, AUTHORS), TOTAL: (PUBLISHED, AUTHORS)}
+        found |= {name: (AUTHORS, name) for name in (*map(capped_name, self.caps), ENRICHED, FOREIGN)}
+        found[FOREIGN_ENRICHED] = (FOREIGN, FOREIGN_ENRICHED)
+        return {name: both for name, both in found.items() if set(both) <= set(self.protocols)}
+
+
+def takes_folds(place: str) -> bool:
+    """Whether a function is given the folds to test: `(data, folds, seed, …)`, not `(data, test, seed, …)`."""
+    return "folds" in inspect.signature(function(place)).parameters
+
+
+def function(place: str) -> Callable[..., Any]:
+    """The function at `package.module:function`."""
+    module, colon, name = place.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as cause:
+        raise InputError(f"{place!r} cannot be imported: {cause}", expected="package.module:function") from cause
+    if not colon or not callable(found):
+        raise InputError(f"{place!r} is no function", expected="package.module:function")
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,209 @@
+"""Study files of the kind `validation`: everything checked before anything runs."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from unseen.data.catalogue import cards
+from unseen.errors import InputError, UnseenError, nearest_name
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.study.definition import Gate
+from unseen.study.spaces import Model
+from unseen.study.validation.definition import Pipeline, Texts, Validation, function, takes_folds
+
+KIND = "validation"
+TABLES = ["data", "enrich", "foreign", "pipeline", "model", "validate", "gate"]
+LOADING = ["text", "label", "id", "attributes", "labels", "drop", "delimiter", "encoding", "file", "data_dir"]
+SIZES = {"limit": 50, "per_label": 10}
+"""Ways to take fewer rows, and the fewest."""
+
+
+def is_validation(path: str | Path) -> bool:
+    """Whether a study file is of this kind; no for what cannot be read."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8")).get("kind") == KIND
+    except (OSError, ValueError):
+        return False
+
+
+def read_validation(path: str | Path) -> Validation:
+    """The validation study in a TOML file; all its mistakes in one error."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as cause:
+        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
+        raise InputError(f"{path} is not TOML: {cause}") from cause
+    reader = _Reader(path, content)
+    study = reader.study()
+    if reader.problems or study is None:
+        raise InputError(f"{path} cannot be run as it is", problems=reader.problems)
+    return study
+
+
+class _Reader:
+    """Reads one file and collects what is wrong with it."""
+
+    def __init__(self, path: Path, content: Mapping[str, Any]) -> None:
+        self.path, self.content = path, content
+        self.problems: list[str] = []
+
+    def study(self) -> Validation | None:
+        self._known("the file", self.content, ["kind", "title", "seed", *TABLES])
+        if self.content.get("kind") != KIND:
+            self.problems.append(f'kind must be "{KIND}"')
+        seed = self._whole("seed", self.content.get("seed", 42), 0)
+        data, enrich, foreign = (self._texts(name) for name in ("data", "enrich", "foreign"))
+        author = str(self._table("data").get("author", ""))
+        if not author:
+            self.problems.append("[data] author is missing: the attribute that says who wrote a text")
+        pipelines = {name: each for name, table in self._named("pipeline") if (each := self._pipeline(name, table))}
+        models = {name: model for name, table in self._named("model") if (model := self._model(name, table))}
+        if not self._table("pipeline") and not self._table("model"):
+            self.problems.append("[pipeline.NAME] or [model.NAME] is missing: define at least one")
+        for name in pipelines.keys() & models.keys():
+            self.problems.append(f"{name!r} is both a pipeline and a model")
+        rules = self._rules(seed)
+        if self.problems or data is None:
+            return None
+        study = Validation(
+            self.path, str(self.content.get("title", self.path.stem)), seed, data, author, enrich, foreign, pipelines,
+            models, **rules,
+        )  # fmt: skip
+        return replace(study, gates=self._gates(study))
+
+    def _rules(self, seed: int) -> dict[str, Any]:
+        table = self._table("validate")
+        self._known("[validate]", table, ["seeds", "folds", "cap", "metric"])
+        seeds = _listed(table.get("seeds", seed))
+        if not seeds or not all(_is_whole(each) for each in seeds) or len(set(seeds)) < len(seeds):
+            self.problems.append("[validate] seeds must be whole numbers, each once")
+        caps = _listed(table.get("cap", 250))
+        if not all(_is_whole(each) and each > 0 for each in caps) or len(set(caps)) < len(caps):
+            self.problems.append("[validate] cap must be a number of texts, or several, each once")
+            caps = []
+        metric = table.get("metric", "f1.macro")
+        with self._noted("[validate] metric"):
+            metric_of(metric)
+        folds = self._whole("[validate] folds", table.get("folds", 10), 2)
+        return {
+            "seeds": tuple(seeds), "folds": folds, "caps": tuple(sorted(caps, reverse=True)), "metric": metric,
+        }  # fmt: skip
+
+    def _texts(self, name: str) -> Texts | None:
+        table = self.content.get(name)
+        if table is None and name != "data":
+            return None
+        if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
+            self.problems.append(f"[{name}] needs a source: a file or a known dataset")
+            return None
+        self._known(f"[{name}]", table, ["source", "only", *SIZES, *(["author"] if name == "data" else []), *LOADING])
+        source = table["source"]
+        beside = self.path.parent / source
+        if beside.is_file():
+            source = str(beside)
+        elif source not in cards() and not Path(source).is_file():
+            hint = _near(source, list(cards()))
+            self.problems.append(f"[{name}] source: {source!r} is no file and no known dataset{hint}")
+        sizes = {key: self._whole(f"[{name}] {key}", table[key], SIZES[key]) for key in SIZES if key in table}
+        only = tuple(map(str, _listed(table.get("only", []))))
+        return Texts(source, {key: table[key] for key in LOADING if key in table}, only=only, **sizes)
+
+    def _pipeline(self, name: str, table: Mapping[str, Any]) -> Pipeline | None:
+        places = {key: table.get(key) for key in ("leaking", "corrected")}
+        if not all(isinstance(each, str) for each in places.values()):
+            self.problems.append(f"[pipeline.{name}] needs leaking and corrected: package.module:function")
+            return None
+        settings = {key: value for key, value in table.items() if key not in (*places, "test")}
+        made = Pipeline(name, str(places["leaking"]), str(places["corrected"]), settings, table.get("test"))
+        with self._noted(f"[pipeline.{name}]"):
+            _check_functions(made)
+        return made
+
+    def _model(self, name: str, table: Mapping[str, Any]) -> Model | None:
+        made = Model(str(table.get("use", name)), {key: value for key, value in table.items() if key != "use"}, name)
+        with self._noted(f"[model.{name}]"):
+            made.recipe()
+            return made
+        return None
+
+    def _gates(self, study: Validation) -> tuple[Gate, ...]:
+        known = {"score": study.protocols, "fall": list(study.prices)}
+        found = []
+        for table in _listed(self.content.get("gate", [])):
+            self._known("[[gate]]", table, ["what", "at_most", "at_least", "metric", "split", "model"])
+            if table.get("what") not in known or not {"at_most", "at_least"} & table.keys():
+                self.problems.append("[[gate]] needs what (fall or score) and at_most or at_least")
+                continue
+            for key, names in (("split", known[table["what"]]), ("model", [*study.pipelines, *study.models])):
+                if table.get(key) and table[key] not in names:
+                    self.problems.append(f"[[gate]] {key}: {table[key]!r} is not one of {', '.join(names)}")
+            keys = {each.name for each in fields(Gate)}
+            found.append(Gate(**{"metric": study.metric} | {key: table[key] for key in table if key in keys}))
+        return tuple(found)
+
+    def _named(self, stage: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for name, table in self._table(stage).items():
+            if isinstance(table, Mapping):
+                yield name, table
+            else:
+                self.problems.append(f"[{stage}.{name}] must be a table")
+
+    def _table(self, name: str) -> Mapping[str, Any]:
+        found = self.content.get(name, {})
+        return found if isinstance(found, Mapping) else {}
+
+    def _whole(self, what: str, given: Any, least: int) -> int:
+        if _is_whole(given) and given >= least:
+            return int(given)
+        self.problems.append(f"{what} must be a whole number from {least} on, not {given!r}")
+        return least
+
+    def _known(self, place: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
+        self.problems += [f"{place}: {key!r} is not known here{_near(key, keys)}" for key in table if key not in keys]
+
+    @contextmanager
+    def _noted(self, place: str) -> Iterator[None]:
+        """What goes wrong inside is a problem of the file."""
+        try:
+            yield
+        except (UnseenError, TypeError, ValueError) as cause:
+            said = [cause.message, *cause.problems] if isinstance(cause, UnseenError) else [str(cause)]
+            self.problems.append(f"{place} " + "; ".join(said))
+
+
+def _check_functions(pipeline: Pipeline) -> None:
+    """Refuse functions that cannot be called as their kind is."""
+    if not takes_folds(pipeline.corrected):
+        raise InputError(f"{pipeline.corrected} does not take folds", expected="(data, folds, seed, …)")
+    if pipeline.test is not None and not pipeline.divides:
+        raise InputError("test has no effect: the leaking form is given folds", fix="leave it out")
+    if pipeline.test is not None and not 0 < pipeline.test < 1:
+        raise InputError(f"test must be a share between 0 and 1, not {pipeline.test}")
+    for place, rows in ((pipeline.leaking, "test" if pipeline.divides else "folds"), (pipeline.corrected, "folds")):
+        parameters = inspect.signature(function(place)).parameters
+        given = ("data", rows, "seed", *pipeline.settings)
+        takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        lacking = [name for name in given if name not in parameters and not takes_any]
+        if lacking:
+            raise InputError(f"{place} does not take {', '.join(lacking)}")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = nearest_name(str(name), known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]

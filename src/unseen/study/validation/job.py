@@ -1,0 +1,149 @@
+"""A validation study carried out: its plan, its steps on an engine, its numbers in a run folder."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from unseen.progress import track
+from unseen.reports.validation_page import write_validation_page
+from unseen.roles import Engine
+from unseen.splits.partition import versions
+from unseen.store import atomic, write_findings, write_json, write_measurements
+from unseen.store.files import file_name
+from unseen.store.results import Results
+from unseen.study.folder import RunFolder
+from unseen.study.job import package_versions
+from unseen.study.run import Ran, StudyPlan, judged
+from unseen.study.validation.disjointness import Sides
+from unseen.study.validation.file import KIND, read_validation
+from unseen.study.validation.materials import load_materials
+from unseen.study.validation.scores import measurements
+from unseen.study.validation.steps import Answers, Trainings
+from unseen.types import Dataset, Finding
+
+
+def plan_validation(path: str | Path, *, store: str | Path) -> tuple[StudyPlan, list[tuple[str, bool]]]:
+    """What a validation study would do, and its steps with whether each is done; nothing is written."""
+    trainings, results = _trainings(path), Results(store)
+    return _plan(trainings, results), [(step.name, results.has(step.key)) for step in trainings.steps]
+
+
+def run_validation(
+    path: str | Path,
+    *,
+    engine: Engine,
+    out: str | Path,
+    store: str | Path,
+    command: str | None = None,
+    announce: Callable[[StudyPlan], None] | None = None,
+) -> Ran:
+    """Carry out the validation study in a TOML file, as far as it can be, and write its numbers and page to `out`.
+
+    Results of steps are kept in `store`; what is there already is not done again. What one learner cannot do is
+    listed as a failure; the others are measured all the same.
+    """
+    trainings = _trainings(path)
+    folder, results = RunFolder(out), Results(store)
+    with folder.locked():
+        if announce is not None:
+            announce(_plan(trainings, results))
+        begun = datetime.now(UTC)
+        failures = _carry_out(trainings, engine, results)
+        answers = trainings.answers(results)
+        rows = measurements(trainings.materials, answers)
+        gates = tuple(judged(gate, rows) for gate in trainings.study.gates)
+        findings = Sides(trainings.materials).findings(answers)
+        _publish(folder, trainings.materials.pool, answers)
+        write_measurements(rows, folder / "measurements.csv")
+        write_findings([*findings, *_failed(failures)], folder / "findings.csv")
+        finished = datetime.now(UTC)
+        write_json(folder / "run.json", _about(trainings, command) | {
+            "failures": failures, "gates": [asdict(each) for each in gates],
+            "timings": _timings(trainings, results),
+            "wall_seconds": round((finished - begun).total_seconds(), 1),
+            "finished": finished.isoformat(timespec="seconds"),
+        })  # fmt: skip
+        report = write_validation_page(folder.path)[0]
+    return Ran(folder.path, report, failures, gates)
+
+
+def _trainings(path: str | Path) -> Trainings:
+    study = read_validation(path)
+    return Trainings(study, load_materials(study))
+
+
+def _plan(trainings: Trainings, results: Results) -> StudyPlan:
+    steps = trainings.steps
+    done = sum(results.has(step.key) for step in steps)
+    kinds = Counter("run a pipeline" if step.work.endswith(":ask") else "train a model" for step in steps)
+    return StudyPlan(dict(kinds), done, len(steps), done, 0, None)
+
+
+def _carry_out(trainings: Trainings, engine: Engine, results: Results) -> dict[str, str]:
+    """Do every step that can be done; what failed, with what it said."""
+    steps = trainings.steps
+    open_ = sum(not results.has(step.key) for step in steps)
+    ended = track(engine.run(steps, results, trainings.shared), "trainings", open_)
+    return {each.step.name: f"{type(each.error).__name__}: {each.error}" for each in ended if each.error is not None}
+
+
+def _publish(folder: RunFolder, data: Dataset, answers: Sequence[Answers]) -> None:
+    """What every learner said under every protocol: id and a probability per label, a copied row several times."""
+    for each in answers:
+        columns = {"id": data.ids.take(pa.array(each.rows))}
+        columns |= {name: each.probabilities[:, place] for place, name in enumerate(data.label_names)}
+        name = file_name(f"{each.learner}.{each.protocol}-seed{each.seed}")
+        with atomic(folder / "predictions" / f"{name}.parquet") as path:
+            pq.write_table(pa.table(columns), path)
+
+
+def _timings(trainings: Trainings, results: Results) -> list[dict[str, Any]]:
+    """What each finished step took, and whose it was."""
+    found = []
+    for each in {training.step.key: training for training in trainings.all}.values():
+        if results.has(each.step.key):
+            record = results.record(each.step.key)
+            took = {name: record.get(name) for name in ("seconds", "cpu_seconds")}
+            found.append({"step": each.step.name, "learner": each.learner} | took)
+    return found
+
+
+def _failed(failures: Mapping[str, str]) -> list[Finding]:
+    return [Finding("training", "fail", f"{name} failed: {said}", 1) for name, said in failures.items()]
+
+
+def _about(trainings: Trainings, command: str | None) -> dict[str, Any]:
+    study, materials = trainings.study, trainings.materials
+    own = materials.pool.take(materials.own)
+    return {
+        "kind": KIND,
+        "title": study.title,
+        "command": command or f"unseen run {study.path.name}",
+        "settings": {
+            "metric": study.metric, "seed": study.seed, "seeds": study.seeds, "folds": study.folds,
+            "caps": study.caps, "author": study.author, "file": study.path.read_text(encoding="utf-8"),
+        },
+        "data": {
+            "name": own.name, "rows": len(own), "label_names": own.label_names, "counts": own.label_counts,
+            "authors": len(set(materials.authors[materials.own].tolist())), "fingerprint": own.fingerprint,
+            "added": len(materials.added), "foreign": len(materials.foreign),
+        },
+        "learners": {
+            name: "pipeline" if name in study.pipelines else "model" for name in (*study.pipelines, *study.models)
+        },
+        "protocols": materials.protocols,
+        "prices": {name: list(both) for name, both in study.prices.items()},
+        "models": {name: model.described for name, model in study.models.items()},
+        "pipelines": {name: asdict(each) for name, each in study.pipelines.items()},
+        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "host": {"system": platform.system(), "machine": platform.machine()},
+    }  # fmt: skip

@@ -1,0 +1,84 @@
+"""What the answers of a validation study are worth: scores under each protocol, and prices between them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.evaluation.runs import Run, fall, level
+from unseen.study.validation.definition import AUTHORS
+from unseen.study.validation.materials import Materials
+from unseen.study.validation.steps import Answers
+from unseen.types import Measurement
+
+Groups = Mapping[tuple[str, str], Sequence[Run]]
+"""Runs by learner and protocol."""
+
+
+def measurements(materials: Materials, answers: Sequence[Answers]) -> list[Measurement]:
+    """Every score with its interval over authors and seeds, those of single seeds, and every price.
+
+    A price, `fall.METRIC`, is the score under the first protocol less that under the second: what the first
+    flatters by. Seeds are drawn together on both sides, and so are authors where both test the same rows.
+    """
+    study, groups = materials.study, _runs(materials, answers)
+    metrics = list(dict.fromkeys([study.metric, *(f"f1[{name}]" for name in materials.pool.label_names)]))
+    found = []
+    for (learner, protocol), runs in groups.items():
+        tags = {"data": materials.pool.name, "model": learner, "family": protocol, "part": "test"}
+        for name in metrics:
+            found += level(runs, name, tags=tags, seed=study.seed)
+            found += [_of_seed(run, name, tags) for run in runs]
+    return found + _prices(materials, groups, metrics) + _under_caps(materials, groups, metrics)
+
+
+def _prices(materials: Materials, groups: Groups, metrics: Sequence[str]) -> list[Measurement]:
+    found = []
+    for learner in dict.fromkeys(learner for learner, _ in groups):
+        for price, (before, after) in materials.study.prices.items():
+            if (learner, before) in groups and (learner, after) in groups:
+                tags = {
+                    "data": materials.pool.name, "model": learner, "family": price, "part": "test",
+                    "from": before, "to": after,
+                }  # fmt: skip
+                sides = groups[learner, before], groups[learner, after]
+                found += [fall(*sides, name, tags=tags, seed=materials.study.seed) for name in metrics]
+    return found
+
+
+def _under_caps(materials: Materials, groups: Groups, metrics: Sequence[str]) -> list[Measurement]:
+    """The protocols on new authors once more, tested only on rows that the cap leaves: slices `cap=N`."""
+    found = []
+    for cap in materials.caps:
+        kept = materials.within(cap, materials.own, materials.study.seed)
+        where = np.isin(materials.own, kept)
+        for (learner, protocol), runs in groups.items():
+            if protocol == AUTHORS or protocol.startswith("capped-"):
+                tags = {"data": materials.pool.name, "model": learner, "family": protocol, "part": "test"}
+                some = [run.only(where) for run in runs]
+                rows = [row for name in metrics for row in level(some, name, tags=tags, seed=materials.study.seed)]
+                found += [replace(row, slice=f"cap={cap}") for row in rows]
+    return found
+
+
+def _of_seed(run: Run, name: str, tags: Mapping[str, str]) -> Measurement:
+    value = metric_of(name)(run.gold, run.probabilities, run.label_names)
+    n = 0 if value is None else len(run.gold)
+    return Measurement(name, value, n, tags={**tags, "split": run.split, "seed": run.seed})
+
+
+def _runs(materials: Materials, answers: Sequence[Answers]) -> dict[tuple[str, str], list[Run]]:
+    """The answers of one seed are one run: each row is tested once over the folds."""
+    found: dict[tuple[str, str], list[Run]] = {}
+    for each in answers:
+        run = Run(
+            each.protocol, each.protocol, each.seed, materials.pool.labels[each.rows], each.probabilities,
+            materials.pool.label_names, materials.authors[each.rows],
+            hashlib.sha256(each.rows.astype(np.int64).tobytes()).hexdigest()[:16],
+        )  # fmt: skip
+        found.setdefault((each.learner, each.protocol), []).append(run)
+    return found

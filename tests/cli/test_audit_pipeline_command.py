@@ -1,0 +1,112 @@
+"""`unseen audit-pipeline` from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unseen.store.findings import read_findings
+
+Run = Callable[..., Any]
+MINE = """
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+model = make_pipeline(TfidfVectorizer(), LogisticRegression())
+
+
+def notebook(data, split, seed):
+    return model.fit(data.texts.to_pylist(), data.labels)
+
+
+def careful(data, split, seed, strength=1.0):
+    train = split.rows("train")
+    return make_pipeline(TfidfVectorizer(), LogisticRegression(C=strength)).fit(
+        data.take(train).texts.to_pylist(), data.labels[train]
+    )
+"""
+
+
+def test_a_leaking_example_fails_and_its_corrected_form_passes(folder: Path, unseen: Run) -> None:
+    leaking = unseen("audit-pipeline", "words-chosen-on-all-data", "posts.csv", "--by", "part", "-q")
+    assert (leaking.code, leaking.err) == (1, "")
+    assert "fail     test_labels  the labels of" in leaking.out
+    assert leaking.out.endswith("2 experiments prove that test rows are used\n")
+    correct = unseen("audit-pipeline", "words-chosen-in-training", "posts.csv")
+    assert correct.code == 0
+    assert correct.out.endswith("no experiment proves a leak\n")
+    assert "plan: 6 runs of words-chosen-in-training, 2 more if it does not repeat itself" in correct.err
+
+
+def test_a_function_of_ones_own(folder: Path, unseen: Run) -> None:
+    (folder / "minepipes.py").write_text(MINE)
+    found = unseen("audit-pipeline", "minepipes:notebook", "posts.csv", "--json", "-q")
+    said = json.loads(found.out)
+    assert (found.code, said["passed"]) == (1, False)
+    levels = {each["check"]: each["level"] for each in said["findings"]}
+    assert levels["pipeline.test_labels"] == levels["pipeline.planted"] == "fail"
+    assert unseen("audit-pipeline", "minepipes:careful", "posts.csv", "--set", "strength=3", "-q").code == 0
+    assert unseen("audit-pipeline", "minepipes:model", "posts.csv", "-q").code == 0
+
+
+def test_a_pipeline_file_that_was_fitted_on_everything(folder: Path, unseen: Run) -> None:
+    joblib = pytest.importorskip("joblib")
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    from unseen import load
+
+    data = load("posts.csv")
+    names = [data.label_names[code] for code in data.labels]
+    joblib.dump(make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(data.texts.to_pylist(), names), "all.joblib")
+    refused = unseen("audit-pipeline", "all.joblib", "posts.csv", "--by", "part")
+    assert (refused.code, "runs any code" in refused.err) == (2, True)
+    found = unseen("audit-pipeline", "all.joblib", "posts.csv", "--by", "part", "--trust", "-q")
+    assert found.code == 1
+    assert "fail     refit" in found.out
+    assert "fail     vocabulary" in found.out
+
+
+def test_the_folder_of_an_audit(folder: Path, unseen: Run) -> None:
+    unseen("audit-pipeline", "words-chosen-on-all-data", "posts.csv", "--by", "part", "-q", "-o", "audited")
+    assert json.loads(Path("audited/run.json").read_text())["kind"] == "pipeline-audit"
+    assert [each.check for each in read_findings("audited/findings.csv")][:2] == [
+        "pipeline.repeatable",
+        "pipeline.test_labels",
+    ]
+    assert "pipeline.changed_share" in Path("audited/measurements.csv").read_text()
+
+
+def test_the_plan(folder: Path, unseen: Run) -> None:
+    planned = unseen("audit-pipeline", "logistic", "posts.csv", "--plan", "--json", "-q")
+    assert json.loads(planned.out) == {
+        "repeatable": 2,
+        "vocabulary": 0,
+        "captured_data": 0,
+        "shuffled_training_labels": 7,
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["words-chosen-in-trainin", "posts.csv"], "did you mean 'words-chosen-in-training'"),
+        (["oversampled-in-training", "posts.csv", "--test", "0.1"], "--set test=0.15"),
+        (["words-chosen-in-training", "posts.csv", "--by", "part", "--test", "0.1"], "no effect with a split"),
+        (["words-chosen-in-training", "posts.csv", "--trust"], "--trust has no effect"),
+        (["words-chosen-in-training", "posts.csv", "--experiment", "refit"], "cannot be tried"),
+        (["oversampled-in-training", "posts.csv", "--by", "part"], "a pipeline that makes its own"),
+        (["no_such_module:fit", "posts.csv"], "cannot be imported"),
+    ],
+)
+def test_wrong_usage(words: list[str], said: str, folder: Path, unseen: Run) -> None:
+    answer = unseen("audit-pipeline", *words, "-o", "audited")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert not Path("audited/findings.csv").exists()

@@ -1,0 +1,399 @@
+"""Validation studies: folds, caps, prices of leaks and of known authors, and what is counted on the final rows."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import f1_score
+
+from unseen.engines import Inline, Local
+from unseen.errors import InfeasibleError, InputError
+from unseen.store import read_findings, read_measurements
+from unseen.study.run import Ran
+from unseen.study.validation import is_validation, plan_validation, read_validation, run_validation
+from unseen.study.validation.folds import Fold, as_folds, capped, covered, divided, fold_of, on_both_sides
+from unseen.study.validation.materials import Materials, load_materials
+from unseen.types import Measurement
+
+STUDY = """
+kind = "validation"
+title = "by heart"
+seed = 7
+[data]
+source = "posts.csv"
+text = "text"
+label = "label"
+id = "id"
+author = "user"
+[enrich]
+source = "more.csv"
+text = "text"
+label = "label"
+labels = ["no", "yes"]
+only = ["yes"]
+[foreign]
+source = "foreign.csv"
+text = "text"
+label = "label"
+[pipeline.heart]
+leaking = "own_pipelines:leaking"
+corrected = "own_pipelines:corrected"
+depth = 2
+[pipeline.copies]
+leaking = "own_pipelines:copying"
+corrected = "own_pipelines:corrected"
+[model.tfidf]
+use = "logistic"
+[validate]
+folds = 3
+seeds = [1, 2]
+cap = [250, 4]
+"""
+
+
+LIGHT = STUDY.replace('[model.tfidf]\nuse = "logistic"\n', "")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study without a model, which trains longest."""
+    return made(tmp_path, LIGHT)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """The whole study, done once for all tests that only look."""
+    return run(made(tmp_path_factory.mktemp("validation"), STUDY))
+
+
+@pytest.fixture(scope="module")
+def materials(ran: Ran) -> Materials:
+    return load_materials(read_validation(ran.folder.parent / "study.toml"))
+
+
+def made(folder: Path, content: str) -> Path:
+    """Ninety posts by twelve users who each begin with a word of their own and mostly have one label."""
+    draw, rows = np.random.default_rng(3), []
+    for number in range(90):
+        user = min(int(draw.zipf(1.5)), 12)
+        label = user % 2 if draw.random() < 0.9 else 1 - user % 2
+        rows.append((f"p{number:02}", f"w{user} nr{number}", ["no", "yes"][label], f"u{user}"))
+    rows += [("q1", "w1 twice", "no", "u1"), ("q2", "W1 Twice!", "no", "u2"), ("q3", "alone", "yes", "")]
+    write(folder / "posts.csv", ("id", "text", "label", "user"), rows)
+    write(folder / "more.csv", ("text", "label"), [(f"v{n % 3} m{n}", ["no", "yes"][n % 2]) for n in range(20)])
+    write(folder / "foreign.csv", ("text", "label"), [(f"v{n % 3} f{n}", ["no", "yes"][n % 2]) for n in range(10)])
+    (folder / "study.toml").write_text(content)
+    return folder / "study.toml"
+
+
+def write(path: Path, columns: tuple[str, ...], rows: list[Any]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+
+
+def run(study: Path, **given: Any) -> Ran:
+    options = {"engine": Inline(), "out": study.parent / "out", "store": study.parent / "steps"}
+    return run_validation(study, **options | given)
+
+
+def rows_of(ran: Ran, metric: str, **tags: str) -> list[Measurement]:
+    found = read_measurements(ran.folder / "measurements.csv")
+    return [row for row in found if row.metric == metric and tags.items() <= row.tags.items() and row.slice == "all"]
+
+
+def score(ran: Ran, model: str, family: str, metric: str = "f1.macro") -> float:
+    (row,) = [row for row in rows_of(ran, metric, model=model, family=family) if "split" not in row.tags]
+    assert row.value is not None
+    return row.value
+
+
+# -- folds and caps ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_folds_hold_whole_authors_and_equal_shares_of_each_class(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    units, labels = np.minimum(draw.zipf(1.6, size=600), 80), draw.integers(2, size=600)
+    number = fold_of(labels, units, 5, seed)
+    for author in np.unique(units):
+        assert len(set(number[units == author])) == 1
+    largest = Counter(units.tolist()).most_common(1)[0][1]
+    for label in (0, 1):
+        counts = np.bincount(number[labels == label], minlength=5)
+        assert counts.max() <= max(largest, (labels == label).sum() / 5 + 2)
+
+
+def test_random_folds_are_even_and_cover_every_row_once() -> None:
+    labels = np.random.default_rng(0).integers(3, size=101)
+    folds = as_folds(fold_of(labels, None, 4, 1))
+    assert covered(folds).tolist() == list(range(101))
+    assert sorted(len(each.test) for each in folds) == [25, 25, 25, 26]
+    for each in folds:
+        assert set(each.train) | set(each.test) == set(range(101))
+        assert np.ptp([(labels[fold.test] == 1).sum() for fold in folds]) <= 1
+
+
+def test_another_seed_is_another_division_and_the_same_is_the_same() -> None:
+    labels, units = np.arange(200) % 2, np.arange(200) // 4
+    first, again, other = (fold_of(labels, units, 5, seed) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_too_few_authors_for_the_folds() -> None:
+    with pytest.raises(InfeasibleError, match="3 authors cannot make 5 folds"):
+        fold_of(np.arange(30) % 2, np.arange(30) % 3, 5, 1)
+
+
+def test_a_cap_leaves_so_many_of_each_author_and_class() -> None:
+    draw = np.random.default_rng(5)
+    cells, rows = draw.integers(12, size=300), np.sort(draw.permutation(300)[:200])
+    kept = capped(rows, cells, 7, seed=3)
+    assert kept.tolist() == sorted(kept)
+    assert set(kept) <= set(rows)
+    before, after = Counter(cells[rows].tolist()), Counter(cells[kept].tolist())
+    assert after == {cell: min(7, count) for cell, count in before.items()}
+    assert (kept != capped(rows, cells, 7, seed=4)).any()
+
+
+def test_rows_to_choose_by_share_no_author_with_training() -> None:
+    units, labels, rows = np.arange(300) // 5, np.arange(300) % 2, np.arange(0, 300, 2)
+    train, dev = divided(rows, labels, units, 1)
+    assert sorted([*train, *dev]) == rows.tolist()
+    assert 10 <= len(dev) <= 20
+    assert not set(units[train]) & set(units[dev])
+
+
+def test_what_is_on_both_sides() -> None:
+    codes = np.array([1, 1, 2, 3, 3, 4])
+    assert on_both_sides(Fold(np.array([0, 2, 3]), np.array([1, 4, 5])), codes).tolist() == [1, 4]
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
+    wrong = (
+        STUDY.replace('author = "user"', 'autor = "user"').replace("folds = 3", "folds = 1")
+        .replace("depth = 2", "dept = 2").replace('"foreign.csv"', '"nowhere.csv"').replace("[250, 4]", "[0]")
+        .replace('use = "logistic"', 'use = "logistik"').replace("seeds = [1, 2]", "seeds = [1, 1]")
+    )  # fmt: skip
+    study.write_text(wrong.replace("own_pipelines:copying", "own_pipelines:coping"))
+    with pytest.raises(InputError) as caught:
+        read_validation(study)
+    said = "\n".join(caught.value.problems)
+    for part in (
+        "'autor' is not known here; did you mean 'author'?", "[data] author is missing", "folds must be", "dept",
+        "nowhere.csv", "cap must be", "logistik", "seeds must be", "'own_pipelines:coping' cannot be imported",
+    ):  # fmt: skip
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('corrected = "own_pipelines:corrected"\n[model', 'corrected = "own_pipelines:copying"\n[model', "take folds"),
+        ("depth = 2", "depth = 2\ntest = 0.1", "test has no effect"),
+        ("own_pipelines:copying", "own_pipelines:np", "is no function"),
+        ("[model.tfidf]", "[model.heart]", "both a pipeline and a model"),
+        ('kind = "validation"', 'kind = "other"', "kind must be"),
+        ("[validate]", '[[gate]]\nwhat = "fall"\nat_most = 0.1\nsplit = "leek"\n[validate]', "'leek' is not one of"),
+        ("[validate]", '[[gate]]\nwhat = "drop"\n[validate]', "needs what"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(study: Path, old: str, new: str, message: str) -> None:
+    assert old in STUDY
+    study.write_text(STUDY.replace(old, new, 1))
+    with pytest.raises(InputError) as caught:
+        read_validation(study)
+    assert message in "\n".join(caught.value.problems)
+
+
+def test_the_kind_of_a_file(study: Path, tmp_path: Path) -> None:
+    assert is_validation(study)
+    study.write_text(STUDY.replace('kind = "validation"', ""))
+    assert not is_validation(study)
+    assert not is_validation(tmp_path / "nowhere.toml")
+
+
+def test_the_study_of_the_paper_can_be_read() -> None:
+    found = read_validation(Path(__file__).parents[2] / "studies" / "arango2019.toml")
+    assert list(found.pipelines) == ["features", "oversampled"]
+    assert found.author == "user_id"
+
+
+def test_data_without_repeated_authors_are_refused(study: Path) -> None:
+    posts = [(f"p{number}", f"text {number}", ["no", "yes"][number % 2], f"u{number}") for number in range(20)]
+    write(study.parent / "posts.csv", ("id", "text", "label", "user"), posts)
+    with pytest.raises(InputError, match="no author has written two texts"):
+        plan_validation(study, store=study.parent / "steps")
+
+
+# -- a study -----------------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_the_predictions(ran: Ran, materials: Materials) -> None:
+    assert ran.passed
+    gold = dict(zip(materials.pool.ids.to_pylist(), materials.pool.labels.tolist(), strict=True))
+    for model, family in (("heart", "published"), ("heart", "authors"), ("copies", "published"), ("tfidf", "enriched")):
+        values = []
+        for seed in (1, 2):
+            table = pq.read_table(ran.folder / "predictions" / f"{model}.{family}-seed{seed}.parquet")
+            said = np.column_stack([table["no"], table["yes"]]).argmax(axis=1)
+            values.append(f1_score([gold[name] for name in table["id"].to_pylist()], said, average="macro"))
+        assert score(ran, model, family) == pytest.approx(np.mean(values))
+
+
+def test_a_leak_and_known_authors_have_their_price(ran: Ran) -> None:
+    assert score(ran, "heart", "published") > 0.99  # it has seen every answer but that of the two equal texts
+    assert score(ran, "heart", "random") > score(ran, "heart", "authors") + 0.2
+    compared = {"leak": ("published", "random"), "authors": ("random", "authors"), "total": ("published", "authors")}
+    for family, (before, after) in compared.items():
+        (fall,) = rows_of(ran, "fall.f1.macro", model="heart", family=family)
+        assert fall.value == pytest.approx(score(ran, "heart", before) - score(ran, "heart", after))
+        assert fall.low is not None
+        assert fall.high is not None
+        assert fall.low <= fall.value <= fall.high
+    assert not rows_of(ran, "fall.f1.macro", model="tfidf", family="leak")
+
+
+def test_sides_are_counted_on_the_final_rows(ran: Ran, materials: Materials) -> None:
+    found = read_findings(ran.folder / "findings.csv")
+    users = materials.pool.attribute("user").to_pylist()
+    shared = [
+        row
+        for fold in materials.folds("random", 1)
+        for row in fold.test.tolist()
+        if users[row] and users[row] in {users[each] for each in fold.train.tolist()}
+    ]
+    by_name = {(each.check, each.message.partition(":")[0]): each for each in found}
+    assert by_name["authors on both sides", "random"].count == len(shared) > 0
+    for protocol in ("authors", "capped-4", "enriched", "foreign", "foreign-enriched"):
+        finding = by_name["authors on both sides", protocol]
+        assert (finding.level, finding.count) == ("ok", 0)
+    assert next(each.message for each in found if each.level == "skipped").startswith("capped-250 was not run")
+
+
+def test_copies_are_counted_but_for_case_and_punctuation(ran: Ran, materials: Materials) -> None:
+    found = {each.message.partition(":")[0]: each for each in read_findings(ran.folder / "findings.csv")[::-1]
+             if each.check == "copies on both sides"}  # fmt: skip
+    forms = [text.lower().strip("!") for text in materials.pool.texts.to_pylist()]
+    for protocol, finding in found.items():
+        folds = materials.folds(protocol, 1)
+        both = [row for fold in folds for row in fold.test if forms[row] in {forms[each] for each in fold.train}]
+        assert (finding.count, finding.level) == (len(both), "warn" if both else "ok")
+    assert any(each.count for each in found.values())  # "w1 twice" and "W1 Twice!" are by two users
+
+
+def test_a_row_copied_before_the_split_is_found_on_both_sides(ran: Ran, materials: Materials) -> None:
+    found = [each for each in read_findings(ran.folder / "findings.csv") if each.check == "copied before the split"]
+    for each, seed in zip(found, (1, 2), strict=True):
+        ids = pq.read_table(ran.folder / "predictions" / f"copies.published-seed{seed}.parquet")["id"].to_pylist()
+        gold = dict(zip(materials.pool.ids.to_pylist(), materials.pool.labels.tolist(), strict=True))
+        times = Counter(name for name in ids if gold[name] == 1)
+        assert each.count == sum(count < max(times.values()) for count in times.values()) > 0
+        assert each.level == "fail"
+
+
+def test_training_on_more_and_testing_elsewhere(ran: Ran, materials: Materials) -> None:
+    assert (len(materials.own), len(materials.added), len(materials.foreign)) == (93, 10, 10)
+    assert set(materials.pool.labels[materials.added]) == {1}
+    (fold,) = materials.folds("foreign", 1)
+    assert fold.train.tolist() == list(range(93))
+    assert fold.test.tolist() == list(range(103, 113))
+    for enriched, plain in zip(materials.folds("enriched", 1), materials.folds("authors", 1), strict=True):
+        assert set(materials.added) <= set(enriched.train)
+        assert enriched.test.tolist() == plain.test.tolist()
+        assert max(Counter(materials.cells[np.intersect1d(enriched.train, materials.own)].tolist()).values()) <= 4
+    (row,) = [each for each in rows_of(ran, "f1[yes]", model="heart", family="foreign") if "split" not in each.tags]
+    assert (row.n, row.value) == (10, 0)  # no word of theirs is known, so all is answered with the first label
+    assert score(ran, "heart", "foreign-enriched", "f1[yes]") == pytest.approx(2 / 3)
+
+
+def test_tests_under_the_cap(ran: Ran, materials: Materials) -> None:
+    found = read_measurements(ran.folder / "measurements.csv")
+    kept = len(materials.within(4, materials.own, 7))
+    rows = [row for row in found if row.slice == "cap=4" and row.metric == "f1.macro"]
+    assert {row.tags["family"] for row in rows} == {"authors", "capped-4"}
+    assert {row.n for row in rows} == {kept}
+    assert kept < 93
+
+
+def test_nothing_is_done_twice(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, steps = plan_validation(study, store=study.parent / "steps")
+    assert (plan.done, plan.trainings, len(steps)) == (0, sum(plan.steps.values()), plan.trainings)
+    first = (run(study).folder / "measurements.csv").read_bytes()
+    assert plan_validation(study, store=study.parent / "steps")[0].done == plan.trainings
+    monkeypatch.setattr("own_pipelines.heart", lambda *given: pytest.fail("done again"))
+    again = run(study, out=study.parent / "again")
+    assert (again.folder / "measurements.csv").read_bytes() == first
+
+
+def test_the_order_of_the_file_decides_nothing(study: Path) -> None:
+    first = (run(study).folder / "measurements.csv").read_bytes()
+    head, *lines = (study.parent / "posts.csv").read_text().splitlines()
+    (study.parent / "posts.csv").write_text("\n".join([head, *reversed(lines)]) + "\n")
+    again = run(study, out=study.parent / "again", store=study.parent / "other")
+    assert (again.folder / "measurements.csv").read_bytes() == first
+
+
+@pytest.mark.slow
+def test_two_workers_find_the_same(study: Path) -> None:
+    first = (run(study).folder / "measurements.csv").read_bytes()
+    again = run(study, engine=Local(2), out=study.parent / "again", store=study.parent / "other")
+    assert (again.folder / "measurements.csv").read_bytes() == first
+
+
+@pytest.mark.parametrize(("name", "message"), [("failing", "out of luck"), ("elsewhere", "about other rows")])
+def test_what_one_pipeline_cannot_do_is_said_and_the_rest_measured(study: Path, name: str, message: str) -> None:
+    study.write_text(LIGHT.replace('"own_pipelines:corrected"\ndepth', f'"own_pipelines:{name}"\ndepth'))
+    ran = run(study)
+    assert not ran.passed
+    assert all(message in said for said in ran.failures.values())
+    assert score(ran, "heart", "published") > 0.99
+    assert not rows_of(ran, "f1.macro", model="heart", family="random")
+    assert score(ran, "copies", "authors") > 0
+    assert ran.report.is_file()
+
+
+def test_gates(study: Path) -> None:
+    gates = """
+[[gate]]
+what = "fall"
+split = "leak"
+at_most = 0.01
+model = "heart"
+[[gate]]
+what = "score"
+split = "published"
+at_least = 0.2
+"""
+    study.write_text(LIGHT + gates)
+    ran = run(study)
+    assert [each.passed for each in ran.gates] == [False, True]
+    assert ran.gates[0].value == pytest.approx(score(ran, "heart", "published") - score(ran, "heart", "random"))
+    assert not ran.passed
+
+
+def test_minority_rows_are_copied_in_training_alone(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unseen.audits.pipelines.word_networks import WordNetwork
+    from unseen.study.validation.oversampled_folds import oversampled_in_each_fold
+
+    pool, seen = load_materials(read_validation(study)).pool, []
+    plain = WordNetwork.fit
+    monkeypatch.setattr(
+        WordNetwork, "fit", lambda self, texts, *more: seen.append(Counter(texts)) or plain(self, texts, *more)
+    )
+    train, test = np.arange(60), np.arange(60, 80)
+    ((rows, said),) = oversampled_in_each_fold(pool, [(train, test)], 1, epochs=1, embedding=4, hidden=4)
+    assert rows.tolist() == test.tolist()
+    assert said.shape == (20, 2)
+    rare = np.bincount(pool.labels[train]).argmin()
+    texts = pool.texts.to_pylist()
+    assert seen == [Counter({texts[row]: 3 if pool.labels[row] == rare else 1 for row in train})]
