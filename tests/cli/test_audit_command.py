@@ -62,6 +62,8 @@ def test_data_without_a_split_is_audited(folder: Path, unseen: Run) -> None:
         (["--check", "near_duplicate"], "did you mean 'near_duplicates'"),
         (["--fail-on", "bad"], "no level to fail on is called 'bad'"),
         (["--near", "0.2"], "from 0.5 to 1"),
+        (["--semantic", "0.9"], "--semantic has no effect without vectors"),
+        (["--check", "author"], "a check that was asked for cannot be made"),
         (["--author", "writer"], "writer"),
         (["--vectors", "v.npy", "--encoder", "tfidf"], "--encoder has no effect with --vectors"),
     ],

@@ -77,13 +77,36 @@ def test_the_order_of_rows_decides_nothing() -> None:
     assert as_found(texts) == as_found(texts[::-1])
 
 
-def test_a_crowd_is_compared_in_a_window_and_stays_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "WINDOW", 4)
+def crowd(n: int) -> list[str]:
+    """Different texts that are all alike."""
     stem = " ".join(made(1, seed=3, edited=0) * 6)
-    texts = [f"{stem} {a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
-    pairs = near_pairs(pa.chunked_array([texts]))
+    return [f"{stem} {row:04}" for row in range(n)]
+
+
+def test_a_crowd_is_not_compared_as_a_whole_and_stays_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MOST", 4)
+    monkeypatch.setattr(candidates, "FEW", 1)
+    pairs = near_pairs(pa.chunked_array([crowd(100)]))
     assert len(set(pairs.groups().tolist())) == 1
-    assert len(pairs) < 64 * 63 / 2
+    assert len(pairs) < 100 * 25  # of 4,950
+    assert len(set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))) == len(pairs)
+
+
+def test_the_two_sides_of_a_crowd_find_each_other() -> None:
+    """The first and the last in the order of texts, as a split by time or topic parts them."""
+    texts = crowd(600)
+    left = np.arange(600) < 300
+    rows, _, similarity = near_pairs(pa.chunked_array([texts])).across(left, ~left)
+    assert len(rows) == 300
+    assert similarity.min() >= 0.8
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.6, 0.7])
+def test_lower_thresholds_are_searched_as_well(threshold: float) -> None:
+    texts = made(300, seed=4, edited=0.8)
+    expected, found = by_force(texts, threshold), as_found(texts, threshold)
+    assert len(expected) > 100
+    assert len(found.keys() & expected.keys()) >= 0.99 * len(expected)
 
 
 def test_equal_forms_stand_for_each_other() -> None:

@@ -52,6 +52,33 @@ def test_zeros_are_like_none_and_keep_their_places() -> None:
     assert (pairs.rows, pairs.first.tolist(), pairs.second.tolist(), pairs.similarity.tolist()) == (5, [1], [3], [1.0])
 
 
+@pytest.mark.parametrize("exact", [0, 20_000])
+def test_equal_vectors_are_one(monkeypatch: pytest.MonkeyPatch, exact: int) -> None:
+    monkeypatch.setattr(vectors, "EXACT", exact)
+    given = np.repeat(np.array([[1.0, 0, 0], [0, 1, 0], [0.99, 0.01, 0]], dtype=np.float32), [300, 1, 1], axis=0)
+    given[0] = [1.0, -0.0, -0.0]
+    pairs = vector_pairs(given)
+    assert pairs.stands_for.tolist() == [0] * 300 + [300, 301]
+    assert len(pairs) <= 1
+    left = np.arange(302) < 150
+    assert len(pairs.across(left, ~left)[0]) == 150
+
+
+def test_the_order_of_rows_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "EXACT", 100)
+    given = clumps(600, seed=5)
+    forth, back = found(given, 0.95), found(given[::-1], 0.95)
+    assert {(599 - b, 599 - a) for a, b in back} == forth
+
+
+def test_many_alike_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "PARTNERS", 5)
+    given = np.ones((200, 4), dtype=np.float32) + 0.01 * np.random.default_rng(6).standard_normal((200, 4))
+    pairs = vector_pairs(given)
+    assert len(pairs) <= 200 * 5
+    assert len(set(pairs.groups().tolist())) == 1
+
+
 def test_wrong_vectors_are_refused() -> None:
     with pytest.raises(InputError, match="wrong shape"):
         vector_pairs(np.zeros(3))

@@ -23,11 +23,6 @@ class Audit:
     leaks: tuple[Leak, ...]
     """By kind, those that concern a test row."""
 
-    @property
-    def failed(self) -> bool:
-        """Whether a check failed."""
-        return any(finding.level == "fail" for finding in self.findings)
-
 
 def audit(subject: Subject, checks: Sequence[str] | None = None) -> Audit:
     """Make all checks, or those named: ours, or `package.module:function` of data and split.
@@ -52,7 +47,10 @@ def _asked(name: str, check: object, subject: Subject) -> Found:
     if ":" not in name:
         found: Found = check(subject)
         return found
-    given = list(check(subject.data, subject.split))
+    try:
+        given = list(check(subject.data, subject.split))
+    except Exception as cause:
+        raise InputError(f"the check {name!r} failed: {type(cause).__name__}: {cause}") from cause
     wrong = [each for each in given if not isinstance(each, Finding)]
     if wrong:
         raise InputError(f"the check {name!r} gives other things than findings", got=type(wrong[0]).__name__)

@@ -38,10 +38,11 @@ def leak(subject: Subject, kind: str) -> Leak | None:
 
 
 def contradicted(subject: Subject, kind: str) -> Rows:
-    """Test rows that are like a training or development row with another label."""
+    """Test rows that are like a training or development row with another label; without a split, like any other row."""
     pairs = subject.alike(kind)
-    if pairs is None or subject.split is None:
+    if pairs is None:
         return np.empty(0, np.intp)
-    test, train, labels = subject.mask(subject.test), subject.mask(subject.train), subject.data.labels
-    found = [pairs.across(test & (labels == one), train & (labels != one))[0] for one in np.unique(labels)]
+    ours = subject.mask(subject.used if subject.split is None else subject.test)
+    theirs, labels = subject.mask(subject.train), subject.data.labels
+    found = [pairs.across(ours & (labels == one), theirs & (labels != one))[0] for one in np.unique(labels)]
     return np.sort(np.concatenate([np.empty(0, np.intp), *found]))

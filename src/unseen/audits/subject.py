@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.data.groups import alone, group_codes
 from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
 from unseen.duplicates.pairs import Mask, Rows
 from unseen.errors import MismatchError, UnknownNameError
-from unseen.splits.partition import group_values
 from unseen.types import Dataset, Embeddings, Split
 
 GROUPINGS = ("author", "conversation", "template", "partner", "source", "original")
@@ -107,13 +107,13 @@ class Subject:
 
 def tied(data: Dataset, attribute: str, by_id: bool = False) -> Pairs:
     """Rows with equal values, `by_id` also a row whose value is the id of another; without a value it is not tied."""
-    values = group_values(data, attribute)
-    present = np.array([value is not None and value != "" for value in values], dtype=bool)
-    names = pa.array([str(value) if there else None for value, there in zip(values, present, strict=True)], pa.string())
-    equal = np.where(present, same(pa.chunked_array([names.fill_null("")])), np.arange(len(values)))
+    codes = group_codes(data, attribute)
+    first = np.unique(alone(codes), return_index=True, return_inverse=True)
+    equal = first[1][first[2].reshape(-1)]
     if not by_id:
         return _equal(equal)
-    named = pc.index_in(names, value_set=data.ids.cast(pa.string()))
+    names = data.attribute(attribute).cast(pa.large_string()).combine_chunks()
+    named = pc.index_in(names, value_set=data.ids.cast(pa.large_string()))
     with_id = np.flatnonzero(named.is_valid().to_numpy(zero_copy_only=False))
     others = named.take(pa.array(with_id)).to_numpy(zero_copy_only=False).astype(np.intp)
     return _equal(equal, equal[with_id], equal[others])

@@ -33,7 +33,9 @@ def audit(
     vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic neighbours.")] = None,
     encoder: Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")] = None,
     near: Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")] = 0.8,
-    semantic: Annotated[float, typer.Option(help="Cosine that makes semantic neighbours.")] = 0.95,
+    semantic: Annotated[
+        float | None, typer.Option(help="Cosine that makes semantic neighbours. (default: 0.95)")
+    ] = None,
     check: Annotated[
         list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")
     ] = None,
@@ -48,23 +50,24 @@ def audit(
 ) -> None:
     """Look for leaks between test and training, drift, conflicts and shortcuts; exit 1 when a check fails.
 
-    Example: unseen audit posts.csv hard.csv --author user --time day --fail-on never -o audited
+    Example: unseen audit posts.csv hard.csv --text text --label label --author user --fail-on never -o audited
     """
     from unseen import api
-    from unseen.audits.subject import Subject
+    from unseen.audits.subject import SEMANTIC, Subject
     from unseen.study.audit import audit_data
 
     roles = {
         "author": author, "conversation": conversation, "template": template, "partner": partner, "source": origin,
         "original": original, "time": time,
     }  # fmt: skip
-    _refuse_without_effect(vectors, encoder, texts, out)
+    _refuse_without_effect(vectors, encoder, semantic, texts, out)
     with notes(quiet), progress(quiet):
         found = split_of(data, split, by)
         placed = vectors or encoder
         subject = Subject(
             data, found, {role: name for role, name in roles.items() if name is not None},
-            None if placed is None else api.vectors_of(data, placed, seed), near, semantic, seed,
+            None if placed is None else api.vectors_of(data, placed, seed), near,
+            SEMANTIC if semantic is None else semantic, seed,
         )  # fmt: skip
         command = shlex.join(["unseen", *sys.argv[1:]])
         done = audit_data(subject, checks=check, fail_on=fail_on, out=out, texts=texts, command=command)
@@ -73,9 +76,13 @@ def audit(
         raise typer.Exit(1)
 
 
-def _refuse_without_effect(vectors: Path | None, encoder: str | None, texts: bool, out: Path | None) -> None:
+def _refuse_without_effect(
+    vectors: Path | None, encoder: str | None, semantic: float | None, texts: bool, out: Path | None
+) -> None:
     if vectors is not None and encoder is not None:
         raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
+    if semantic is not None and vectors is None and encoder is None:
+        raise InputError("--semantic has no effect without vectors", fix="--vectors FILE, or --encoder NAME")
     if texts and out is None:
         raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
 
@@ -100,7 +107,7 @@ def tell(done: Any, as_json: bool) -> None:
     print_table(lines + [[each.level, each.check, each.message] for each in findings])
     for each in findings:
         if each.level in ("fail", "warn") and each.advice:
-            shown = f" e.g. {', '.join(each.evidence[:4])}" if each.evidence else ""
+            shown = f" e.g. {', '.join(each.evidence[:3])}" if each.evidence else ""
             typer.echo(f"\n{each.check}:{shown}\n  {each.advice}")
     _, headline, rest = verdict(findings)
     typer.echo(f"\n{headline}\n{rest}")

@@ -11,7 +11,7 @@ from unseen.cli.console import Json, Quiet, print_json
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of a run: of stress, run, check or suite holdout.")],
+    run: Annotated[Path, typer.Argument(help="Folder of any run, -o of the command.")],
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -116,11 +116,11 @@ def _of_authors(run: Path) -> tuple[Path, str, list[str]]:
 
 
 def _of_item_effect(run: Path) -> tuple[Path, str, list[str]]:
-    from unseen.reports.item_effect_page import headline, worst_level, write_item_effect_page
+    from unseen.reports.item_effect_page import effect_level, headline, write_item_effect_page
     from unseen.store import read_findings
 
     page, findings = write_item_effect_page(run), read_findings(run / "findings.csv")
-    return page, worst_level(findings), headline(findings)
+    return page, effect_level(findings), headline(findings)
 
 
 def _of_validation(run: Path) -> tuple[Path, str, list[str]]:

@@ -101,33 +101,47 @@ def jaccards(
 
 
 @nb.njit(nogil=True, cache=True)
-def mark_crowds(keys: Array, order: Array, window: int, crowded: Array) -> None:
-    """Which rows share the key of one band with more than `window` others; `order` sorts the keys."""
+def lay_out(keys: Array, band: int, most: int, order: Array, places: Array, crowded: Array) -> None:
+    """Shuffle the crowds in `order`, which sorts the keys of one band; note where each row stands and which are in one.
+
+    A crowd has more than `most` rows with one key. The shuffle is another one in every band, and the same every time.
+    """
     start = 0
     for at in range(1, len(order) + 1):
-        if at == len(order) or keys[order[at]] != keys[order[start]]:
-            for place in range(start, at):
-                crowded[order[place]] = at - start > window
-            start = at
+        if at < len(order) and keys[order[at]] == keys[order[start]]:
+            continue
+        if at - start > most:
+            salt = np.uint64(band + 1) * np.uint64(0x9E3779B97F4A7C15)
+            drawn = np.array([_mixed(np.uint64(row) ^ salt) for row in order[start:at]])
+            order[start:at] = order[start:at][np.argsort(drawn)]
+        for place in range(start, at):
+            places[order[place]] = place
+            crowded[order[place]] = at - start > most
+        start = at
 
 
 @nb.njit(nogil=True, cache=True)
-def candidates(keys: Array, band: int, order: Array, crowded: Array, window: int, first: Array, second: Array) -> int:
-    """Pairs that share the key of this band and of none before it, into `first` and `second`; how many there are.
+def candidates(
+    keys: Array, band: int, order: Array, places: Array, crowded: Array, few: int, first: Array, second: Array
+) -> int:
+    """Pairs that share the key of this band and were no candidates in a band before it; how many there are.
 
-    Pairs beyond the length of `first` are only counted. In a crowd, a row is paired with the `window` that follow it;
-    such a pair may have been left out before, so bands in which the rows are crowded do not count as before.
+    They go into `first` and `second`; pairs beyond the length of `first` are only counted. In a crowd, a row is paired
+    with the `few` that follow it.
     """
     count = 0
     for at in range(len(order)):
         a = order[at]
-        for then in range(at + 1, min(len(order), at + 1 + window)):
+        last = len(order) if not crowded[band, a] else min(len(order), at + 1 + few)
+        for then in range(at + 1, last):
             b = order[then]
             if keys[band, a] != keys[band, b]:
                 break
             met = False
             for before in range(band):
-                met |= keys[before, a] == keys[before, b] and not crowded[before, a]
+                if keys[before, a] == keys[before, b]:
+                    near = abs(places[before, a] - places[before, b]) <= few
+                    met |= near or not crowded[before, a]
             if met:
                 continue
             if count < len(first):

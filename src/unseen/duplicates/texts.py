@@ -17,8 +17,10 @@ from unseen.errors import InputError
 from unseen.seeding import generator
 from unseen.splits.assignment import usable_threads
 
-BANDS, ROWS = 25, 5
-"""Pairs as similar as .8 share one of the 25 keys with probability .99995, those as similar as .5 with .55."""
+HASHES, MOST_ROWS = 125, 5
+"""Hash functions of a text, and how many of them make a key at most."""
+FOUND = 0.999
+"""Pairs at the threshold share a key with at least this probability."""
 BLOCK = 16_384
 """Texts hashed at a time."""
 
@@ -27,9 +29,9 @@ def near_pairs(texts: pa.ChunkedArray, threshold: float = 0.8, seed: int = 42) -
     """Texts whose normal forms share at least `threshold` of their character 5-grams (Jaccard).
 
     MinHash proposes pairs, and each is verified by counting its shingles: whatever is found is right (but for hashes
-    of 64 bits that collide). A pair above the threshold may be missed: at .8 with probability .00005, and where more
-    than 64 distinct texts share a key, for each is compared with 64 of them only. Texts with an empty form are like
-    none. Time grows with the characters, memory is some 300 bytes per distinct text.
+    of 64 bits that collide). A pair above the threshold may be missed: with a probability of at most .001, of .00005
+    from .8 on, and where more than 64 distinct texts share a key, for each is then compared with some 400 of them.
+    Texts with an empty form are like none. Time grows with the characters, memory is some 500 bytes per distinct text.
     """
     if not 0.5 <= threshold <= 1:
         raise InputError("the similarity of near-duplicates is from 0.5 to 1", got=str(threshold))
@@ -37,10 +39,22 @@ def near_pairs(texts: pa.ChunkedArray, threshold: float = 0.8, seed: int = 42) -
     stands_for = same_forms(texts)
     distinct = _by_content(forms, np.unique(stands_for))
     content = _Content(forms.take(pa.array(distinct)))
-    first, second, similarity = matching(content.keys(seed), content.similarities(threshold), threshold)
+    first, second, similarity = matching(
+        content.keys(rows_of_a_key(threshold), seed), content.similarities(threshold), threshold
+    )
     a, b = np.sort(np.stack([distinct[first], distinct[second]]), axis=0)
     order = np.lexsort((b, a))
     return Pairs(stands_for, a[order].astype(np.intp), b[order].astype(np.intp), similarity[order])
+
+
+def rows_of_a_key(threshold: float) -> int:
+    """How many minima make a key: the more, the fewer pairs are compared in vain; pairs at the threshold are found.
+
+    >>> rows_of_a_key(0.8), rows_of_a_key(0.5)
+    (5, 2)
+    """
+    enough = [rows for rows in range(1, MOST_ROWS + 1) if 1 - (1 - threshold**rows) ** (HASHES // rows) >= FOUND]
+    return max(enough)
 
 
 def _by_content(forms: pa.LargeStringArray, rows: Rows) -> Rows:
@@ -61,16 +75,17 @@ class _Content:
         self.longest = int(np.diff(self.ends).max(initial=0))
         self.sizes = np.zeros(len(texts), np.int32)
 
-    def keys(self, seed: int) -> Keys:
-        """The keys of every text in each band; `sizes` is filled on the way."""
-        draw = generator(seed, "minhash").integers(0, 2**32, (BANDS * ROWS, 2), dtype=np.uint32)
+    def keys(self, rows: int, seed: int) -> Keys:
+        """The keys of every text, of so many minima each, in each band; `sizes` is filled on the way."""
+        bands = HASHES // rows
+        draw = generator(seed, "minhash").integers(0, 2**32, (bands * rows, 2), dtype=np.uint32)
         draw[:, 0] |= 1
-        keys: Keys = np.empty((BANDS, len(self.sizes)), np.uint64)
+        keys: Keys = np.empty((bands, len(self.sizes)), np.uint64)
 
         def hash_from(start: int) -> None:
             end = min(len(self.sizes), start + BLOCK)
             ends, sizes, own = self.ends[start : end + 1], self.sizes[start:end], keys[:, start:end]
-            minhash_keys(self.content, ends, self.longest, draw, ROWS, sizes, own)
+            minhash_keys(self.content, ends, self.longest, draw, rows, sizes, own)
 
         with ThreadPoolExecutor(usable_threads()) as pool:
             list(pool.map(hash_from, range(0, len(self.sizes), BLOCK)))

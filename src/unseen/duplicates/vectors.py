@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.duplicates.candidates import Floats, Keys, Places, matching
-from unseen.duplicates.pairs import Pairs
+from unseen.duplicates.pairs import Mask, Pairs, Rows
 from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import generator
@@ -17,29 +17,43 @@ EXACT = 20_000
 """Up to so many vectors, all pairs are compared."""
 BANDS, BITS = 48, 20
 """Pairs with a cosine of .95 share one of the keys with probability .997, unrelated ones with .00005."""
-BLOCK = 4_096
+PARTNERS = 256
+"""Of more vectors than that which are all alike, not every pair is kept."""
+BLOCK = 2_048
 """Vectors multiplied at a time."""
 
 
 def vector_pairs(vectors: npt.ArrayLike, threshold: float = 0.95, seed: int = 42) -> Pairs:
     """Rows whose vectors have a cosine of at least `threshold`; vectors of zeros are like none.
 
-    All pairs of up to 20,000 vectors are compared. Of more, only those that lie on the same sides of 20 random
-    planes through their centre, in one of 48 draws: time grows with the rows, what is found is verified, and a pair
-    at .95 is missed with probability .003; more where all vectors point one way.
+    All pairs of up to 20,000 distinct vectors are compared; a vector with more than 256 partners after it keeps that
+    many. Of more vectors, only those are compared that lie on the same sides of 20 random planes through their
+    centre, in one of 48 draws: time grows with the rows, what is found is verified, and a pair at .95 is missed with
+    probability .003; more where all vectors point one way, or hundreds lie together.
     """
     if not 0 < threshold <= 1:
         raise InputError("a cosine that makes vectors alike is above 0 and at most 1", got=str(threshold))
-    given = np.asanyarray(vectors)
+    given = np.asarray(vectors, dtype=np.float32)
     if given.ndim != 2:
         raise InputError("vectors have the wrong shape", expected="one row per text", got=str(given.shape))
-    unit = _unit(given)
-    filled = np.flatnonzero(unit.any(axis=1)) if len(unit) else np.empty(0, np.intp)
-    unit = unit if len(filled) == len(unit) else unit[filled]
-    found = _all_pairs(unit, threshold) if len(unit) <= EXACT else _hashed_pairs(unit, threshold, seed)
-    first, second, similarity = found
-    order = np.lexsort((second, first))
-    return Pairs(np.arange(len(given)), filled[first[order]], filled[second[order]], np.minimum(similarity[order], 1.0))
+    stands_for, distinct = _equal(given)
+    unit = _unit(given[distinct])
+    found = _all_pairs(unit, threshold, seed) if len(unit) <= EXACT else _hashed_pairs(unit, threshold, seed)
+    a, b = np.sort(np.stack([distinct[found[0]], distinct[found[1]]]), axis=0)
+    order = np.lexsort((b, a))
+    return Pairs(stands_for, a[order], b[order], np.minimum(found[2][order], 1.0))
+
+
+def _equal(vectors: Vectors) -> tuple[Rows, Rows]:
+    """The first row with each row's vector, and these first rows without zeros, in the order of their content."""
+    if not len(vectors):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    content = np.ascontiguousarray(vectors + np.float32(0))  # −0 is 0
+    rows = content.view(np.dtype((np.void, content.itemsize * content.shape[1]))).reshape(-1)
+    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+    filled: Mask = np.any(content[first], axis=1)
+    stands_for = np.where(filled[which], first[which], np.arange(len(vectors)))
+    return stands_for.astype(np.intp), first[filled].astype(np.intp)
 
 
 def _unit(vectors: Vectors) -> Vectors:
@@ -48,14 +62,17 @@ def _unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1)[:, None], dtype=np.float32)
 
 
-def _all_pairs(unit: Vectors, threshold: float) -> tuple[Places, Places, Floats]:
+def _all_pairs(unit: Vectors, threshold: float, seed: int) -> tuple[Places, Places, Floats]:
     found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    draw = generator(seed, "partners")
     starts = range(0, len(unit), BLOCK)
     for start in track(starts, "semantic neighbours", len(starts)):
         products = unit[start : start + BLOCK] @ unit[start:].T
-        first, second = np.nonzero(products >= threshold - 1e-6)
-        kept = first < second
-        first, second = first[kept], second[kept]
+        near = np.triu(products >= threshold - 1e-6, 1)
+        for row in np.flatnonzero(near.sum(axis=1) > PARTNERS):
+            partners = np.flatnonzero(near[row])
+            near[row, draw.permutation(partners)[PARTNERS:]] = False
+        first, second = np.nonzero(near)
         found.append((first + start, second + start, products[first, second].astype(np.float64)))
     first, second, similarity = (np.concatenate(each) for each in zip(*found, strict=True))
     return first, second, similarity

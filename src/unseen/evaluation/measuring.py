@@ -95,5 +95,5 @@ def unit_codes(values: pa.ChunkedArray) -> npt.NDArray[np.intp]:
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
         raise InputError("groups must have one value per row", got=str(values.type))
     known = enumerate(values.to_pylist())
-    named = [f"row {row}" if each is None or each == "" else f"value {each}" for row, each in known]
+    named = [f"row {row}" if each is None or each == "" or each != each else f"value {each}" for row, each in known]
     return np.unique(np.array(named, dtype=np.str_), return_inverse=True)[1].reshape(-1)

@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from unseen.duplicates import near_pairs, same, same_forms
+from unseen.audits.subject import Subject
+from unseen.data.groups import NONE, alone, group_codes
+from unseen.duplicates import Pairs
 from unseen.repairs.draft import Rows
 from unseen.types import Dataset
 
 
-def alike(data: Dataset, rows: Rows, kind: str, seed: int = 42) -> Rows:
-    """A number per row of `rows`, equal for texts that are alike.
+def ties(data: Dataset, rows: Rows, kind: str, seed: int = 42) -> Pairs:
+    """Which of `rows` are alike, as places in `rows`.
 
-    `exact`: the same text; `normalised`: the same normal form; `near`: near-duplicates, directly or by way of others.
-    Texts of which normalising leaves nothing are alike only when they are the same.
+    `exact`: the same text; `normalised`: the same normal form; `near`: near-duplicates. Texts of which normalising
+    leaves nothing are alike only when they are the same.
     """
-    texts = data.texts.take(pa.array(rows))
-    equal = same(texts)
-    if kind == "exact":
-        return equal
-    found = same_forms(texts) if kind == "normalised" else near_pairs(texts, seed=seed).groups()
-    return joined([equal, found])
+    table = data.table.select(["id", "text", "label"]).take(pa.array(rows))
+    subject = Subject(Dataset(data.name, table, data.label_names), seed=seed)
+    found, equal = subject.alike(kind), subject.alike("exact")
+    assert found is not None and equal is not None  # noqa: PT018
+    first = found.stands_for == np.arange(len(rows))
+    return replace(found, stands_for=np.where(first, equal.stands_for, found.stands_for))
+
+
+def alike(data: Dataset, rows: Rows, kind: str, seed: int = 42) -> Rows:
+    """A number per row of `rows`, equal for texts that are alike, directly or by way of others (`ties`)."""
+    return ties(data, rows, kind, seed).groups()
 
 
 def values(data: Dataset, rows: Rows, attribute: str) -> tuple[Rows, int]:
     """A number per row of `rows`, equal for equal values, and how many rows have none; each of these is alone."""
-    column = data.attribute(attribute).take(pa.array(rows))
-    missing = pc.is_null(column, nan_is_null=True).to_numpy()
-    names = column.cast(pa.large_string()).fill_null("")
-    missing |= pc.equal(names, "").to_numpy()
-    return np.where(missing, np.arange(len(rows)), same(names)), int(missing.sum())
+    codes = group_codes(data, attribute)[rows]
+    return alone(codes), int((codes == NONE).sum())
 
 
 def joined(groupings: Sequence[Rows]) -> Rows:

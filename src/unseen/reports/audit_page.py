@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unseen.errors import InputError
+from unseen.reports.author_page import concentration_table
 from unseen.reports.formats import Table
 from unseen.reports.stress_page import environment, flat, moment
 from unseen.reports.tables import sorted_findings
@@ -52,7 +53,11 @@ def write_audit_page(folder: str | Path) -> Path:
             headline=headline,
             rest=rest,
             findings=sorted_findings(findings),
-            tables=[table for table in (leak_table(rows), baseline_table(rows), author_table(rows)) if table.rows],
+            tables=[
+                table
+                for table in (leak_table(rows), baseline_table(rows), concentration_table(rows))
+                if table is not None and table.rows
+            ],
             finished=moment(about.get("finished")),
             versions=flat(about.get("versions")),
         )
@@ -67,7 +72,8 @@ def verdict(findings: Sequence[Finding]) -> tuple[str, str, str]:
     rest = f"{counts['ok']} of {made} checks passed, {counts['skipped']} could not be made."
     if counts["fail"]:
         worst = next(each for each in findings if each.level == "fail")
-        return "fail", f"{_checks(counts['fail'])} failed: {worst.message}", rest
+        others = "" if counts["fail"] == 1 else f" {counts['fail'] - 1} more failed."
+        return "fail", f"{worst.message}{others}", rest
     if counts["warn"]:
         return "warn", f"Nothing failed; {_checks(counts['warn'])} found something to look at.", rest
     return "ok", "No check found anything.", rest
@@ -80,44 +86,25 @@ def _checks(count: int) -> str:
 def leak_table(rows: Sequence[Measurement]) -> Table:
     """How much of the test part each kind of tie gives away."""
     found = [
-        (LEAKED.get(kind, kind), round((row.value or 0) * row.n), _share(row), _interval(row))
+        (LEAKED.get(kind, kind), round((row.value or 0) * row.n), row.n, number(row.value), _interval(row))
         for row in rows
         if (kind := row.metric.removeprefix("leaked.")) != row.metric and row.value is not None
     ]
-    note = "Test rows that are tied to a training or development row. 95 % intervals of the share."
-    return Table("Ties between test and training", ("tie", "test rows", "share", "interval"), tuple(found), note)
+    note = "Test rows that are tied to a training or development row."
+    return Table(
+        "Ties between test and training", ("tie", "test rows", "of", "share", "95 % interval"), tuple(found), note
+    )
 
 
 def baseline_table(rows: Sequence[Measurement]) -> Table:
     """What is scored without reading a text."""
     found = [
-        (str(row.tags["baseline"]), row.metric, number(row.value), _interval(row, 1))
+        (str(row.tags["baseline"]), row.metric, number(row.value), _interval(row))
         for row in rows
         if "baseline" in row.tags
     ]
     return Table("What needs no reading", ("what it knows", "metric", "score", "95 % interval"), tuple(found))
 
 
-def author_table(rows: Sequence[Measurement]) -> Table:
-    """How few authors wrote how much of each class."""
-    tops = {row.slice: row for row in rows if row.metric == "author_share.top2"}
-    found: list[tuple[str | int | float | None, ...]] = []
-    for name, top in tops.items():
-        cells = {row.metric: row for row in rows if row.slice == name}
-        shares = [_share(cells.get(f"author_share.top{k}")) for k in (1, 2, 5, 10)]
-        gini, count = cells.get("author_gini"), cells.get("authors.count")
-        authors = int(count.value) if count is not None and count.value is not None else 0
-        found.append((name, top.n, authors, number(gini.value if gini else None, 2), *shares))
-    columns = ("rows of", "rows", "authors", "Gini", "top 1", "top 2", "top 5", "top 10")
-    return Table("Who wrote it", columns, tuple(found), "Shares of the rows by the most frequent authors.")
-
-
-def _share(row: Measurement | None) -> str:
-    return "–" if row is None or row.value is None else f"{100 * row.value:.1f} %"
-
-
-def _interval(row: Measurement, scale: int = 100) -> str:
-    if row.low is None or row.high is None:
-        return ""
-    places = 1 if scale == 100 else 3
-    return f"{scale * row.low:.{places}f} to {scale * row.high:.{places}f}"
+def _interval(row: Measurement) -> str:
+    return "" if row.low is None or row.high is None else f"{number(row.low)} to {number(row.high)}"

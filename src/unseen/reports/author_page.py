@@ -10,12 +10,12 @@ from unseen.errors import InputError
 from unseen.reports.curves import CurvePoint, Series, curve_chart
 from unseen.reports.formats import FORMATS, Cell, Table
 from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.tables import sorted_findings, worst_level
 from unseen.reports.wording import bounds, called, number, percent, points, scored
 from unseen.store import read_findings, read_json, read_measurements, write_text
 from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
-WORST_FIRST = ("fail", "warn", "ok", "skipped")
 TOPS = ("1", "2", "5", "10")
 RULES = {"leave-one-out": "the author's other rows", "split": "the author's rows in training"}
 FAMILIES = {
@@ -67,10 +67,9 @@ def author_section(rows: Sequence[Measurement], findings: Sequence[Finding]) -> 
         "unseen-authors": unseen_table(rows),
         "estimate": estimate_table(rows),
     }
-    ordered = sorted(findings, key=lambda each: WORST_FIRST.index(each.level))
     return {
-        "level": ordered[0].level if ordered else "skipped",
-        "findings": ordered,
+        "level": worst_level(findings),
+        "findings": sorted_findings(findings),
         "tables": {name: table for name, table in made.items() if table is not None},
         "lorenz": {narrow: lorenz_figure(rows, narrow == "narrow") for narrow in ("wide", "narrow")},
     }

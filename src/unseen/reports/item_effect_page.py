@@ -10,12 +10,12 @@ from unseen.errors import InputError
 from unseen.reports import wording
 from unseen.reports.formats import FORMATS, Table
 from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.tables import sorted_findings
 from unseen.store import read_findings, read_json, read_measurements, write_text
 from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
 CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random": "as many random rows left out"}
-ORDER = ("fail", "warn", "skipped", "ok")
 
 
 def is_item_effect(folder: str | Path) -> bool:
@@ -43,9 +43,9 @@ def write_item_effect_page(folder: str | Path) -> Path:
     page = environment().get_template("item_effect.html").render(
         about=about,
         tables=tables,
-        findings=sorted(findings, key=lambda each: ORDER.index(each.level)),
+        findings=sorted_findings(findings),
         verdict=headline(findings),
-        level=worst_level(findings),
+        level=effect_level(findings),
         formats=list(FORMATS),
         settings=flat(about["settings"]),
         finished=moment(about.get("finished")),
@@ -59,7 +59,7 @@ def headline(findings: Sequence[Finding]) -> list[str]:
     return [each.message for each in findings if each.check.startswith("items.effect")]
 
 
-def worst_level(findings: Sequence[Finding]) -> str:
+def effect_level(findings: Sequence[Finding]) -> str:
     """The level of the page: warn when cleaning harms or models answer alike; what rules flag does not count."""
     ours = [each.level for each in findings if each.check.startswith(("items.effect", "items.degenerate"))]
     return "warn" if "warn" in ours else "ok"

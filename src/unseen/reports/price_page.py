@@ -9,13 +9,13 @@ from typing import Any
 from unseen.errors import InputError
 from unseen.reports.formats import FORMATS, Cell, Table
 from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.tables import sorted_findings, worst_level
 from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored
 from unseen.store import read_findings, read_json, read_measurements, write_text
 from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
 DOUBT = "; the interval holds 0"
-WORST_FIRST = ("fail", "warn", "skipped", "ok")
 TESTED = {"all": "all test rows", "leaked": "leaked test rows", "unleaked": "other test rows"}
 
 
@@ -53,12 +53,11 @@ def write_price_page(folder: str | Path) -> Path:
 def price_section(rows: Sequence[Measurement], findings: Sequence[Finding], metric: str) -> dict[str, Any]:
     """Level, headline, tables and findings of a price, from what was measured and judged."""
     tables = [table for table in (on_test(rows, metric), on_train(rows, metric)) if table is not None]
-    levels = [each.level for each in findings]
     return {
-        "level": min(levels, key=WORST_FIRST.index) if levels else "skipped",
+        "level": worst_level(findings),
         "headlines": headlines(rows, metric),
         "tables": tables,
-        "findings": sorted(findings, key=lambda each: WORST_FIRST.index(each.level)),
+        "findings": sorted_findings(findings),
         "metric": called(metric),
     }
 

@@ -219,6 +219,12 @@ def sorted_findings(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda each: LEVEL_ORDER.index(each.level))
 
 
+def worst_level(findings: Iterable[Finding]) -> str:
+    """The gravest level of all; `skipped` when nothing was checked."""
+    found = sorted_findings(findings)
+    return found[0].level if found else "skipped"
+
+
 def cluster_cards(run: Run, first: SplitCard | None) -> list[dict[str, Any]]:
     """Clusters by split, `first` first: those with test rows, the most first, and the others."""
     names = list(dict.fromkeys(each.split for each in run.clusters))

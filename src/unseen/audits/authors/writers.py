@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from unseen.errors import InputError
+from unseen.data.groups import NONE, group_codes
 from unseen.types import Dataset
 
-UNKNOWN = -1
+UNKNOWN = NONE
+"""The code of a row whose author is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,25 +26,13 @@ class Writers:
     @classmethod
     def of(cls, data: Dataset, author: str) -> Writers:
         """The authors that the attribute `author` names; a missing or empty name is an unknown author."""
-        column = data.attribute(author)
-        if pa.types.is_nested(column.type):
-            raise InputError(
-                f"the attribute {author!r} has several values per row, so it names no author", got=str(column.type)
-            )
-        names = pc.cast(column, pa.large_string())
-        names = pc.if_else(pc.equal(names, ""), pa.scalar(None, pa.large_string()), names).combine_chunks()
-        encoded = names.dictionary_encode()
-        # numbered by name, so that the order of rows decides nothing
-        rank = np.argsort(np.argsort(np.asarray(encoded.dictionary.to_pylist(), dtype=object), kind="stable"))
-        found = encoded.indices.fill_null(UNKNOWN).to_numpy(zero_copy_only=False).astype(np.intp)
-        if len(rank):
-            found = np.where(found == UNKNOWN, UNKNOWN, rank[found])
-        return cls(found, len(rank))
+        codes = group_codes(data, author)
+        return cls(codes, int(codes.max(initial=NONE)) + 1)
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
         """Rows whose author is known."""
-        return self.code != UNKNOWN
+        return np.asarray(self.code != UNKNOWN)
 
     def table(self, labels: npt.NDArray[np.integer], k: int) -> npt.NDArray[np.int64]:
         """Rows per author and label [authors, k]; those of unknown authors are not in it."""

@@ -1,4 +1,4 @@
-"""What a model scores that reads nothing, only the length of a text, or only its author."""
+"""What a model scores that reads nothing, or only the length of a text."""
 
 from __future__ import annotations
 
@@ -10,40 +10,65 @@ import numpy.typing as npt
 from unseen.audits.checks.judging import Found, skipped
 from unseen.audits.shares import score
 from unseen.audits.subject import Subject
-from unseen.evaluation import measure
-from unseen.splits.partition import group_values, word_lengths
-from unseen.types import Dataset, Finding, Measurement, Predictions
+from unseen.evaluation import measure, metric
+from unseen.seeding import generator
+from unseen.splits.partition import word_lengths
+from unseen.types import Finding, Measurement, Predictions
 
 Codes = npt.NDArray[np.intp]
 METRICS = ("f1.macro", "accuracy")
 MUCH = 0.10
-"""Macro F1 above the majority's from which on part of the input already tells the label."""
-BINS = 20
+"""Macro F1 above chance from which on part of the input already tells the label."""
+BINS, SHUFFLES = 20, 20
 
 
 def baselines(subject: Subject) -> Found:
-    """Macro F1 and accuracy of the majority label, and of the likeliest label by length and by author."""
+    """Macro F1 and accuracy of the majority label, and of the likeliest label by length, beside chance."""
     if not len(subject.test) or not len(subject.train):
         return skipped("baselines", "Baselines learn from a training part and are scored on a test part.")
-    codes = {"majority": np.zeros(len(subject.data), np.intp), "length": _lengths(subject)}
-    if "author" in subject.columns:
-        codes["author"] = _authors(subject.data, subject.columns["author"])
-    rows: list[Measurement] = []
-    for name, each in codes.items():
-        answers = likeliest(subject, each)
-        tags: dict[str, Any] = {"split": subject.split.name if subject.split else "", "part": "test", "baseline": name}
-        rows += measure(subject.data, answers, subject.test, METRICS, tags=tags, seed=subject.seed)
+    lengths = _lengths(subject)
+    codes = {"majority": np.zeros(len(subject.data), np.intp), "length": lengths}
+    rows = [row for name, each in codes.items() for row in _scored(subject, name, likeliest(subject, each))]
+    rows.append(Measurement(METRICS[0], _chance(subject, lengths), len(subject.test), tags=_tags(subject, "chance")))
     return rows, [_judged(rows)]
 
 
+def _tags(subject: Subject, name: str) -> dict[str, Any]:
+    return {"split": subject.split.name if subject.split else "", "part": "test", "baseline": name}
+
+
+def _scored(subject: Subject, name: str, answers: Predictions) -> list[Measurement]:
+    author = subject.columns.get("author")
+    return measure(
+        subject.data, answers, subject.test, METRICS, tags=_tags(subject, name), groups=author, seed=subject.seed
+    )
+
+
+def _chance(subject: Subject, codes: Codes) -> float:
+    """Mean macro F1 when codes are exchanged among the training rows: what they are worth when they say nothing."""
+    draw, gold = generator(subject.seed, "chance"), subject.data.labels[subject.test]
+    found = []
+    for _ in range(SHUFFLES):
+        exchanged = codes.copy()
+        exchanged[subject.train] = codes[draw.permutation(subject.train)]
+        answers = likeliest(subject, exchanged).probabilities
+        found.append(metric(METRICS[0])(gold, answers, subject.data.label_names) or 0.0)
+    return float(np.mean(found))
+
+
 def _judged(rows: list[Measurement]) -> Finding:
+    """Macro F1 of any guess that uses all labels is above that of the majority label, so it is judged by chance."""
     f1 = {str(row.tags["baseline"]): row for row in rows if row.metric == METRICS[0]}
-    said = ", ".join(f"{name} {score(row)}" for name, row in f1.items())
-    least = f1["majority"].value or 0.0
-    much = [name for name, row in f1.items() if (row.value or 0.0) - least >= MUCH]
-    level = "warn" if much else "ok"
-    advice = f"A model is worth what it adds to this: {', '.join(much)} alone tells labels apart." if much else ""
-    return Finding("baselines", level, f"Macro F1 on the test part without reading a text: {said}.", advice=advice)
+    chance, length = f1["chance"].value or 0.0, f1["length"]
+    said = f"majority {score(f1['majority'])}, length {score(length)}, lengths exchanged at random {chance:.3f}"
+    told = (length.value or 0.0) - chance >= MUCH and (length.low or 0.0) > chance
+    advice = "A model is worth what it adds to this: the length alone tells labels apart." if told else ""
+    return Finding(
+        "baselines",
+        "warn" if told else "ok",
+        f"Macro F1 on the test part without reading a text: {said}.",
+        advice=advice,
+    )
 
 
 def likeliest(subject: Subject, codes: Codes) -> Predictions:
@@ -63,8 +88,3 @@ def _lengths(subject: Subject) -> Codes:
     words = word_lengths(subject.data)
     borders = np.quantile(words[subject.train], np.linspace(0, 1, BINS + 1)[1:-1])
     return np.searchsorted(np.unique(borders), words, side="right")
-
-
-def _authors(data: Dataset, attribute: str) -> Codes:
-    """A number per author; rows without one share theirs."""
-    return np.unique([str(value) for value in group_values(data, attribute)], return_inverse=True)[1]

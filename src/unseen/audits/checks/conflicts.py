@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from unseen.audits.checks.judging import Found, examples, joined, portion, shared
+from unseen.audits.checks.judging import ONE_SIDED, Found, examples, joined, portion, shared, skipped, without_sides
 from unseen.audits.leaks import contradicted
 from unseen.audits.subject import LIKENESSES, Subject
-from unseen.duplicates.pairs import Rows
 from unseen.types import Finding
 
 CALLED = {
@@ -20,6 +17,8 @@ CALLED = {
 
 def conflicting_labels(subject: Subject) -> Found:
     """Texts whose copies, of every kind, carry another label."""
+    if without_sides(subject):
+        return skipped("conflicting_labels", ONE_SIDED)
     kinds = [kind for kind in LIKENESSES if subject.alike(kind) is not None]
     return joined(_of_kind(subject, kind) for kind in kinds)
 
@@ -27,7 +26,7 @@ def conflicting_labels(subject: Subject) -> Found:
 def _of_kind(subject: Subject, kind: str) -> Found:
     check = "conflicting_labels" if kind == "exact" else f"conflicting_labels.{kind}"
     if subject.split is None:
-        rows, n = in_conflict(subject, kind), len(subject.data)
+        rows, n = contradicted(subject, kind), len(subject.data)
         said = f"{portion(len(rows), n, 'rows')} carry another label than a row with the same text ({CALLED[kind]})."
         found = [shared(subject, f"conflicting.{kind}", len(rows), n, "all")]
     else:
@@ -37,15 +36,3 @@ def _of_kind(subject: Subject, kind: str) -> Found:
     level = "warn" if len(rows) else "ok"
     advice = "Read them: one of the labels is wrong, or the text alone does not decide. unseen repair --conflicts."
     return found, [Finding(check, level, said, len(rows), examples(subject, rows), advice if len(rows) else "")]
-
-
-def in_conflict(subject: Subject, kind: str) -> Rows:
-    """Rows of groups of equal (or alike) texts that carry more than one label."""
-    pairs = subject.alike(kind)
-    if pairs is None:
-        return np.empty(0, np.intp)
-    groups, labels = pairs.groups(), subject.data.labels
-    lowest, highest = np.full(pairs.rows, len(subject.data.label_names)), np.full(pairs.rows, -1)
-    np.minimum.at(lowest, groups, labels)
-    np.maximum.at(highest, groups, labels)
-    return np.flatnonzero(lowest[groups] < highest[groups])

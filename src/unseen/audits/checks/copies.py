@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.checks.judging import Found, examples, leaking, portion, shared, skipped
+from unseen.audits.checks.judging import (
+    ONE_SIDED,
+    Found,
+    examples,
+    leaking,
+    portion,
+    shared,
+    skipped,
+    without_sides,
+)
 from unseen.audits.oversampling import copies_on_both_sides
 from unseen.audits.subject import Subject
 from unseen.types import Finding
@@ -17,6 +26,8 @@ def copied_items(subject: Subject) -> Found:
     """Copied items on both sides: by the attribute `original`, else equal texts with equal labels."""
     if subject.split is None:
         return skipped("copied_items", "Without a split, copies lie on no side.")
+    if without_sides(subject):
+        return skipped("copied_items", ONE_SIDED)
     items = _items(subject)
     test, train = (np.bincount(items[rows], minlength=len(items)) for rows in (subject.test, subject.train))
     copies, both = test + train, (test > 0) & (train > 0)

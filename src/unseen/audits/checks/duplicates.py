@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unseen.audits.checks.judging import Found, examples, leaking, portion, shared, skipped
+from unseen.audits.checks.judging import (
+    ONE_SIDED,
+    Found,
+    examples,
+    leaking,
+    portion,
+    shared,
+    skipped,
+    without_sides,
+)
 from unseen.audits.leaks import leak
 from unseen.audits.subject import Subject
 from unseen.duplicates import Pairs
@@ -68,6 +77,8 @@ def semantic_neighbours(subject: Subject) -> Found:
 def _of_kind(subject: Subject, kind: str) -> Found:
     said = WORDS[kind]
     thresholds = {"near": subject.near, "semantic": subject.semantic}
+    if without_sides(subject):
+        return skipped(said.check, ONE_SIDED)
     if subject.split is None:
         return _inside(subject, kind, said.check, said.repeats.format(**thresholds))
     found = leak(subject, kind)
@@ -79,7 +90,7 @@ def _of_kind(subject: Subject, kind: str) -> Found:
     if kind == "semantic" and level == "fail":
         level = "warn"  # vectors suggest, they do not prove
     advice = "" if level == "ok" else "unseen price says what they are worth; unseen repair --dedupe takes them out."
-    evidence = examples(subject, found.test, found.partner)
+    evidence = examples(subject, found.test)
     return [row], [Finding(said.check, level, sentence, len(found), evidence, advice)]
 
 

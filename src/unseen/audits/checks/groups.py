@@ -7,6 +7,7 @@ import numpy as np
 from unseen.audits.checks.judging import Found, examples, leaking, portion, shared, skipped
 from unseen.audits.leaks import leak
 from unseen.audits.subject import Subject
+from unseen.data.groups import NONE, group_codes
 from unseen.types import Finding
 
 SAYS = {
@@ -48,17 +49,24 @@ def _both_sides(subject: Subject, role: str) -> Found:
         return skipped(role, f"No attribute says the {role} of a text.")
     if subject.split is None:
         return skipped(role, f"Without a split, no {role} is on both sides.")
-    found, n = leak(subject, role), len(subject.test)
+    codes = group_codes(subject.data, subject.columns[role])
+    named = codes != NONE
+    known = subject.test[named[subject.test]]
+    if not len(known) or not named[subject.train].any():
+        return skipped(role, f"No {role} is known on one side of the split.")
+    found = leak(subject, role)
     assert found is not None
-    share = len(found) / max(1, n)
+    n, unknown = len(known), len(subject.test) - len(known)
+    share, tied = len(found) / n, len(np.unique(codes[found.test]))
     level = leaking(share) if role != "source" else "ok" if share == 0 else "warn"
-    groups = subject.alike(role)
-    assert groups is not None
-    tied = len(np.unique(groups.groups()[found.test]))
+    if level == "ok" and unknown > n:
+        level = "warn"
     said = f"{portion(len(found), n, 'test texts')} {SAYS[role]}; {tied:,} {role}s are on both sides."
+    if unknown:
+        said += f" Of {unknown:,} further test texts no {role} is known."
     advice = "" if level == "ok" else _advice(subject, role)
-    row = shared(subject, f"leaked.{role}", len(found), n, groups=tied)
-    return [row], [Finding(role, level, said, len(found), examples(subject, found.test, found.partner), advice)]
+    row = shared(subject, f"leaked.{role}", len(found), n, groups=tied, unknown=unknown)
+    return [row], [Finding(role, level, said, len(found), examples(subject, found.test), advice)]
 
 
 def _advice(subject: Subject, role: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from unseen.audits.subject import Subject
 from unseen.evaluation.intervals import wilson
@@ -17,6 +18,7 @@ Found = tuple[list[Measurement], list[Finding]]
 FAILS = 0.01
 """Share of the test part from which on a leak fails an audit; below, it is worth a look."""
 MOST_EXAMPLES = 10
+ONE_SIDED = "One side of the split has no rows."
 
 
 def leaking(share: float, fails: float = FAILS) -> str:
@@ -24,13 +26,9 @@ def leaking(share: float, fails: float = FAILS) -> str:
     return "ok" if share == 0 else "fail" if share >= fails else "warn"
 
 
-def examples(subject: Subject, rows: npt.NDArray[np.intp], *more: npt.NDArray[np.intp]) -> tuple[str, ...]:
-    """Ids of the first few rows by id, each followed by its counterparts."""
-    ids = subject.data.ids
-    first = sorted((ids[int(row)].as_py(), place) for place, row in enumerate(rows.tolist()))
-    chosen = [place for _, place in first][: MOST_EXAMPLES // (1 + len(more))]
-    named = [ids[int(each[place])].as_py() for place in chosen for each in (rows, *more)]
-    return tuple(dict.fromkeys(named))
+def examples(subject: Subject, rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
+    """The first few ids of these rows."""
+    return tuple(sorted(subject.data.ids.take(pa.array(rows)).to_pylist())[:MOST_EXAMPLES])
 
 
 def shared(subject: Subject, metric: str, count: int, of: int, part: str = "test", **tags: Any) -> Measurement:
@@ -50,6 +48,11 @@ def portion(count: int, of: int, what: str) -> str:
 def skipped(check: str, why: str) -> Found:
     """A check that could not be made."""
     return [], [Finding(check, "skipped", why)]
+
+
+def without_sides(subject: Subject) -> bool:
+    """Whether there is nothing to compare: a split one side of which has no rows."""
+    return subject.split is not None and not (len(subject.test) and len(subject.train))
 
 
 def joined(found: Iterable[Found]) -> Found:

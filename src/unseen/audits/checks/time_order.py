@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.checks.judging import Found, examples, portion, shared, skipped
 from unseen.audits.subject import Subject
+from unseen.errors import InputError
+from unseen.splits.time import moments
 from unseen.types import Finding
 
 
@@ -17,13 +20,18 @@ def time_order(subject: Subject) -> Found:
         return skipped("time_order", "No attribute says when a text was written.")
     if subject.split is None:
         return skipped("time_order", "Without a split, there is no before and after.")
-    ranks = _ranks(subject.data.attribute(subject.columns["time"]))
-    known = ranks >= 0
+    try:
+        when, known = _moments(subject.data.attribute(subject.columns["time"]))
+    except InputError as cause:
+        return skipped("time_order", f"{subject.columns['time']!r} holds no times: {cause.message}, {cause.expected}.")
     test, train = subject.test[known[subject.test]], subject.train[known[subject.train]]
     if not len(test) or not len(train):
         return skipped("time_order", f"The attribute {subject.columns['time']!r} is missing on one side.")
-    older = test[ranks[test] < ranks[train].max()]
+    older = test[when[test] < when[train].max()]
     said = f"{portion(len(older), len(test), 'test texts')} are older than the newest training text."
+    unknown = len(subject.test) + len(subject.train) - len(test) - len(train)
+    if unknown:
+        said += f" {unknown:,} rows have no time."
     row = shared(subject, "older_than_training", len(older), len(test))
     if not len(older):
         return [row], [Finding("time_order", "ok", said)]
@@ -31,11 +39,14 @@ def time_order(subject: Subject) -> Found:
     return [row], [Finding("time_order", "warn", said, len(older), examples(subject, older), advice)]
 
 
-def _ranks(times: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The place of each time in their order, equal for equal times; -1 where there is none."""
-    values = times.combine_chunks()
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    distinct = values.unique().drop_null()
-    in_order = distinct.take(pc.sort_indices(distinct))
-    return pc.fill_null(pc.index_in(values, value_set=in_order), -1).to_numpy(zero_copy_only=False).astype(np.int64)
+def _moments(times: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Times as numbers, and which rows have one; refuses text that is no ISO 8601."""
+    known = pc.is_valid(times).to_numpy()
+    present = times.filter(pa.array(known)).combine_chunks()
+    found = np.zeros(len(known))
+    plain = (
+        pa.types.is_temporal(present.type) or pa.types.is_integer(present.type) or pa.types.is_floating(present.type)
+    )
+    values = present.to_numpy(zero_copy_only=False) if plain else np.asarray(present.to_pylist(), dtype=object)
+    found[known] = moments(values)
+    return found, known
