@@ -121,3 +121,9 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     by_folded = {str(each).casefold(): str(each) for each in known}
     near = get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[near[0]] if near else None
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'closest'?`, or nothing when no known name is near."""
+    near = nearest_name(name, known)
+    return f"; did you mean {near!r}?" if near else ""

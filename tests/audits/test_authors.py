@@ -105,9 +105,8 @@ def test_the_rule_leaves_the_row_itself_out(crowd: Dataset) -> None:
     users, labels = crowd.attribute("user").to_pylist(), crowd.labels.tolist()
     said = []
     for row, user in enumerate(users):
-        others = [labels[each] for each in range(300) if each != row]
         own = [labels[each] for each in range(300) if each != row and user and users[each] == user]
-        said.append(favourite(own, others))
+        said.append(favourite(own, labels))
     rows = know_the_author(crowd, None, "user")
     assert value(rows, "know_the_author.f1.macro", rule="leave-one-out") == pytest.approx(
         f1_score(labels, said, average="macro")
@@ -185,13 +184,66 @@ def test_the_fall_on_unseen_authors_is_judged_by_its_interval(low: float, high: 
     assert levels(row) == {"unseen_authors": level}
 
 
-@pytest.mark.parametrize(("by_author", "level"), [(0.9, "fail"), (0.6, "warn"), (0.51, "ok")])
-def test_the_rule_is_judged_beside_the_majority(by_author: float, level: str) -> None:
+@pytest.mark.parametrize(
+    ("by_author", "low", "level"),
+    [(0.9, 0.8, "fail"), (0.6, 0.55, "warn"), (0.51, 0.505, "ok"), (0.9, 0.4, "ok"), (0.9, None, "ok")],
+)
+def test_the_rule_is_judged_beside_chance(by_author: float, low: float | None, level: str) -> None:
     rows = [
-        Measurement(f"{name}.f1.macro", score, 10, tags={"rule": "split"})
-        for name, score in (("know_the_author", by_author), ("majority_class", 0.5))
+        Measurement("know_the_author.f1.macro", by_author, 10, low, low and 1.0, tags={"rule": "split"}),
+        Measurement("permuted_authors.f1.macro", 0.5, 10, tags={"rule": "split"}),
+        Measurement("majority_class.f1.macro", 0.1, 10, tags={"rule": "split"}),
     ]
     assert levels(*rows) == {"know_the_author": level}
+    (finding,) = author_findings(rows)
+    assert "with the authors permuted it gives 0.500" in finding.message
+
+
+@pytest.fixture(scope="module")
+def balanced(tiny: Builder) -> Dataset:
+    """Authors who tell nothing, and as many rows of one label as of the other."""
+    draw = np.random.default_rng(2)
+    return tiny(
+        ids=[f"{row:03}" for row in range(600)], labels=["no", "yes"] * 300,
+        user=[f"a{each}" for each in draw.integers(60, size=600)],
+    )  # fmt: skip
+
+
+def test_the_majority_of_balanced_rows_is_one_label(balanced: Dataset) -> None:
+    rows = know_the_author(balanced, None, "user")
+    assert value(rows, "majority_class.accuracy", rule="leave-one-out") == 0.5
+    assert value(rows, "majority_class.f1[no]", rule="leave-one-out") == pytest.approx(2 / 3)
+
+
+def test_authors_who_tell_nothing_are_no_finding(balanced: Dataset) -> None:
+    for cut in (None, split(balanced, "random", test=0.3, seed=1)):
+        rows = know_the_author(balanced, cut, "user")
+        rule = "leave-one-out" if cut is None else "split"
+        by_author, permuted = (
+            value(rows, f"{name}.f1.macro", rule=rule) for name in ("know_the_author", "permuted_authors")
+        )
+        assert by_author == pytest.approx(permuted, abs=0.08)
+        if cut is not None:  # the majority label is far worse than guessing
+            assert permuted - value(rows, "majority_class.f1.macro", rule=rule) > 0.1
+        assert levels(*rows) == {"know_the_author": "ok"}
+
+
+def test_no_known_author_or_one_row_is_no_mistake(tiny: Builder) -> None:
+    rows = know_the_author(tiny(user=[None, "", None, ""]), None, "user")
+    assert value(rows, "permuted_authors.f1.macro", rule="leave-one-out") == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("cap", "falls", "said"), [(9, [], "No author has more than 9"), (9, [-0.02], "by 2.0 points")]
+)
+def test_a_cap_is_judged_from_what_was_measured(cap: int, falls: list[float], said: str) -> None:
+    rows = [Measurement("authors_on_both_sides", 0.0, 50, tags={"split": "grouped", "cap": cap})]
+    rows += [
+        Measurement("fall.accuracy", each, 50, each - 0.01, each + 0.01, tags={"split": "capped"}) for each in falls
+    ]
+    (finding,) = author_findings(rows)
+    assert (finding.check, finding.level) == ("author_cap", "ok")
+    assert said in finding.message
 
 
 def test_alarms_become_shares() -> None:

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from tiny_data import build
 from unseen.api import split as split_data
-from unseen.audits.pipelines import EXPERIMENTS, PipelineAudit, audit_pipeline, planned_runs
+from unseen.audits.pipelines import EXPERIMENTS, PipelineAudit, audit_pipeline, default_split, planned_runs
 from unseen.audits.pipelines.examples import (
     features_in_each_fold,
     features_on_all_data,
@@ -238,6 +239,60 @@ def test_cross_validation_of_ones_own_is_judged_by_planted_texts(data: Dataset) 
     assert clean["test_texts"] == "skipped"
 
 
+def cross_validated(data: Dataset, seed: int, form: str, leaking: bool = False) -> Any:
+    """Some folds of five, each answered from the rows of the others, or from all rows; told in several forms."""
+    texts, told = np.array(data.texts.to_pylist(), dtype=object), []
+    for train, test in KFold(5, shuffle=True, random_state=seed).split(texts):
+        learnt = np.arange(len(data)) if leaking else train
+        told.append((test, fresh().fit(texts[learnt], data.labels[learnt]).predict_proba(texts[test])))
+    if form == "two folds":
+        return told[:2]
+    rows, scores = (np.concatenate(each) for each in zip(*told, strict=True))
+    if form == "training rows told":
+        kept = rows < 150
+        return np.arange(len(data)), rows[kept], scores[kept]
+    return rows, scores
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ("two folds", "2 folds were answered"),
+        ("all rows", "every row is tested"),
+        ("training rows told", "150 of them are among its training rows"),
+    ],
+)
+def test_a_clean_cross_validation_is_not_accused(form: str, why: str, data: Dataset) -> None:
+    names = ["test_labels", "test_texts", "planted"]
+    audit, leaking = (
+        found(audit_pipeline(cross_validated, data, experiments=names, settings={"form": form, "leaking": each}))
+        for each in (False, True)
+    )
+    for name in ("test_labels", "test_texts"):
+        assert audit[name].level == leaking[name].level == "skipped"
+        assert audit[name].message == f"tested rows train other folds: {why}"
+    assert leaking["planted"].level == ("skipped" if form == "training rows told" else "fail")
+    assert audit["planted"].level != "fail"
+
+
+def test_a_single_test_part_in_a_list_is_still_judged(data: Dataset) -> None:
+    def single(data: Dataset, seed: int) -> Any:
+        texts, test = np.array(data.texts.to_pylist(), dtype=object), np.arange(0, len(data), 4)
+        return [(test, fresh().fit(texts, data.labels).predict_proba(texts[test]))]
+
+    audit = levels(audit_pipeline(single, data, experiments=["test_labels", "test_texts"]))
+    assert audit == {"test_labels": "fail", "test_texts": "fail"}
+
+
+def test_folds_that_are_given_are_one_split(data: Dataset, split: Split) -> None:
+    def whole(data: Dataset, folds: Any, seed: int) -> Any:
+        texts = np.array(data.texts.to_pylist(), dtype=object)
+        return [(test, fresh().fit(texts, data.labels).predict_proba(texts[test])) for _, test in folds]
+
+    audit = levels(audit_pipeline(whole, data, split, experiments=["test_labels", "test_texts"]))
+    assert audit == {"test_labels": "fail", "test_texts": "fail"}
+
+
 def test_a_recipe_that_keeps_to_its_rows(data: Dataset, split: Split) -> None:
     def recipe(train: Dataset, dev: Dataset, seed: int) -> Any:
         return fresh().fit(train.texts.to_pylist(), labels_of(train, np.arange(len(train))))
@@ -351,6 +406,17 @@ def test_a_vocabulary_from_elsewhere_is_no_proof(data: Dataset, split: Split) ->
     assert "4 occur in neither" in finding.message
 
 
+def test_a_vocabulary_that_was_given_is_not_fitted(data: Dataset, split: Split) -> None:
+    seen, asked = (
+        {word for text in texts_of(data, split.rows(part)) for word in text.split()} for part in ("train", "test")
+    )
+    for words, level in (([*sorted(seen)[:5], min(asked - seen)], "warn"), (sorted(seen)[:5], "ok")):
+        pipeline = make_pipeline(CountVectorizer(vocabulary=words), LogisticRegression())
+        finding = found(audit_pipeline(pipeline, data, split, experiments=["vocabulary"]))["vocabulary"]
+        assert (finding.level, finding.count) == (level, int(level == "warn"))
+        assert ("its vocabulary was given: make sure nobody" in finding.advice) == (level == "warn")
+
+
 def test_words_in_a_message_cannot_steer_a_terminal(data: Dataset) -> None:
     texts = [*data.texts.to_pylist()[:-1], "\x1b[31mred\x1b[0m " + "x" * 90]
     odd = build(data.ids.to_pylist(), texts, labels_of(data, np.arange(len(data))).tolist())
@@ -422,11 +488,55 @@ def test_wrong_input_is_refused(data: Dataset, split: Split) -> None:
     with pytest.raises(InputError, match="no effect on a pipeline of the shape 'estimator'"):
         audit_pipeline(fresh(), data, split, settings={"share": 3})
     with pytest.raises(InputError, match="not a pipeline"):
-        audit_pipeline("a name", data, split)
+        audit_pipeline(3, data, split)
+    with pytest.raises(UnknownNameError, match="did you mean 'words-chosen-in-training'"):
+        audit_pipeline("words-chosen-in-trainin", data, split)
 
 
-def test_every_experiment_belongs_to_a_shape() -> None:
-    assert all(each.shapes for each in EXPERIMENTS.values())
+def test_a_pipeline_by_its_name(data: Dataset, split: Split) -> None:
+    by_name, by_place, itself = (
+        audit_pipeline(each, data, split, experiments=["test_labels", "test_texts"])
+        for each in (
+            "words-chosen-on-all-data",
+            "unseen.audits.pipelines.examples:words_chosen_on_all_data",
+            words_chosen_on_all_data,
+        )
+    )
+    assert by_name == by_place == itself
+    assert not by_name.passed
+    assert planned_runs("words-chosen-on-all-data") == planned_runs(words_chosen_on_all_data)
+
+
+def test_the_split_that_is_made_is_the_random_one(data: Dataset) -> None:
+    made, known = default_split(words_chosen_in_training, data, seed=5), split_data(data, "random", test=0.2, seed=5)
+    assert made is not None
+    assert (made.name, made.parts.tolist(), made.origin.step) == (known.name, known.parts.tolist(), known.origin.step)
+    assert default_split(oversampled_in_training, data) is None
+
+
+POSSIBLE = {
+    "recipe": "repeatable vocabulary captured_data shuffled_training_labels",
+    "protocol": "repeatable test_labels test_texts fewer_rows planted vocabulary",
+    "own split": "repeatable test_labels test_texts planted rows_on_both_sides",
+    "estimator": "repeatable vocabulary refit shuffled_training_labels",
+}
+
+
+@pytest.mark.parametrize("shape", POSSIBLE)
+def test_every_experiment_runs_on_its_shapes_and_is_refused_on_others(shape: str, data: Dataset, split: Split) -> None:
+    def recipe(train: Dataset, dev: Dataset, seed: int) -> Any:
+        return on(fresh(), train, np.arange(len(train)))
+
+    def own(data: Dataset, seed: int) -> Any:
+        return np.arange(0, len(data), 2), np.zeros(((len(data) + 1) // 2, 2))
+
+    fit = {"recipe": recipe, "protocol": words_chosen_in_training, "own split": own, "estimator": fresh()}[shape]
+    given = None if shape == "own split" else split
+    possible = POSSIBLE[shape].split()
+    assert list(found(audit_pipeline(fit, data, given, experiments=possible))) == possible
+    for name in EXPERIMENTS.keys() - set(possible):
+        with pytest.raises(InputError, match=f"{name} cannot be tried"):
+            audit_pipeline(fit, data, given, experiments=[name])
 
 
 def test_auc_is_that_of_scikit_learn() -> None:

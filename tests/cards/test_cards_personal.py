@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,8 +62,18 @@ def test_the_hint_never_hides_a_match(tiny: Builder) -> None:
 @pytest.mark.parametrize(
     "unit", ["a", "a.", "@", "a@", "http://", "http://aaa?", "1 ", "12-34-", ":", "ab:", "1° ", "1.2345,"]
 )
-def test_long_texts_are_not_slow(unit: str, tiny: Builder) -> None:
-    scan(tiny(ids=["1"], texts=[unit * 20_000], labels=["no"]))
+def test_cost_grows_with_the_length_of_a_text_and_no_faster(unit: str, tiny: Builder) -> None:
+    def seconds(repeats: int) -> float:
+        data = tiny(ids=["1"], texts=[unit * repeats], labels=["no"])
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            scan(data)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    seconds(10)
+    assert seconds(20_000) < 40 * seconds(2_000)  # with the square it would be 100 times
 
 
 @pytest.fixture

@@ -75,12 +75,29 @@ def test_a_pipeline_file_that_was_fitted_on_everything(folder: Path, unseen: Run
 
 def test_the_folder_of_an_audit(folder: Path, unseen: Run) -> None:
     unseen("audit-pipeline", "words-chosen-on-all-data", "posts.csv", "--by", "part", "-q", "-o", "audited")
-    assert json.loads(Path("audited/run.json").read_text())["kind"] == "pipeline-audit"
+    about = json.loads(Path("audited/run.json").read_text())
+    assert (about["kind"], about["pipeline"], about["passed"]) == ("pipeline-audit", "words-chosen-on-all-data", False)
+    assert about["split"]["name"] == "part"
+    assert sum(about["split"]["sizes"].values()) == about["data"]["rows"]
+    assert (about["shape"], about["planted"], about["settings"], about["seed"]) == ("protocol", None, {}, 42)
+    assert about["experiments"][:2] == ["repeatable", "test_labels"]
+    assert about["finished"]
+    assert Path("audited/report.html").is_file()
     assert [each.check for each in read_findings("audited/findings.csv")][:2] == [
         "pipeline.repeatable",
         "pipeline.test_labels",
     ]
     assert "pipeline.changed_share" in Path("audited/measurements.csv").read_text()
+
+
+def test_what_was_asked_is_written_down_before_the_work_begins(folder: Path, unseen: Run) -> None:
+    (folder / "brokenpipes.py").write_text("def fit(data, seed, depth=1):\n    raise KeyError('no')\n")
+    words = ["--set", "depth=3", "--planted", "30", "--seed", "7", "--experiment", "planted", "-q", "-o", "audited"]
+    assert unseen("audit-pipeline", "brokenpipes:fit", "posts.csv", *words).code == 2
+    about = json.loads(Path("audited/run.json").read_text())
+    assert (about["finished"], about["passed"], about["split"], about["shape"]) == (None, None, None, "own split")
+    assert (about["settings"], about["planted"], about["seed"]) == ({"depth": 3}, 30, 7)
+    assert about["experiments"] == ["planted"]
 
 
 def test_the_plan(folder: Path, unseen: Run) -> None:
@@ -99,7 +116,7 @@ def test_the_plan(folder: Path, unseen: Run) -> None:
         (["words-chosen-in-trainin", "posts.csv"], "did you mean 'words-chosen-in-training'"),
         (["oversampled-in-training", "posts.csv", "--test", "0.1"], "--set test=0.15"),
         (["words-chosen-in-training", "posts.csv", "--by", "part", "--test", "0.1"], "no effect with a split"),
-        (["words-chosen-in-training", "posts.csv", "--trust"], "--trust has no effect"),
+        (["words-chosen-in-training", "posts.csv", "--trust"], "trust has no effect"),
         (["words-chosen-in-training", "posts.csv", "--experiment", "refit"], "cannot be tried"),
         (["oversampled-in-training", "posts.csv", "--by", "part"], "a pipeline that makes its own"),
         (["no_such_module:fit", "posts.csv"], "cannot be imported"),
@@ -109,4 +126,4 @@ def test_wrong_usage(words: list[str], said: str, folder: Path, unseen: Run) -> 
     answer = unseen("audit-pipeline", *words, "-o", "audited")
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
-    assert not Path("audited/findings.csv").exists()
+    assert not Path("audited").exists()

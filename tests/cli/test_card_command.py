@@ -112,6 +112,20 @@ def test_data_that_the_card_does_not_describe_fails(folder: Path, write_posts: A
     assert [each["check"] for each in content["findings"] if each["level"] == "fail"] == ["card.declared.checksum"]
 
 
+def test_data_is_loaded_for_an_audit_as_for_other_commands(folder: Path) -> None:
+    table = Path("posts.csv").read_text().replace(",", "|").replace("rain", "r\xe4in")
+    Path("posts.txt").write_bytes(table.encode("latin-1"))
+    loading = [*COLUMNS, "--delimiter", "|", "--encoding", "latin-1", "--attribute", "user"]
+    assert run("init", "posts.txt", *loading, "-q").exit_code == 0
+    assert read_document("card.json").card["columns"].value == ["id", "text", "label", "user"]
+    judged = run("audit", "card.json", "posts.txt", *loading, "--json", "-q")
+    content = json.loads(judged.stdout)
+    assert judged.exit_code == 0
+    levels = {each["check"]: each["level"] for each in content["findings"] if "declared" in each["check"]}
+    assert levels["card.declared.checksum"] == levels["card.declared.n_items"] == "ok"
+    assert any(row["metric"] == "label_share" for row in content["measurements"])
+
+
 def test_the_survey_prints_the_matrix_of_the_paper() -> None:
     lines = run("survey", "--builtin").stdout.splitlines()
     assert [line.split()[-8:-5] for line in lines[1:]] == [
@@ -139,6 +153,11 @@ def test_pages_of_ones_own_are_surveyed(folder: Path) -> None:
         (["init", "posts.csv", *COLUMNS, "-o", "posts.csv"], "no name for a card"),
         (["audit", "posts.csv"], "no card that is known"),
         (["audit", "card.json", "--text", "text"], "--text has no effect without DATA"),
+        (
+            ["audit", "card.json", "--encoding", "latin-1", "-a", "user", "--data-dir", "."],
+            "--attribute, --encoding, --data-dir has no effect without DATA",
+        ),
+        (["audit", "card.json", "--split", "parts.csv"], "--split has no effect without DATA"),
         (["audit", "card.json", "-o", "card.html"], "no name for a readable card"),
         (["survey"], "name pages"),
         (["survey", "card.json", "--builtin"], "name pages"),

@@ -41,7 +41,8 @@ def test_predictions_are_priced_without_training(folder: Path, do: Run) -> None:
     assert first.startswith("The leaks (near) buy ")
     assert "of accuracy: without the 3 leaked test rows" in first
     # every test author is in training too
-    assert second == "18 test rows leak (all kinds); what they buy could not be measured."
+    assert second == "18 test rows leak (author); what they buy could not be measured."
+    assert "skipped: The 18 leaked of 18 test rows (author) cannot be priced" in answer.out
 
 
 def test_a_price_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
@@ -60,10 +61,11 @@ def test_a_price_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
     ("options", "said"),
     [
         ("--predictions said.csv --seeds 2 --set C=1", "--seeds, --set has no effect without --model"),
-        ("--leaks near --author user", "--author has no effect"),
+        ("--leaks near --conversation user", "--conversation has no effect"),
         ("--leaks author", "cannot be looked for: author"),
         ("--leaks neer", "did you mean 'near'"),
         ("--metric f1", "does not say which"),
+        ("--leaks near --author user --units user", "--author has no effect"),
     ],
 )
 def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: Run) -> None:
@@ -72,3 +74,16 @@ def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: 
     assert answer.code == 2
     assert said in answer.err
     assert not (folder / "out").exists()
+
+
+def test_authors_are_drawn_together_for_leaks_of_texts(folder: Path, do: Run) -> None:
+    write_predictions(folder)
+    said = json.loads(do(f"{COMMON} --leaks near --author user --predictions said.csv --json").out)
+    assert {row["tags"]["units"] for row in said["measurements"] if row["metric"].startswith("price.")} == {"user"}
+
+
+def test_a_column_without_values_is_refused(folder: Path, do: Run, write_posts: Callable[..., Path]) -> None:
+    write_posts(folder / "posts.csv", edit=lambda number, row: {"user": ""})
+    answer = do(f"{COMMON} --leaks author --author user")
+    assert answer.code == 2
+    assert "'user', which is to name the author of each row" in answer.err

@@ -52,6 +52,20 @@ def test_a_published_split_is_repaired_and_told(leaky_folder: Path, repaired: Ru
     assert parts.sizes == {"train": 2, "test": 11, "unused": 47}
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("exact", "the same text as another row 2"),
+        ("normalised", "the same text but for trifles as another row 3"),
+        ("near", "nearly the same text as another row 9"),
+    ],
+)
+def test_copies_are_counted_by_what_they_are(kind: str, told: str, leaky_folder: Path, repaired: Run) -> None:
+    answer = repaired(f"published.csv --dedupe {kind} -o fixed.csv")
+    lines = [" ".join(line.split()) for line in answer.out.splitlines() if line.startswith("dropped")]
+    assert lines == [f"dropped train unused {told}"]
+
+
 def test_json_has_split_changes_and_audits(leaky_folder: Path, repaired: Run) -> None:
     answer = repaired("--groups user --dedupe near --test 10 --cap 2 --column author=user -o fixed.csv --json -q")
     content = json.loads(answer.out)
@@ -66,7 +80,7 @@ def test_json_has_split_changes_and_audits(leaky_folder: Path, repaired: Run) ->
 
 
 def test_a_relabelled_dataset_can_be_loaded_with_the_split(leaky_folder: Path, repaired: Run, unseen: Run) -> None:
-    answer = repaired("published.csv --conflicts relabel -o fixed.csv")
+    answer = repaired("published.csv --conflicts relabel --dedupe exact -o fixed.csv")
     assert "relabelled" in answer.out
     said = answer.out.splitlines()[-1].strip()
     assert said == "--id id --labels calm,loud"

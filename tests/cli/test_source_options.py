@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from unseen.cli.check import of_models
-from unseen.cli.source import declared, pairs
+from unseen.cli.source import declared, pairs, takes_data
 from unseen.errors import InputError
 
 
@@ -33,6 +37,23 @@ def test_a_model_may_differ_from_the_others_but_not_from_itself() -> None:
     assert of_models(None, models, "--map") == {"mine": None, "yours": None}
     with pytest.raises(InputError, match="says twice"):
         of_models(["mine:a=e", "mine:a=f"], models, "--map")
+
+
+def test_data_may_be_optional_and_comes_last() -> None:
+    app, seen = typer.Typer(), []
+
+    def look(card: Annotated[str, typer.Argument()], data: Any, quiet: bool = False) -> None:
+        seen.append((card, None if data is None else data.name))
+
+    app.command()(takes_data(look, optional=True))
+    runner = CliRunner()
+    assert runner.invoke(app, ["mine"]).exit_code == 0
+    assert runner.invoke(app, ["mine", "sample"]).exit_code == 0
+    assert seen == [("mine", None), ("mine", "sample")]
+    refused = runner.invoke(app, ["mine", "--drop", "empty", "--delimiter", ";"]).exception
+    assert isinstance(refused, InputError)
+    assert refused.message == "--drop, --delimiter has no effect without DATA"
+    assert len(seen) == 2
 
 
 def test_labels_are_names_or_pairs() -> None:

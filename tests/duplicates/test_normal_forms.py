@@ -43,6 +43,6 @@ def test_equal_texts_have_the_number_of_the_first() -> None:
     assert same(texts).tolist() == [0, 1, 0, 3, 1, 0]
 
 
-def test_empty_forms_are_like_none() -> None:
-    texts = pa.chunked_array([["!!", "A.", "??", "a"]])
-    assert same_forms(texts).tolist() == [0, 1, 2, 1]
+def test_empty_forms_are_like_the_very_same_text_alone() -> None:
+    texts = pa.chunked_array([["!!", "A.", "??", "a", "!!"]])
+    assert same_forms(texts).tolist() == [0, 1, 2, 1, 0]

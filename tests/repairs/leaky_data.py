@@ -114,5 +114,5 @@ def crowds(data: Dataset, split: Split, attribute: str, parts: set[str]) -> list
 
 def outcome(made: Repaired) -> tuple[dict[str, str], dict[str, str], set[tuple[str, ...]]]:
     """Parts, labels and changes by id: what must not depend on the order of rows."""
-    changes = {(each.id, each.action, each.reason, each.before, each.after) for each in made.changes}
+    changes = {(each.id, each.action, each.reason, each.before, each.after, each.like) for each in made.changes}
     return parts_by_id(made.split), column(made.data, "label"), changes

@@ -14,7 +14,7 @@ from tiny_data import build
 from unseen import load, split
 from unseen.repairs import Recipe, repair, repairing, write_repaired
 from unseen.repairs.auditing import roles_of, unrepaired
-from unseen.store import read_dataset, read_split
+from unseen.store import read_dataset, read_split, write_dataset
 from unseen.types import Finding
 
 
@@ -77,7 +77,8 @@ def test_the_files_hold_the_split_the_changes_and_both_audits(tmp_path: Path) ->
     with written["changes"].open() as file:
         (line,) = csv.DictReader(file)
     assert line == {
-        "id": "'=1+1", "action": "dropped", "reason": "the same text as b", "from": "train", "to": "unused",
+        "id": "'=1+1", "action": "dropped", "reason": "the same text as another row", "from": "train", "to": "unused",
+        "like": "b",
     }  # fmt: skip
     audits = json.loads(written["audit"].read_text())
     assert audits["counts"] == {"dropped": 1}
@@ -90,13 +91,36 @@ def test_a_relabelled_dataset_is_written_and_the_split_belongs_to_it(tmp_path: P
     data = build(
         ids=list("abcdef"), texts=["x", "X", "x!", "y", "z", "v"], labels=["no", "no", "yes", "yes", "no", "yes"]
     )
-    made = repair(data, given(data, ["train", "test"] * 3), conflicts="relabel")
+    made = repair(data, given(data, ["train"] * 3 + ["test"] * 3), conflicts="relabel")
     written = write_repaired(made, tmp_path / "fixed.csv")
     back = read_dataset(written["data"])
     assert back.table["label"].to_pylist() == ["no", "no", "no", "yes", "no", "yes"]
     assert back.fingerprint == made.split.dataset != data.fingerprint
     assert parts_by_id(read_split(written["split"], back)) == parts_by_id(made.split)
     assert made.split.origin.inputs["dataset"] == data.fingerprint
+
+
+def test_a_dataset_of_an_earlier_repair_is_not_left_behind(tmp_path: Path) -> None:
+    data = build(
+        ids=list("abcdef"), texts=["x", "X", "x!", "y", "z", "v"], labels=["no", "no", "yes", "yes", "no", "no"]
+    )
+    parts = given(data, ["train", "test"] * 3)
+    path = write_repaired(repair(data, parts, conflicts="relabel", dedupe="normalised"), tmp_path / "fixed.csv")["data"]
+    assert path.exists()
+    assert "data" not in write_repaired(repair(data, parts, conflicts="drop"), tmp_path / "fixed.csv")
+    assert not path.exists()
+
+
+def test_a_file_that_no_repair_wrote_is_not_removed(tmp_path: Path) -> None:
+    data = build(ids=list("abcd"), texts=["x", "x", "y", "z"])
+    made = repair(data, given(data, ["train", "test"] * 2), dedupe="exact")
+    path = tmp_path / "fixed.data.parquet"
+    path.write_text("mine")
+    write_repaired(made, tmp_path / "fixed.csv")
+    assert path.read_text() == "mine"
+    write_dataset(data, path)
+    write_repaired(made, tmp_path / "fixed.csv")
+    assert read_dataset(path).fingerprint == data.fingerprint
 
 
 def test_the_given_split_is_named_by_its_content(monkeypatch: pytest.MonkeyPatch) -> None:

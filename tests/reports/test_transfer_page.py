@@ -73,8 +73,8 @@ def written(folder: Path, low: float = 0.13, name: str = "red") -> Path:
     """A run folder with numbers of our own; `name` stands for the first dataset."""
     counts = {part: {"no": 60, "yes": 40} for part in ("train", "dev", "test")}
     data = {"source": "x.csv", "rows": 300, "left_out": {"odd": 7}, "groups": None, "split": None, "counts": counts}
-    sets = {each: {"of": ["red", "blue"], "rows": 100, "dev": 10, "uncapped": None, "counts": {}}
-            for each in (name, "blue", "merged")}  # fmt: skip
+    made_of = {name: [name], "blue": ["blue"], "merged": [name, "blue"]}
+    sets = {each: {"of": of, "rows": 100, "dev": 10, "uncapped": None, "counts": {}} for each, of in made_of.items()}
     sets[f"{name} capped"] = sets[name] | {"uncapped": name}
     about = {
         "kind": "transfer", "command": "unseen transfer", "model": "logistic",
@@ -155,6 +155,20 @@ def test_files_are_written_for_other_programs(tmp_path: Path) -> None:
         assert list(csv.reader(file))[1:] == [
             ["red", "fine", "no"], ["red", "odd", "left out (7 texts)"], ["blue", "every label", "the same"],
         ]  # fmt: skip
+
+
+def test_the_mean_of_a_set_is_told_whatever_its_name(tmp_path: Path) -> None:
+    run = read_transfer_run(written(tmp_path, name="unmerged"))
+    means = {"unmerged": (OTHERS, 0.5), "unmerged capped": (OTHERS, 0.55), "merged": (ALL, 0.74)}
+    rows = [number("f1.macro", value, train=train, test=test) for train, (test, value) in means.items()]
+    rows += [number("fall.f1.macro", value, train=train, test=test, than_train=OWN, than_test=test)
+             for train, (test, value) in means.items() if train != "merged"]  # fmt: skip
+    write_measurements([*run.measurements, *rows], tmp_path / "measurements.csv")
+    run = read_transfer_run(tmp_path)
+    cells = {str(line[0]): str(line[-1]) for line in matrix_table(run, "f1.macro").rows}
+    assert [cells[train][:3] for train in means] == [".50", ".55", ".74"]
+    falls = {str(line[0]): str(line[-1]) for line in same_test_table(run).rows}
+    assert [falls[train].split()[0] for train in means] == ["50", "55", "1.0"]
 
 
 def test_the_same_folder_gives_the_same_page(tmp_path: Path) -> None:

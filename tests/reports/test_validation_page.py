@@ -11,6 +11,7 @@ from unseen.errors import InputError
 from unseen.reports.validation_page import (
     capped_table,
     is_validation_run,
+    price_name,
     price_table,
     read_validation_run,
     score_table,
@@ -26,6 +27,10 @@ SCORES = {
     ("plain", "authors"): 0.69,
 }  # fmt: skip
 PRICES = {("trees", "leak"): 0.2, ("trees", "total"): 0.49, ("plain", "authors"): 0.01}
+ENDS = {
+    "leak": {"from": "published", "to": "random"}, "total": {"from": "published", "to": "authors"},
+    "authors": {"from": "random", "to": "authors"},
+}  # fmt: skip
 
 
 def measured() -> list[Measurement]:
@@ -35,7 +40,7 @@ def measured() -> list[Measurement]:
     ]
     rows += [Measurement("f1.macro", 0.5, 90, tags=tags("trees", "authors") | {"split": "authors", "seed": 1})]
     rows += [
-        Measurement("fall.f1.macro", value, 90, value - 0.03, value + 0.03, tags=tags(model, price))
+        Measurement("fall.f1.macro", value, 90, value - 0.03, value + 0.03, tags=tags(model, price) | ENDS[price])
         for (model, price), value in PRICES.items()
     ]
     return [*rows, Measurement("f1.macro", 0.4, 70, 0.3, 0.5, "cap=5", tags("trees", "authors"))]
@@ -64,9 +69,7 @@ def write(folder: Path, **more: Any) -> None:
         },
         "learners": {"trees": "pipeline", "plain": "model"},
         "protocols": ["published", "random", "authors", "capped-5"],
-        "prices": {
-            "leak": ["published", "random"], "total": ["published", "authors"], "authors": ["random", "authors"],
-        },
+        "prices": ["leak", "total", "authors", "capped-5", "enriched", "foreign-enriched"],
         "timings": [{"step": "a", "seconds": 2.5}], "finished": None,
     }  # fmt: skip
     write_json(folder / "run.json", about | more)
@@ -112,6 +115,50 @@ def test_tables(folder: Path) -> None:
         "trees", "the leak", "as published, leaking → corrected, random folds", "20 [17, 23]",
     )  # fmt: skip
     assert capped_table(run).rows == (("trees", "new authors", "5", ".40 [.30, .50]", 70),)
+
+
+def test_copied_rows_are_scored_beside_the_published_score(folder: Path) -> None:
+    once = Measurement("f1.macro", 0.90, 50, 0.88, 0.92, "once", tags("trees", "published") | {"seed": "mean"})
+    price = Measurement(
+        "fall.f1.macro", 0.46, 90, 0.4, 0.5, tags=tags("trees", "total") | ENDS["total"] | {"counted": "once"}
+    )
+    kept = [row for row in measured() if row.tags["family"] != "total"]
+    write_measurements([*kept, once, price], folder / "measurements.csv")
+    run = read_validation_run(folder)
+    assert [row[1:3] for row in score_table(run).rows[:2]] == [
+        ("as published, leaking", ".93 [.91, .95]"),
+        ("as published, each text once, classes as in the data", ".90 [.88, .92]"),
+    ]
+    assert price_table(run).rows[1] == (
+        "trees", "leak and known authors together",
+        "as published, each text once, classes as in the data → new authors", "46 [40, 50]",
+    )  # fmt: skip
+    assert validation_verdict(run).headline == (
+        "trees: The published protocol says .93 (macro F1), .90 with each text once and the data's class mix; on new "
+        "authors the same model has .44 [.42, .46], 46 points less than that [40, 50]."
+    )
+
+
+@pytest.mark.parametrize(
+    ("price", "before", "name"),
+    [
+        ("capped-5", "thinned-5", "the cap of 5"),
+        ("enriched", "capped-5", "enriching"),
+        ("enriched", "authors", "the cap of 5 and enriching"),
+        ("foreign-enriched", "foreign", "the cap of 5 and enriching, on another dataset"),
+    ],
+)
+def test_a_price_is_named_after_all_that_differs(folder: Path, price: str, before: str, name: str) -> None:
+    row = Measurement("fall.f1.macro", 0.1, 90, tags=tags("plain", price) | {"from": before, "to": price})
+    write_measurements([row], folder / "measurements.csv")
+    ((_, said, ends, _),) = price_table(read_validation_run(folder)).rows
+    assert said == name
+    assert ("random texts left out, as many as the cap of 5 does" in str(ends)) == (before == "thinned-5")
+
+
+def test_without_a_cap_enriching_is_all_that_differs(folder: Path) -> None:
+    write(folder, protocols=["authors", "enriched"])
+    assert price_name(read_validation_run(folder), "enriched", "authors") == "enriching"
 
 
 def test_the_page_is_harmless_and_the_same_each_time(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from unseen.errors import InputError
 from unseen.inference import predict
 from unseen.naming import recipe_of
 from unseen.store.results import Results
-from unseen.study.arms import Arm, answers
+from unseen.study.arms import Arm, Chosen, answers, taken
 from unseen.study.spaces import Model
 from unseen.types import Dataset
 
@@ -72,3 +73,30 @@ def test_other_rows_are_another_training(parts: list[Dataset]) -> None:
 def test_two_arms_of_one_name_are_refused(parts: list[Dataset]) -> None:
     with pytest.raises(InputError, match="two arms have one name"):
         answers([arms(parts)[0], arms(parts)[0]], LIGHT)
+
+
+def test_chosen_rows_are_the_same_training_as_their_copy(parts: list[Dataset]) -> None:
+    train, dev, test, _ = parts
+    rows = np.arange(149)[::-1]
+    copied = Arm("a", train.take(rows), dev, {"test": test})
+    chosen = Arm("b", Chosen(train, rows), Chosen(dev, np.arange(len(dev))), {"test": test})
+    assert chosen.step(LIGHT).key == copied.step(LIGHT).key
+    found = answers([copied, chosen], LIGHT)
+    np.testing.assert_array_equal(found["a"]["test"].probabilities, found["b"]["test"].probabilities)
+
+
+def test_another_process_is_handed_chosen_rows_alone(parts: list[Dataset]) -> None:
+    few = pickle.loads(pickle.dumps(Chosen(parts[0], np.array([3, 1]))))
+    assert len(few.data) == 2
+    assert taken(few).ids.to_pylist() == parts[0].take([3, 1]).ids.to_pylist()
+
+
+def test_step_keys_are_those_of_earlier_runs(parts: list[Dataset]) -> None:
+    """Finished trainings in folders of runs are found by these."""
+    settings = arms(parts)[1].step(LIGHT).settings
+    train, dev, test, _ = parts
+    half = train.take(np.arange(75))
+    assert settings == {
+        "model": LIGHT.described, "train": [half.fingerprint, half.order], "dev": [dev.fingerprint, dev.order],
+        "ask": {"test": [test.fingerprint, test.order]}, "seed": 7,
+    }  # fmt: skip

@@ -11,10 +11,11 @@ import pytest
 
 from unseen.errors import InputError
 from unseen.reports.author_page import author_section, is_author_audit, write_author_page
+from unseen.splits.partition import TRAIN
 from unseen.store import read_findings, read_measurements
-from unseen.study.authors import AuthorAudit, Unseen, author_audit, over_cap, unseen_authors
+from unseen.study.authors import AuthorAudit, UnseenAuthors, author_audit, over_cap, unseen_authors
 from unseen.study.spaces import Model
-from unseen.types import Dataset, Measurement
+from unseen.types import Certificate, Dataset, Measurement, Split
 
 Builder = Callable[..., Dataset]
 AUTHORS, EACH = 40, 12
@@ -40,7 +41,7 @@ def signed(tiny: Builder) -> Dataset:
 @pytest.fixture(scope="module")
 def audited(signed: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[AuthorAudit, Path]:
     out = tmp_path_factory.mktemp("authors") / "out"
-    return author_audit(signed, None, "user", Unseen(Model("logistic"), seeds=2, cap=20), out=out), out
+    return author_audit(signed, None, "user", UnseenAuthors(Model("logistic"), seeds=2, cap=20), out=out), out
 
 
 def one(rows: object, metric: str, /, **tags: str) -> Measurement:
@@ -73,7 +74,7 @@ def test_both_splits_have_one_size_and_mix(signed: Dataset, monkeypatch: pytest.
     from unseen.study import authors
 
     known = signed.take(np.arange(len(signed) - 5))
-    cuts = dict(authors._cuts(known, "user", Unseen(seeds=1, cap=20), 42))
+    cuts = dict(authors._cuts(known, "user", UnseenAuthors(seeds=1, cap=20), 42))
     sizes = {family: [len(part) for part in parts] for (family, _), parts in cuts.items()}
     assert sizes["random"] == sizes["grouped"]
     counts = {family: np.bincount(known.labels[parts[2]], minlength=2).tolist() for (family, _), parts in cuts.items()}
@@ -122,16 +123,39 @@ def test_hostile_labels_are_escaped(tiny: Builder, tmp_path: Path) -> None:
 def test_the_order_of_rows_decides_nothing(signed: Dataset) -> None:
     known = signed.take(np.arange(len(signed) - 5))
     shuffled = known.take(np.random.default_rng(1).permutation(len(known)))
-    how = Unseen(Model("logistic"), seeds=1)
+    how = UnseenAuthors(Model("logistic"), seeds=1)
     first, second = (unseen_authors(each, "user", how) for each in (known, shuffled))
     assert [row.value for row in second] == pytest.approx([row.value for row in first])
 
 
 def test_two_authors_are_too_few_to_part(tiny: Builder) -> None:
     data = tiny(ids=list("abcdefgh"), user=["x"] * 7 + [None])
-    done = author_audit(data, None, "user", Unseen(Model("logistic"), seeds=1))
+    done = author_audit(data, None, "user", UnseenAuthors(Model("logistic"), seeds=1))
     skipped = [each for each in done.findings if each.check == "unseen_authors"]
     assert [each.level for each in skipped] == ["skipped"]
+
+
+def test_names_that_nobody_has_are_said_to_be_missing(tiny: Builder, tmp_path: Path) -> None:
+    data = tiny(user=[None, "", None, ""])
+    done = author_audit(data, None, "user")
+    assert [(each.check, each.level) for each in done.findings] == [("unknown_authors", "skipped")]
+    with pytest.raises(InputError, match="no row has a value in 'user'"):
+        author_audit(data, None, "user", UnseenAuthors(), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_authors_of_one_label_have_no_score(tiny: Builder) -> None:
+    data = tiny(labels=["no", "no", "no", "yes"], user=["a", "b", "c", None])
+    skipped = [each for each in author_audit(data, None, "user", UnseenAuthors()).findings if each.level == "skipped"]
+    assert [each.check for each in skipped] == ["unseen_authors"]
+    assert "one label only" in skipped[0].message
+
+
+def test_a_split_without_a_side_is_refused(signed: Dataset) -> None:
+    n = len(signed)
+    cut = Split("whole", signed.ids, np.full(n, TRAIN), np.full(n, -1), Certificate({}, {}), signed.fingerprint)
+    with pytest.raises(InputError, match="'whole' has no test rows"):
+        author_audit(signed, cut, "user")
 
 
 def test_without_authors_nothing_is_claimed(signed: Dataset, tmp_path: Path) -> None:
@@ -158,6 +182,6 @@ def test_arguments_without_effect_are_refused(signed: Dataset) -> None:
     with pytest.raises(InputError, match="calibration has no effect"):
         author_audit(signed, None, "user", calibration=(signed, "user"))
     with pytest.raises(InputError, match="a model has no effect"):
-        author_audit(signed, None, None, Unseen())
+        author_audit(signed, None, None, UnseenAuthors())
     with pytest.raises(InputError, match="at least 1"):
-        Unseen(cap=0)
+        UnseenAuthors(cap=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,9 @@ def test_scores_are_those_of_the_arms() -> None:
             rows = plan.rows("test", test)
             place = {name: row for row, name in enumerate(data.take(split.rows("test")).ids.to_pylist())}
             at = [place[name] for name in data.take(rows).ids.to_pylist()]
-            answered = [said[f"{kind}-{seed}"]["test"].probabilities[at] for seed in (42, 43)]
+            names = [name for name in said if name.startswith(kind)]
+            assert len(names) == (20 if kind == "random" else 2)
+            answered = [said[name]["test"].probabilities[at] for name in names]
             each = [metric("accuracy")(data.labels[rows], p, data.label_names) for p in answered]
             assert found[kind, None, test].value == pytest.approx(np.mean(each))  # type: ignore[arg-type]
 
@@ -88,6 +91,26 @@ def test_random_removal_takes_as_many_rows_and_others_for_each_seed() -> None:
         assert plan.rows(part, "random", 1).tolist() == one.tolist()
         assert not plan.flagged[cleaned].any()
         assert plan.flagged[one].any()
+        assert set(plan.rows(part, "random", 1, 2)) != set(one)
+
+
+def test_random_removal_takes_rows_of_the_same_labels() -> None:
+    data = noisy()
+    split = api.split(data, "random", test=0.2, dev=0.1, seed=42)
+    plan = Plan(data, split, (data.labels == 0) & (np.arange(len(data)) % 3 == 0), LIGHT)
+    for part in ("train", "dev"):
+        cleaned, random = (data.take(plan.rows(part, kind, 1)).label_counts for kind in ("cleaned", "random"))
+        assert cleaned == random
+        assert random["calm"] < random["loud"]
+
+
+def test_few_random_removals_are_said_to_be_few(done: tuple[Effect, Path]) -> None:
+    few = item_effect(noisy(), wanted=replace(LIGHT, repeats=1))
+    said = {each.check: each.message for each in few.findings}
+    assert "rests on 2 random removals" in said["items.effect[original]"]
+    said = {each.check: each.message for each in done[0].findings}
+    assert "of random removals" in said["items.effect[original]"]
+    assert "of the same labels" in said["items.effect[original]"]
 
 
 def test_the_folder_tells_all_of_it(done: tuple[Effect, Path]) -> None:
@@ -135,6 +158,7 @@ def test_a_split_without_validation_rows_gets_some() -> None:
     ("settings", "error", "said"),
     [
         ({"seeds": 1}, InputError, "several"),
+        ({"repeats": 0}, InputError, "at least 1"),
         ({"metrics": ()}, InputError, "no metric"),
         ({"metrics": ("f1[red]",)}, UnknownNameError, "red"),
         ({"packs": (f"{__name__}:nothing",)}, InputError, "no training row is flagged"),

@@ -11,10 +11,11 @@ import pytest
 from unseen.audits.subject import Subject
 from unseen.errors import InputError
 from unseen.reports.price_page import headlines, is_price, price_section, write_price_page
-from unseen.splits.partition import TEST, TRAIN
+from unseen.splits.partition import DEV, TEST, TRAIN
 from unseen.store import read_findings, read_measurements
-from unseen.study.arms import answers
-from unseen.study.price import TOGETHER, Leaked, Priced, Pricing, find_leaks, price
+from unseen.study.arms import Chosen, answers, taken
+from unseen.study.leaked import TOGETHER, Leaked, find_leaks
+from unseen.study.price import Priced, Pricing, price
 from unseen.study.spaces import Model
 from unseen.types import Certificate, Dataset, Measurement, Predictions, Split
 
@@ -22,6 +23,7 @@ Builder = Callable[..., Dataset]
 N, COPIES = 240, 40
 NOUNS = [f"word{each}" for each in range(60)]
 QUICK = Pricing(Model("logistic"), seeds=2, repeats=2)
+ENOUGH = Pricing(Model("logistic"), seeds=2)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def priced(copied: tuple[Dataset, Split], tmp_path_factory: pytest.TempPathFacto
     data, split = copied
     out = tmp_path_factory.mktemp("price") / "out"
     leaks = find_leaks(Subject(data, split, {"author": "user"}), ["exact", "author"])
-    return price(data, split, leaks, QUICK, out=out), out
+    return price(data, split, leaks, ENOUGH, out=out), out
 
 
 def one(found_in: object, metric: str, /, **tags: str) -> Measurement:
@@ -89,7 +91,8 @@ def test_random_removals_are_as_many_with_the_same_labels(
     trained: dict[str, tuple[Dataset, Dataset]] = {}
 
     def noted(arms, model, results=None, **options):  # type: ignore[no-untyped-def]
-        trained.update({arm.name: (arm.train, arm.dev) for arm in arms})
+        assert all(isinstance(arm.train, Chosen) and arm.train.data is data for arm in arms)  # no copies are held
+        trained.update({arm.name: (taken(arm.train), taken(arm.dev)) for arm in arms})
         return answers(arms, model, results, **options)
 
     monkeypatch.setattr("unseen.study.price.answers", noted)
@@ -156,13 +159,127 @@ def test_no_leaks_are_said_to_be_none(copied: tuple[Dataset, Split], monkeypatch
     assert headlines(done.measurements, "f1.macro") == ["No test row leaks: nothing to price (near)."]
 
 
-def test_leaks_that_leave_no_row_of_a_label_are_not_priced(copied: tuple[Dataset, Split]) -> None:
+def test_leaks_that_leave_no_row_of_a_label_are_not_priced(
+    copied: tuple[Dataset, Split], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data, split = copied
-    all_yes = data.labels == 1
-    tested = split.parts == TEST
+    all_yes, tested = data.labels == 1, split.parts == TEST
     done = price(data, split, [Leaked("near", all_yes & tested, all_yes & ~tested)], QUICK)
-    assert [each.level for each in done.findings] == ["skipped"]
-    assert "cannot be priced" in done.findings[0].message
+    assert {each.check: each.level for each in done.findings} == {
+        "price.near.test": "skipped", "price.near.train": "skipped",
+    }  # fmt: skip
+    assert "cannot be priced: without them a label has no row" in done.findings[0].message
+    assert "cannot be priced: without them training has no row of a label" in done.findings[1].message
+
+
+def test_leaks_among_rows_for_tuning_alone_have_no_price_in_training(copied: tuple[Dataset, Split]) -> None:
+    data, split = copied
+    parts = np.where(np.arange(N) >= N - COPIES, DEV, split.parts)
+    tuned = Split("tuned", data.ids, parts, split.clusters, Certificate({}, {}), data.fingerprint)
+    rows = np.arange(N)
+    done = price(data, tuned, [Leaked("near", rows < COPIES, (rows >= N - 20))], QUICK)
+    levels = {each.check: each for each in done.findings}
+    assert levels["price.near.test"].level != "skipped"
+    assert levels["price.near.train"].level == "skipped"
+    assert "only among the rows for tuning" in levels["price.near.train"].message
+    everything = price(data, tuned, [Leaked("near", rows < COPIES, (rows >= N - COPIES - 5))], QUICK)
+    (said,) = (each for each in everything.findings if each.check == "price.near.train")
+    assert "no row for tuning is left" in said.message
+
+
+@pytest.mark.parametrize(
+    ("model", "seeds", "repeats", "removals"),
+    [("logistic", 3, None, 7), ("logistic", 1, None, 20), ("distilbert", 3, None, 5), ("logistic", 3, 2, 2)],
+)
+def test_random_removals_are_twenty_where_training_is_cheap(
+    model: str, seeds: int, repeats: int | None, removals: int
+) -> None:
+    assert Pricing(Model(model), seeds=seeds, repeats=repeats).removals == removals
+
+
+def test_few_random_removals_are_said_to_be_few(copied: tuple[Dataset, Split]) -> None:
+    data, split = copied
+    done = price(data, split, find_leaks(Subject(data, split), ["exact"]), QUICK)
+    (found,) = (each for each in done.findings if each.check == "price.exact.train")
+    assert found.level in ("ok", "warn")
+    assert "rests on 4 random removals" in found.message
+    assert one(done.measurements, "price.f1.macro", side="train", rows="all").tags["p"] == 0.2
+
+
+def test_whole_groups_are_drawn_where_rows_leak_in_groups(copied: tuple[Dataset, Split]) -> None:
+    data, split = copied
+    leaks = find_leaks(Subject(data, split, {"author": "user"}), ["exact", "author"])
+    assert {each.kind: each.units for each in leaks} == {"exact": "user", "author": "user", TOGETHER: "user"}
+    (alone,) = find_leaks(Subject(data, split), ["exact"])
+    assert alone.units is None
+    said = Predictions(data.ids, np.eye(2)[data.labels], data.label_names)
+    for leaked, how, units in (
+        (leaks[0], Pricing(None), "user"), (alone, Pricing(None), "rows"), (alone, Pricing(None, units="user"), "user"),
+    ):  # fmt: skip
+        done = price(data, split, [leaked], how, predictions=said)
+        assert one(done.measurements, "price.f1.macro").tags["units"] == units
+
+
+def test_clustered_answers_widen_the_interval_of_an_author_leak(tiny: Builder) -> None:
+    """Each author's rows are all right or all wrong: 400 rows are 20 independent ones."""
+    rows = np.arange(800)
+    author = rows % 40
+    data = tiny(
+        ids=[f"{row:03}" for row in rows], labels=[("no", "yes")[row // 40 % 2] for row in rows],
+        user=[f"u{each}" for each in author],
+    )  # fmt: skip
+    parts = np.where((author < 10) & (rows < 400) | (author >= 20), TRAIN, TEST)
+    split = Split("some", data.ids, parts, np.full(800, -1), Certificate({}, {}), data.fingerprint)
+    right = author % 2 == 0
+    said = Predictions(data.ids, np.eye(2)[np.where(right, data.labels, 1 - data.labels)], data.label_names)
+    (leaked,) = find_leaks(Subject(data, split, {"author": "user"}), ["author"])
+    by_author, by_row = (
+        one(price(data, split, [each], Pricing(None), predictions=said).measurements, "price.f1.macro")
+        for each in (leaked, Leaked("author", leaked.test, leaked.train))
+    )
+    assert by_author.high - by_author.low > 2 * (by_row.high - by_row.low)  # type: ignore[operator]
+
+
+def test_all_kinds_leave_out_sources_and_what_concerns_every_row(copied: tuple[Dataset, Split], tiny: Builder) -> None:
+    data, split = copied
+    wide = tiny(
+        ids=data.ids.to_pylist(), texts=data.texts.to_pylist(), labels=[("no", "yes")[each] for each in data.labels],
+        user=data.attribute("user").to_pylist(), site=[f"s{row % 2}" if row else "s9" for row in range(N)],
+        thread=["t"] * N,
+    )  # fmt: skip
+    columns = {"author": "user", "source": "site", "conversation": "thread"}
+    cut = Split(split.name, wide.ids, split.parts, split.clusters, split.certificate, wide.fingerprint)
+    subject = Subject(wide, cut, columns)
+    found = {each.kind: each for each in find_leaks(subject)}
+    assert found["source"].test.sum() == 89
+    assert found[TOGETHER].left_out == (
+        "source (it was not named)", "conversation (it concerns every test row)",
+    )  # fmt: skip
+    assert (found[TOGETHER].test == found["near"].test | found["author"].test).all()
+    named = {each.kind: each for each in find_leaks(subject, ["exact", "source"])}
+    assert named[TOGETHER].test.sum() >= 89
+    assert named[TOGETHER].left_out == ()
+    said = Predictions(wide.ids, np.eye(2)[wide.labels], wide.label_names)
+    done = price(wide, cut, [found[TOGETHER]], Pricing(None), predictions=said)
+    assert "Not among them: source (it was not named); conversation (it concerns" in done.findings[0].message
+
+
+def test_columns_without_values_are_refused(tiny: Builder) -> None:
+    data = tiny(user=[None, "", None, ""])
+    parts = np.array([TRAIN, TRAIN, TEST, TEST])
+    split = Split("s", data.ids, parts, np.full(4, -1), Certificate({}, {}), data.fingerprint)
+    for kinds in (None, ["author"]):
+        with pytest.raises(InputError, match="no value in any row"):
+            find_leaks(Subject(data, split, {"author": "user"}), kinds)
+
+
+def test_a_train_part_of_one_label_is_refused(copied: tuple[Dataset, Split], tmp_path: Path) -> None:
+    data, split = copied
+    parts = np.where(data.labels == 1, TEST, TRAIN)
+    cut = Split("lone", data.ids, parts, split.clusters, Certificate({}, {}), data.fingerprint)
+    with pytest.raises(InputError, match="one label only"):
+        price(data, cut, [], QUICK, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_cannot_be_looked_for_is_refused(copied: tuple[Dataset, Split], tmp_path: Path) -> None:

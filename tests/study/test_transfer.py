@@ -12,6 +12,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, f1_score
 
 from tiny_data import build
+from unseen.audits.leaks import contradicted, leak
+from unseen.audits.subject import Subject
 from unseen.errors import InputError
 from unseen.inference import predict
 from unseen.naming import recipe_of
@@ -404,6 +406,39 @@ def test_scores_without_overlap_are_of_the_same_predictions(leaking: dict[str, E
     assert run.row("f1.macro", "blue", "red", WITHOUT) is None
     assert any("without such texts" in each.casefold() for each in done.verdict)
     assert len([each for each in done.findings if each.check.startswith("overlap")]) == 4
+
+
+def test_an_overlap_is_what_an_audit_finds(leaking: dict[str, Entry]) -> None:
+    """Of a text that stands in training with both labels, one contradicts: the nearest is not asked alone."""
+    blue = leaking["blue"].source
+    assert isinstance(blue, Dataset)
+    texts, labels = blue.texts.to_pylist(), [LABELS[each] for each in blue.labels]
+    texts[1], labels[1], labels[0] = texts[0], "no", "yes"
+    texts[2], labels[2] = f"{texts[0]}!", "yes"
+    own = build(blue.ids.to_pylist(), texts, labels, LABELS, part=blue.attribute("part").to_pylist())
+    corpus = Corpus.of(members(leaking | {"blue": Entry(own, split="part")}, LABELS))
+    (known,) = (each for each in training_sets(corpus, Extras(), 42)[0] if each.name == "blue")
+    over = overlaps(corpus, [known], 42)["blue", "blue"]
+    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
+    member = corpus.member("blue")
+    subject = Subject(member.data, member.parts)
+    for kind, found in (("exact", over.exact), ("normalised", over.normalised), ("near", over.near)):
+        assert leak(subject, kind).test.tolist() == member.rows("test")[found].tolist()  # type: ignore[union-attr]
+    assert contradicted(subject, "near").tolist() == member.rows("test")[over.conflicting].tolist()
+
+
+def test_a_text_of_handles_alone_is_like_its_copies() -> None:
+    red, blue = small("red", 40), small("blue", 40)
+    made = {}
+    for name, data, row, label in (("red", red, 1, "yes"), ("blue", blue, 0, "no")):
+        texts, labels = data.texts.to_pylist(), [LABELS[each] for each in data.labels]
+        texts[row], labels[row] = "@somebody !!", label
+        made[name] = Entry(
+            build(data.ids.to_pylist(), texts, labels, part=data.attribute("part").to_pylist()), split="part"
+        )
+    corpus = Corpus.of(members(made, LABELS))
+    over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["red", "blue"]
+    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
 
 
 def test_empty_texts_are_no_copies_of_each_other() -> None:

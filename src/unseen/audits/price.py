@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.audits.removals import can_be_sure
 from unseen.audits.shares import points
 from unseen.evaluation.counting import Patterns, blocks, times_drawn
 from unseen.evaluation.intervals import DRAWS, percentiles
@@ -135,16 +136,19 @@ def _judged(kind: str, rows: Sequence[Measurement], metric: str) -> list[Finding
     if not counts["test"]:
         return [Finding(check, "ok", f"No test row leaks ({kind}): there is nothing to price.")]
     prices = [row for row in rows if row.metric == f"price.{metric}" and row.tags["rows"] == "all"]
+    apart = next((row.tags["left_out"] for row in rows if "left_out" in row.tags), None)
+    left_out = "" if apart is None else f" Not among them: {apart}."
     found = []
     for row in prices:
         side, count = row.tags["side"], counts[row.tags["side"]]
         what = f"{count:,} leaked {'of ' + format(tested, ',') + ' test' if side == 'test' else 'training'} rows"
         if row.value is None:
-            message = f"The {what} ({kind}) cannot be priced: without them a label has no row to compare with."
+            why = row.tags.get("why", "without them a label has no row to compare with")
+            message = f"The {what} ({kind}) cannot be priced: {why}."
             found.append(Finding(f"{check}.{side}", "skipped", message, count, advice="Split again without them."))
             continue
         level = _level(row, counts["test"])
-        message = f"{_sentence(row, what, kind, metric)}{_caution(row, counts['test'])}"
+        message = f"{_sentence(row, what, kind, metric)}{_caution(row, counts['test'])}{left_out}"
         advice = "" if level == "ok" else "Report the score without them: unseen repair makes a split without leaks."
         found.append(Finding(f"{check}.{side}", level, message, count, advice=advice))
     if not prices:
@@ -164,14 +168,21 @@ def _sentence(row: Measurement, what: str, kind: str, metric: str) -> str:
 
 
 def _level(row: Measurement, leaked: int) -> str:
-    """Warn where the whole interval is above 0, fail where that is by a point and rests on enough rows."""
+    """Warn where the whole interval is above 0, fail where that is by a point and rests on enough rows and removals."""
     if row.low is None or row.low <= 0:
         return "ok"
-    return "fail" if row.low >= FAIL_FROM and leaked >= FEW else "warn"
+    return "fail" if row.low >= FAIL_FROM and leaked >= FEW and not _too_few(row) else "warn"
+
+
+def _too_few(row: Measurement) -> bool:
+    """Whether the random removals that trainings were made for cannot show that a price is rare."""
+    return "removals" in row.tags and not can_be_sure(int(row.tags["removals"]))
 
 
 def _caution(row: Measurement, leaked: int) -> str:
     said = [f" {leaked} leaked test rows are few: take it as a hint."] if leaked < FEW else []
+    if _too_few(row):
+        said.append(f" It rests on {row.tags['removals']} random removals, too few to be sure.")
     if row.low is not None and row.high is not None and row.low <= 0 <= row.high:
         said.append(" The interval holds 0: no price is shown.")
     return "".join(said)

@@ -39,12 +39,10 @@ class Ratings:
     """One row per answer of an annotator."""
 
     items: tuple[str, ...]
-    annotators: tuple[str, ...]
     labels: tuple[str, ...]
     groups: tuple[str, ...]
     """Names of the groups; empty when none were given."""
     item: Codes
-    annotator: Codes
     label: Codes
     group: Codes
 
@@ -69,7 +67,7 @@ def read_ratings(path: str | Path) -> Ratings:
     _refuse_wrong_rows(columns, path)
     found = {name: np.unique(np.array(values, dtype=str), return_inverse=True) for name, values in columns.items()}
     none = (np.empty(0, dtype=str), np.zeros(len(columns["item"]), dtype=np.intp))
-    parts = [found["item"], found["annotator"], found["label"], found.get("group", none)]
+    parts = [found["item"], found["label"], found.get("group", none)]
     texts = [tuple(values.tolist()) for values, _ in parts]
     return Ratings(*texts, *(codes.reshape(-1).astype(np.intp) for _, codes in parts))  # type: ignore[arg-type]
 

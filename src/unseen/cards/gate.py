@@ -11,7 +11,7 @@ from unseen.types import Finding
 
 
 def undocumented(card: Card) -> list[Field]:
-    """Required social fields that nobody has answered: reports on this dataset say so in a banner."""
+    """Required social fields that nobody has answered: they are named at the top of its readable card."""
     return [each for each in required(card) if each.group == "social" and not card[each.id].known]
 
 

@@ -17,7 +17,7 @@ from unseen.cards.personal import Scan, precision, scan
 from unseen.cards.scripts import script_shares
 from unseen.errors import MismatchError
 from unseen.progress import track
-from unseen.splits.partition import versions
+from unseen.splits.partition import versions, word_lengths
 from unseen.types import Dataset, Measurement, Split, some
 
 ABOUT = "who is talked about, not who speaks"
@@ -103,15 +103,15 @@ def text_sizes(data: Dataset) -> dict[str, float]:
     """Characters, bytes and words of the texts; of words the median, the middle 90 % and the longest."""
     if not len(data):
         return {"characters": 0, "bytes": 0}
-    words = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(data.texts)))
-    low, middle, high = (float(each) for each in np.quantile(words.to_numpy(), [0.05, 0.5, 0.95]))
+    words = word_lengths(data)
+    low, middle, high = (float(each) for each in np.quantile(words, [0.05, 0.5, 0.95]))
     return {
         "characters": int(pc.sum(pc.utf8_length(data.texts)).as_py()),
         "bytes": int(pc.sum(pc.binary_length(data.texts)).as_py()),
         "words_median": middle,
         "words_5_percent": low,
         "words_95_percent": high,
-        "words_longest": int(pc.max(words).as_py()),
+        "words_longest": int(words.max()),
     }
 
 

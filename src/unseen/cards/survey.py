@@ -16,7 +16,6 @@ from unseen.cards.coverage import required
 from unseen.cards.document import Document
 from unseen.cards.fields import FOLDER, GROUPS
 from unseen.cards.reading import read_document
-from unseen.types import Measurement
 
 PAGES = ("hugging_face.md", "papers_with_code.json", "tfds.md", "torchtext.txt")
 """One small page of each platform of the paper, in its order."""
@@ -37,14 +36,6 @@ class Surveyed:
     def counts(self) -> tuple[int, ...]:
         """Items by group, in the order of GROUPS."""
         return tuple(len(self.titles[group]) for group in GROUPS)
-
-    def measurements(self) -> list[Measurement]:
-        """The counts, as rows."""
-        tags = {"page": self.page, "platform": self.platform}
-        return [
-            Measurement("card_items", float(len(titles)), max(1, sum(self.counts)), slice=f"group={group}", tags=tags)
-            for group, titles in self.titles.items()
-        ]
 
 
 def survey(paths: Iterable[str | Path]) -> list[Surveyed]:

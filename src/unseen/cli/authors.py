@@ -83,10 +83,10 @@ def _refuse_useless(
 
 
 def _how(model: str | None, params: dict[str, Any], given: dict[str, Any]) -> Any:
-    from unseen.study.authors import Unseen
+    from unseen.study.authors import UnseenAuthors
     from unseen.study.spaces import Model
 
-    return None if model is None else Unseen(Model(model, params), **given)
+    return None if model is None else UnseenAuthors(Model(model, params), **given)
 
 
 def _calibration(source: str | None, column: str | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
-from unseen.cli.source import declared, takes_data
+from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,25 +78,17 @@ def init_card(
 
 
 @app.command("audit")
+@functools.partial(takes_data, optional=True)
 def audit(
     card: Annotated[Path, typer.Argument(metavar="CARD", help="A card of ours, or a README or page about a dataset.")],
-    source: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="The data, to compare its numbers with the card's.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="Column of the texts. (default: text)")] = None,
-    label: Annotated[str | None, typer.Option(help="Column of the labels. (default: label)")] = None,
-    id: Annotated[str | None, typer.Option(help="Column of the ids. (default: made from the texts)")] = None,
-    labels: Annotated[str | None, typer.Option(help="Labels in order, 'a,b', or '0=a,1=b'.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Rows to leave out, as in other commands.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder of known datasets.")] = None,
-    file: Annotated[str | None, typer.Option(help="Which file of a known dataset.")] = None,
+    data: Any,
     split: Annotated[str | None, typer.Option(help="A split of the data, for the sizes of its parts.")] = None,
     strict: Strict = False,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a readable card here (.md).")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Judge a card: coverage of the three groups, how it is made up, and its numbers against the data.
+    """Judge a card: coverage of the three groups, how it is made up, and with DATA its numbers against the data.
 
     Example: unseen card audit card.json posts.csv --text text --label label --id id -o card.md
     """
@@ -103,18 +96,10 @@ def audit(
 
     if out is not None and out.suffix != ".md":
         raise InputError(f"{out} is no name for a readable card", expected="a name that ends in .md")
-    loading = {
-        "text": text,
-        "label": label,
-        "id": id,
-        "labels": labels,
-        "drop": drop,
-        "data_dir": data_dir,
-        "file": file,
-    }
+    if split is not None and data is None:
+        raise InputError("--split has no effect without DATA", fix="name the data after the card")
     with notes(quiet), progress(quiet):
         document = read_document(card)
-        data = _data(source, {name: value for name, value in loading.items() if value is not None}, split)
         measured = None if data is None else _measured(data, split)
         found = audit_card(document, data, measured, strict=strict)
     if out is not None:
@@ -156,19 +141,6 @@ def survey_pages(
         name = Path(each.page).name if builtin else each.page
         table.append([name, each.platform, *map(str, each.counts), answered])
     print_table(table, numbers_from=2)
-
-
-def _data(source: str | None, loading: dict[str, Any], split: str | None) -> Any:
-    if source is None:
-        if loading or split:
-            named = ", ".join(f"--{name.replace('_', '-')}" for name in [*loading, *(["split"] if split else [])])
-            raise InputError(f"{named} has no effect without DATA", fix="name the data after the card")
-        return None
-    from unseen.api import load
-
-    if "labels" in loading:
-        loading["labels"] = declared(loading["labels"])
-    return load(source, **loading)
 
 
 def _measured(

@@ -125,6 +125,9 @@ def effect(
     packs: Packs = PACKS,
     threshold: Annotated[int, typer.Option(help="How many rules must flag a text.")] = 1,
     seeds: Annotated[int, typer.Option(help="Trainings of each kind.")] = 5,
+    repeats: Annotated[
+        int | None, typer.Option(help="Random removals for each seed. (default: 20 in all; of transformers one each)")
+    ] = None,
     metric: Annotated[list[str] | None, typer.Option(help="Repeatable. (default: f1.macro, accuracy)")] = None,
     language: Language = "en",
     groups: Annotated[str | None, typer.Option(help="Column whose values are drawn together for intervals.")] = None,
@@ -134,7 +137,7 @@ def effect(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train on all rows, without flagged rows, and without as many random ones; compare on all and on unflagged rows.
+    """Train on all rows, without flagged ones, and without as many random ones of the same labels; compare the scores.
 
     Example: unseen items effect posts.csv --id id --model logistic --packs label-text --seeds 2 -o effect
     """
@@ -144,7 +147,7 @@ def effect(
     given = {"metrics": tuple(metric)} if metric else {}
     wanted = Wanted(
         model=Trained(model, parameters(settings, trust=trust)), packs=tuple(_listed(packs)), threshold=threshold,
-        seeds=seeds, language=language, groups=groups, seed=seed, **given,
+        seeds=seeds, repeats=repeats, language=language, groups=groups, seed=seed, **given,
     )  # fmt: skip
     with notes(quiet), progress(quiet):
         parts = None if split is None else read_any_split(split, data)

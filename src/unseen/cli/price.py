@@ -42,8 +42,12 @@ def price(
     ] = None,
     metric: Annotated[str, typer.Option("-m", "--metric", help="'unseen ls metrics'.")] = "f1.macro",
     seeds: Annotated[int | None, typer.Option(help="Trainings of each. (default: 3)")] = None,
-    repeats: Annotated[int | None, typer.Option(help="Random removals for each seed. (default: 5)")] = None,
-    units: Annotated[str | None, typer.Option(help="Column whose values are drawn together in intervals.")] = None,
+    repeats: Annotated[
+        int | None, typer.Option(help="Random removals for each seed. (default: 20 in all; 5 for a transformer)")
+    ] = None,
+    units: Annotated[
+        str | None, typer.Option(help="Column drawn together in intervals. (default: the leak's, or authors)")
+    ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report and tables.")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn, and of the first training.")] = 42,
     workers: Annotated[int, typer.Option(help="Trainings side by side.")] = 1,
@@ -55,7 +59,8 @@ def price(
     Example: unseen price posts.csv hard.csv --text text --label label --leaks near --seeds 1 --repeats 2
     """
     from unseen.audits.subject import Subject
-    from unseen.study.price import Pricing, find_leaks
+    from unseen.study.leaked import find_leaks
+    from unseen.study.price import Pricing
     from unseen.study.price import price as priced
 
     if split is None and by is None:
@@ -68,7 +73,7 @@ def price(
     }  # fmt: skip
     columns = {role: column for role, column in roles.items() if column is not None}
     kinds = [name.strip() for name in leaks.split(",")] if leaks else None
-    _refuse_unused(kinds, columns, vectors)
+    _refuse_unused(kinds, columns, vectors, units)
     with notes(quiet), progress(quiet):
         cut = split_of(data, split, by)
         how = Pricing(
@@ -90,9 +95,10 @@ def _refuse_useless(model: str | None, predictions: Path | None, settings: Any, 
         raise InputError(f"{', '.join(given)} has no effect without --model: with --predictions nothing is trained")
 
 
-def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: Path | None) -> None:
-    """Columns and vectors that no kind of leak asks for."""
-    unused = [] if kinds is None else [f"--{role}" for role in columns if role not in kinds]
+def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: Path | None, units: str | None) -> None:
+    """Columns and vectors that no kind of leak asks for; authors are drawn together in intervals of any kind."""
+    used = {*(kinds or columns), *(["author"] if units is None else [])}
+    unused = [f"--{role}" for role in columns if role not in used]
     if kinds is not None and vectors is not None and "semantic" not in kinds:
         unused.append("--vectors")
     if unused:
@@ -133,6 +139,8 @@ def _tell(done: Any, metric: str, as_json: bool) -> None:
     for table in price_section(done.measurements, done.findings, metric)["tables"]:
         print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
         typer.echo(f"{table.note}\n")
+    for each in done.findings:
+        typer.echo(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
     for said in headlines(done.measurements, metric):
         typer.echo(said)
     if done.report is not None:

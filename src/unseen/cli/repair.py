@@ -134,18 +134,11 @@ def _changes(made: Any) -> list[list[str]]:
     """Counts of changes by what was done, where and why."""
     from collections import Counter
 
-    counts = Counter((each.action, each.before, each.after, _short(each.reason)) for each in made.changes)
+    counts = Counter((each.action, each.before, each.after, each.reason) for each in made.changes)
     lines = [
         [action, before or "-", after, why, f"{n:,}"] for (action, before, after, why), n in sorted(counts.items())
     ]
     return [["change", "from", "to", "why", "rows"], *(lines or [["none", "", "", "", "0"]])]
-
-
-def _short(reason: str) -> str:
-    """A reason without the id that it ends with."""
-    head, middle, _ = reason.partition(" text as ")
-    head, trifles, _ = head.partition(" text but for trifles as ")
-    return f"{head} text as another row" if middle or trifles else reason
 
 
 def _audit(made: Any) -> list[list[str]]:

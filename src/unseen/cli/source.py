@@ -13,9 +13,9 @@ import typer
 from unseen.cli.console import notes
 from unseen.errors import InputError
 
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A table (CSV, TSV, JSONL, Parquet), a known dataset, or 'sample'.")
-]
+HELP = "A table (CSV, TSV, JSONL, Parquet), a known dataset, or 'sample'."
+Data = Annotated[str, typer.Argument(metavar="DATA", help=HELP)]
+OptionalData = Annotated[str | None, typer.Argument(metavar="DATA", help=HELP)]
 OPTIONS: dict[str, Any] = {
     "text": Annotated[str | None, typer.Option(help="Column of the texts. (default: text)")],
     "label": Annotated[str | None, typer.Option(help="Column of the labels. (default: label)")],
@@ -43,22 +43,29 @@ COLUMN_OPTIONS = (
 """Parameters of commands that name a column, which is then loaded as an attribute."""
 
 
-def takes_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give `command` the loading options, and the loaded Dataset as its first argument `data`.
+def takes_data(command: Callable[..., None], *, optional: bool = False) -> Callable[..., None]:
+    """Give `command` the loading options, and the loaded Dataset as its argument `data`.
 
-    Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes.
+    Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes. DATA is the first
+    argument. With `optional` it is the last and may be missing: `data` is then None, and loading options are refused.
     """
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
-    def run(source: str, **given: Any) -> None:
-        loading = {name: given.pop(name) for name in OPTIONS}
+    def run(source: str | None = None, **given: Any) -> None:
+        loading = {name: value for name in OPTIONS if (value := given.pop(name)) is not None}
+        if source is None:
+            _refuse_idle(loading)
+            command(data=None, **given)
+            return
         with notes(given["quiet"]):
             data = _loaded(source, _columns_named(given), loading)
-        command(data, **given)
+        command(data=data, **given)
 
     own = [each for name, each in signature.parameters.items() if name != "data"]
     first = inspect.Parameter("source", inspect.Parameter.KEYWORD_ONLY, annotation=Data)
+    if optional:
+        first = first.replace(annotation=OptionalData, default=None)
     loading = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
         for name, annotation in OPTIONS.items()
@@ -66,9 +73,17 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
     arguments = [each for each in own if each.default is inspect.Parameter.empty]
     options = [each for each in own if each.default is not inspect.Parameter.empty]
-    run.__signature__ = signature.replace(parameters=[first, *arguments, *options, *loading])  # type: ignore[attr-defined]
+    places = [*arguments, first] if optional else [first, *arguments]
+    run.__signature__ = signature.replace(parameters=[*places, *options, *loading])  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in (first, *own, *loading)}
     return run
+
+
+def _refuse_idle(loading: dict[str, Any]) -> None:
+    """Refuse options that say how to load data when there is none."""
+    if loading:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in loading)
+        raise InputError(f"{named} has no effect without DATA", fix="name the data, or leave it out")
 
 
 def _columns_named(given: dict[str, Any]) -> list[str]:
@@ -84,7 +99,6 @@ def _columns_named(given: dict[str, Any]) -> list[str]:
 def _loaded(source: str, columns: list[str], given: dict[str, Any]) -> Any:
     from unseen.api import load
 
-    given = {name: value for name, value in given.items() if value is not None}
     attributes = list(given.pop("attribute", []))
     if source != "sample" and "data_dir" not in given and (Path(source).exists() or attributes):
         given["attributes"] = list(dict.fromkeys(attributes + columns))

@@ -38,8 +38,7 @@ def same(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:
 
 
 def same_forms(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:
-    """As `same`, of the normal forms; a text whose form is empty is like no other."""
+    """As `same`, of the normal forms; texts whose form is empty are like those with the very same text."""
     forms = normal_forms(texts)
-    found = same(forms)
     empty = pc.equal(forms, "").to_numpy()
-    return np.where(empty, np.arange(len(found)), found)
+    return np.where(empty, same(texts), same(forms))

@@ -31,7 +31,8 @@ def near_pairs(texts: pa.ChunkedArray, threshold: float = 0.8, seed: int = 42) -
     MinHash proposes pairs, and each is verified by counting its shingles: whatever is found is right (but for hashes
     of 64 bits that collide). A pair above the threshold may be missed: with a probability of at most .001, of .00005
     from .8 on, and where more than 64 distinct texts share a key, for each is then compared with some 400 of them.
-    Texts with an empty form are like none. Time grows with the characters, memory is some 500 bytes per distinct text.
+    Texts with an empty form are like equal ones alone. Time grows with the characters, memory is some 500 bytes per
+    distinct text.
     """
     if not 0.5 <= threshold <= 1:
         raise InputError("the similarity of near-duplicates is from 0.5 to 1", got=str(threshold))

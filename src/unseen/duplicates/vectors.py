@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.duplicates.candidates import Floats, Keys, Places, matching
-from unseen.duplicates.pairs import Mask, Pairs, Rows
+from unseen.duplicates.pairs import Pairs, Rows
 from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import generator
@@ -45,21 +45,33 @@ def vector_pairs(vectors: npt.ArrayLike, threshold: float = 0.95, seed: int = 42
 
 
 def _equal(vectors: Vectors) -> tuple[Rows, Rows]:
-    """The first row with each row's vector, and these first rows without zeros, in the order of their content."""
-    if not len(vectors):
-        return np.empty(0, np.intp), np.empty(0, np.intp)
-    content = np.ascontiguousarray(vectors + np.float32(0))  # −0 is 0
-    rows = content.view(np.dtype((np.void, content.itemsize * content.shape[1]))).reshape(-1)
-    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
-    filled: Mask = np.any(content[first], axis=1)
-    stands_for = np.where(filled[which], first[which], np.arange(len(vectors)))
-    return stands_for.astype(np.intp), first[filled].astype(np.intp)
+    """The first row with each row's vector, and these first rows without zeros, in an order that content decides."""
+    hashed = _hashed(vectors)
+    _, first, which = np.unique(hashed, return_index=True, return_inverse=True)
+    stands_for, filled = first[which].astype(np.intp), np.empty(len(vectors), np.bool_)
+    for start in range(0, len(vectors), BLOCK):
+        here = np.arange(start, min(len(vectors), start + BLOCK))
+        filled[here] = np.any(vectors[here], axis=1)
+        other = np.any(vectors[here] != vectors[stands_for[here]], axis=1) | ~filled[here]
+        stands_for[here[other]] = here[other]  # zeros are like none, and two hashes may be equal by chance
+    distinct = np.flatnonzero(filled & (stands_for == np.arange(len(vectors))))
+    return stands_for, distinct[np.argsort(hashed[distinct], kind="stable")]
+
+
+def _hashed(vectors: Vectors) -> npt.NDArray[np.uint64]:
+    """A number per vector, the same for equal ones."""
+    factors = generator(0, "equal vectors").integers(0, 2**63, vectors.shape[1], dtype=np.uint64) | np.uint64(1)
+    found = np.empty(len(vectors), np.uint64)
+    for start in range(0, len(vectors), BLOCK):
+        block = np.ascontiguousarray(vectors[start : start + BLOCK] + np.float32(0))  # −0 is 0
+        found[start : start + BLOCK] = (block.view(np.uint32) * factors).sum(axis=1, dtype=np.uint64)
+    return found
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    """Vectors of length one; zeros stay zeros."""
+    """Vectors of length one."""
     lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1)[:, None], dtype=np.float32)
+    return np.asarray(vectors / lengths.astype(np.float32)[:, None], dtype=np.float32)
 
 
 def _all_pairs(unit: Vectors, threshold: float, seed: int) -> tuple[Places, Places, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,6 +29,8 @@ class Change:
     before: str
     """Part, or label, before; nothing when the row had no part yet."""
     after: str
+    like: str = ""
+    """Id of the row that stayed in its place; nothing when none did."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +53,24 @@ class Draft:
         """The draft with one more note."""
         return replace(self, notes=(*self.notes, note))
 
-    def dropped(self, rows: Rows, reasons: str | Sequence[str]) -> Draft:
-        """The draft without these rows."""
-        return self._placed("dropped", rows, np.full(len(rows), UNUSED, np.int8), reasons)
+    def dropped(self, rows: Rows, reason: str, like: Rows | None = None) -> Draft:
+        """The draft without these rows; `like` are those that stay in their place."""
+        return self._placed("dropped", rows, np.full(len(rows), UNUSED, np.int8), reason, like)
 
     def moved(self, rows: Rows, to: npt.NDArray[np.int8], reason: str) -> Draft:
         """The draft with these rows in other parts; rows that had no part get one without being listed."""
         rows, to = rows[self.parts[rows] != to], to[self.parts[rows] != to]
         return self._placed("moved", rows, to, reason)
 
-    def _placed(self, action: str, rows: Rows, to: npt.NDArray[np.int8], reasons: str | Sequence[str]) -> Draft:
-        why = [reasons] * len(rows) if isinstance(reasons, str) else reasons
+    def _placed(
+        self, action: str, rows: Rows, to: npt.NDArray[np.int8], reason: str, like: Rows | None = None
+    ) -> Draft:
+        others = [""] * len(rows) if like is None else names_of(self.data, like)
         names = (*PARTS, "")  # -1, no part yet, is the last
         made = [
-            Change(name, action, reason, names[old], names[new])
-            for name, reason, old, new in zip(
-                names_of(self.data, rows), why, self.parts[rows].tolist(), to.tolist(), strict=True
+            Change(name, action, reason, names[old], names[new], other)
+            for name, old, new, other in zip(
+                names_of(self.data, rows), self.parts[rows].tolist(), to.tolist(), others, strict=True
             )
             if action != "moved" or old != UNDIVIDED
         ]

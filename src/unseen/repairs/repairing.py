@@ -73,11 +73,12 @@ def repair(
 ) -> Repaired:
     """A split without the faults that were asked to be removed.
 
-    The order is fixed. 1. `conflicts`: texts with several labels are dropped, relabelled by majority, or kept. 2.
-    `dedupe`: of exact, normalised or near copies one stays. 3. `minimal` (move or drop): groups on both sides of the
-    given split go to one. 4. `cap`: rows per value of `cap_by` and class. 5. Without a split, or with `groups` or
-    `together` and no `minimal`, the parts are drawn anew: whole groups, `test` of the rows that are left. What is taken
-    out is in the part `unused`; rows that were independent or unused before take no part.
+    The order is fixed. 1. `conflicts`: texts with several labels are dropped, relabelled by majority, or kept; in a
+    split that is kept, without `dedupe` or `together`, each side votes for itself. 2. `dedupe`: of exact, normalised or
+    near copies one stays, and only rows that are directly like one that stays go. 3. `minimal` (move or drop): groups
+    on both sides of the given split go to one. 4. `cap`: rows per value of `cap_by` and class. 5. Without a split, or
+    with `groups` or `together` and no `minimal`, the parts are drawn anew: whole groups, `test` of the rows that are
+    left. What is taken out is in the part `unused`; rows that were independent or unused before take no part.
 
     `groups` are attributes whose values stay on one side, several of them joined; `together` (exact, normalised, near)
     keeps copies on one side without taking them out; `keep` is the side that keeps its rows (default: test);

@@ -26,11 +26,12 @@ def repaired(draft: Draft, recipe: Recipe, given: Split | None) -> tuple[Draft, 
     Conflicts come first, as a copy that was taken out can no longer vote. A cap comes before new parts, as their size
     is counted in the rows that are left, and after the moves within a kept split, as these fill the training part.
     """
-    steps = _steps(recipe)
+    kept = given is not None and not renews(recipe, given)
+    steps = _steps(recipe, kept)
     for step in track(steps, "repairs", len(steps)):
         draft = step(draft)
     units = units_of(draft, recipe) if recipe.divides else None
-    if given is None or renews(recipe, given):
+    if given is None or not kept:
         draft, certificate = draw_anew(draft, units, recipe)
     else:
         draft, certificate = with_both_sides(draft), _kept(draft, given)
@@ -41,8 +42,14 @@ def repaired(draft: Draft, recipe: Recipe, given: Split | None) -> tuple[Draft, 
     return draft, _grouped(certificate, draft, units, recipe)
 
 
-def _steps(recipe: Recipe) -> list[Step]:
-    steps: list[Step] = [partial(settle_conflicts, how=recipe.conflicts)]
+def _steps(recipe: Recipe, kept: bool) -> list[Step]:
+    """The steps before new parts; `kept`: the given split stays.
+
+    In a kept split whose copies may stay on both sides, the sides settle their conflicts each for itself.
+    """
+    apart = kept and not (recipe.dedupe or recipe.together)
+    stands = (recipe.keep or "test") if apart else None
+    steps: list[Step] = [partial(settle_conflicts, how=recipe.conflicts, stands=stands)]
     if recipe.dedupe:
         steps.append(partial(drop_copies, kind=recipe.dedupe, keep=recipe.keep, seed=recipe.seed))
     if recipe.minimal:

@@ -6,19 +6,21 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
+from unseen.errors import InputError
 from unseen.repairs.draft import Change
 from unseen.repairs.repairing import Repaired
-from unseen.store.datasets import write_dataset
+from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.files import atomic, csv_rows, harmless, write_json
 from unseen.store.splits import write_split
 
-COLUMNS = ["id", "action", "reason", "from", "to"]
+COLUMNS = ["id", "action", "reason", "from", "to", "like"]
 
 
 def write_repaired(repaired: Repaired, path: str | Path) -> dict[str, Path]:
     """Write the split to `path` (.csv and .json) and beside it what was changed and both audits.
 
-    Texts are written only when rows were relabelled: the split then belongs to a dataset that is nowhere else.
+    Texts are written only when rows were relabelled: the split then belongs to a dataset that is nowhere else. Such a
+    dataset of an earlier repair is removed when this one has none; a file that no repair wrote stays.
     """
     path = Path(path)
     written = {"split": write_split(repaired.split, path)}
@@ -27,7 +29,17 @@ def write_repaired(repaired: Repaired, path: str | Path) -> dict[str, Path]:
     written["audit"] = write_json(names["audit"], _audits(repaired))
     if repaired.relabelled:
         written["data"] = write_dataset(repaired.data, names["data"])
+    elif is_relabelled(names["data"]):
+        names["data"].unlink()
     return written
+
+
+def is_relabelled(path: Path) -> bool:
+    """Whether a file is a dataset that a repair relabelled and wrote."""
+    try:
+        return read_dataset(path).origin.step == "repair" if path.is_file() else False
+    except InputError:
+        return False
 
 
 def targets(path: Path) -> dict[str, Path]:
@@ -37,12 +49,13 @@ def targets(path: Path) -> dict[str, Path]:
 
 
 def write_changes(changes: Iterable[Change], path: str | Path) -> Path:
-    """Write one line per change: id, action, reason, from, to."""
+    """Write one line per change: id, action, reason, from, to, and the row that stayed in its place."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         write_row = csv_rows(file)
         write_row(COLUMNS)
         for each in changes:
-            write_row([harmless(cell) for cell in (each.id, each.action, each.reason, each.before, each.after)])
+            cells = (each.id, each.action, each.reason, each.before, each.after, each.like)
+            write_row([harmless(cell) for cell in cells])
     return Path(path)
 
 

@@ -65,6 +65,10 @@ class TransferRun:
         """Trained on one dataset, tested on another."""
         return [(train, test) for train in self.names for test in self.names if train != test]
 
+    def mean_over(self, train: str) -> str:
+        """The tests that a training set's mean is over: the other datasets; of several datasets together, all."""
+        return ALL if len(self.about["training_sets"][train]["of"]) > 1 else OTHERS
+
     def row(self, metric: str, train: str, test: str, slice: str = "all", **than: str) -> Measurement | None:
         """The number of that place, the mean over seeds; None when it was not measured."""
         tags = {"train": train, "test": test} | than

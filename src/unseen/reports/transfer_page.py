@@ -13,10 +13,8 @@ from unseen.reports.heat_map import heat_map
 from unseen.reports.stress_page import environment, flat, moment
 from unseen.reports.tables import sorted_findings
 from unseen.reports.transfer import (
-    ALL,
     MAIN,
     MAJORITY,
-    MERGED,
     OTHERS,
     WITHOUT,
     TransferRun,
@@ -98,7 +96,7 @@ def matrix_table(run: TransferRun, metric: str) -> Table:
     for train in run.sets:
         cells = [scored(run.row(metric, train, test)) for test in run.names]
         cells = [Strong(cell) if train == test else cell for cell, test in zip(cells, run.names, strict=True)]
-        elsewhere = run.row(metric, train, ALL if MERGED in train and train in run.extras else OTHERS)
+        elsewhere = run.row(metric, train, run.mean_over(train))
         rows = int(run.about["training_sets"][train]["rows"])
         lines.append((train, rows, *cells, scored(elsewhere) if elsewhere else DASH))
     lines.append((MAJORITY, None, *(scored(run.row(metric, MAJORITY, test)) for test in run.names), DASH))
@@ -125,7 +123,7 @@ def same_test_table(run: TransferRun) -> Table:
 
 
 def _mean(run: TransferRun, train: str) -> str:
-    row = run.fall(train, OTHERS) or run.fall(train, ALL)
+    row = run.fall(train, run.mean_over(train))
     return DASH if row is None else written(row)
 
 

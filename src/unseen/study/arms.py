@@ -9,6 +9,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from unseen import inference
 from unseen.engines import Inline, Local, Step, Workspace
@@ -23,13 +27,29 @@ from unseen.types import Dataset, Predictions
 
 
 @dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some rows of a dataset, copied only while they are needed: a hundred arms on one dataset hold it once."""
+
+    data: Dataset
+    rows: npt.NDArray[np.intp]
+
+    def taken(self) -> Dataset:
+        """These rows as a dataset of their own."""
+        return self.data.take(self.rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process is handed these rows, not all of them."""
+        return Chosen, (self.taken(), np.arange(len(self.rows)))
+
+
+@dataclass(frozen=True, eq=False)
 class Arm:
     """One training: what it learns from, what is asked of it, and from which seed."""
 
     name: str
     """For people, and what tells its answers apart."""
-    train: Dataset
-    dev: Dataset
+    train: Dataset | Chosen
+    dev: Dataset | Chosen
     ask: Mapping[str, Dataset]
     """Test sets by name; all have the labels of `train`."""
     seed: int = 42
@@ -38,12 +58,17 @@ class Arm:
         """The training as a step; the same rows, model and seed are trained once, whatever the arm is called."""
         asked = {name: _identity(data) for name, data in self.ask.items()}
         settings = {
-            "model": model.described, "train": _identity(self.train), "dev": _identity(self.dev), "ask": asked,
-            "seed": self.seed,
+            "model": model.described, "train": _identity(taken(self.train)), "dev": _identity(taken(self.dev)),
+            "ask": asked, "seed": self.seed,
         }  # fmt: skip
         return Step(
             f"train {self.name}", f"{__name__}:train", settings, {}, {"arm": self.name}, uses_gpu=model.is_transformer
         )
+
+
+def taken(rows: Dataset | Chosen) -> Dataset:
+    """The rows as a dataset."""
+    return rows.taken() if isinstance(rows, Chosen) else rows
 
 
 def answers(
@@ -74,7 +99,7 @@ def answers(
 def train(here: Workspace) -> None:
     """Train one arm and write down what its model says about each test set."""
     arm: Arm = here.shared["arm"]
-    model = fit(here.settings["model"], arm.train, arm.dev, arm.seed, here.scratch)
+    model = fit(here.settings["model"], taken(arm.train), taken(arm.dev), arm.seed, here.scratch)
     for name, data in arm.ask.items():
         write_predictions(inference.predict(model, data, work=f"ask about {name}"), _file(here.folder, name))
 

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from unseen.audits.audit import Audit, audit
-from unseen.audits.pipelines import PipelineAudit
+from unseen.audits.pipelines import PipelineAudit, audit_pipeline, prepared
 from unseen.audits.subject import Subject
-from unseen.errors import UnknownNameError
+from unseen.errors import InputError, UnknownNameError
 from unseen.reports.audit_page import write_audit_page
 from unseen.splits.partition import versions
 from unseen.store import atomic, write_findings, write_json, write_measurements
 from unseen.store.files import csv_rows, harmless
 from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
-from unseen.types import Dataset
+from unseen.types import Dataset, Split
 
 FAIL_ON = {"fail": ("fail",), "warn": ("fail", "warn"), "never": ()}
 
@@ -50,12 +50,12 @@ def audit_data(
     if fail_on not in FAIL_ON:
         raise UnknownNameError.of("level to fail on", fail_on, FAIL_ON)
     if out is None:
-        found = audit(subject, checks)
+        found = _made(subject, checks)
         return Audited(found, None, _passed(found, fail_on))
     folder = RunFolder(out)
     with folder.locked():
         write_json(folder / "run.json", _about(subject, command))
-        found = audit(subject, checks)
+        found = _made(subject, checks)
         write_findings(found.findings, folder / "findings.csv")
         write_measurements(found.measurements, folder / "measurements.csv")
         _write_leaks(found, subject, texts, folder / "leaks.csv")
@@ -63,15 +63,46 @@ def audit_data(
         return Audited(found, write_audit_page(folder.path), _passed(found, fail_on))
 
 
-def write_pipeline_audit(
-    found: PipelineAudit, folder: RunFolder, data: Dataset, pipeline: str, seed: int, command: str
-) -> Path:
-    """Write findings, measurements and report of a pipeline's audit into a folder that is held; the page's path."""
-    about = _about(Subject(data, seed=seed), command) | {"kind": "pipeline-audit", "pipeline": pipeline}
-    write_findings(found.findings, folder / "findings.csv")
-    write_measurements(found.measurements, folder / "measurements.csv")
-    write_json(folder / "run.json", about | {"passed": found.passed, "finished": _now()})
-    return write_audit_page(folder.path)
+def audit_pipeline_to(
+    out: str | Path,
+    fit: Any,
+    data: Dataset,
+    split: Split | None = None,
+    *,
+    name: str | None = None,
+    command: str | None = None,
+    seed: int = 42,
+    **options: Any,
+) -> tuple[PipelineAudit, Path]:
+    """Audit a pipeline and write the folder of it: findings, measurements and report; the audit and the page's path.
+
+    `name` is how the pipeline is called in the report; `options` are those of `audit_pipeline`. Nothing is written
+    for a pipeline that cannot be audited as asked.
+    """
+    pipeline, experiments = prepared(fit, data, split, **options)
+    called = name or pipeline.name
+    about = _about(Subject(data, split, seed=seed), command or f"audit_pipeline({called!r}, {data.name!r})") | {
+        "kind": "pipeline-audit", "pipeline": called, "shape": pipeline.shape, "experiments": experiments,
+        "planted": options.get("planted"), "settings": pipeline.settings, "passed": None,
+    }  # fmt: skip
+    folder = RunFolder(out)
+    with folder.locked():
+        write_json(folder / "run.json", about)
+        found = audit_pipeline(pipeline.fit, data, split, seed=seed, **options)
+        write_findings(found.findings, folder / "findings.csv")
+        write_measurements(found.measurements, folder / "measurements.csv")
+        write_json(folder / "run.json", about | {"passed": found.passed, "finished": _now()})
+        return found, write_audit_page(folder.path)
+
+
+def _made(subject: Subject, checks: Sequence[str] | None) -> Audit:
+    """The audit; refuses a check that was named and cannot be made, for a gate without it would always pass."""
+    found = audit(subject, checks)
+    made = [each for each in found.findings if each.level != "skipped"]
+    skipped = [f"{each.check}: {each.message}" for each in found.findings if each.level == "skipped"]
+    if checks is not None and len(made) < len(checks) and skipped:
+        raise InputError("a check that was asked for cannot be made", problems=skipped)
+    return found
 
 
 def _passed(found: Audit, fail_on: str) -> bool:

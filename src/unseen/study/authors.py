@@ -30,7 +30,7 @@ from unseen.seeding import generator
 from unseen.splits.partition import versions
 from unseen.store import write_findings, write_json, write_measurements
 from unseen.store.results import Results
-from unseen.study.arms import Arm, answers
+from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
 from unseen.study.spaces import Model
@@ -44,7 +44,7 @@ NEEDED = "Give the data with an author column, or --calibrate DATA with --calibr
 
 
 @dataclass(frozen=True)
-class Unseen:
+class UnseenAuthors:
     """How the score on unseen authors is measured."""
 
     model: Model = field(default_factory=lambda: Model("logistic"))
@@ -75,7 +75,7 @@ def author_audit(
     data: Dataset,
     split: Split | None = None,
     author: str | None = None,
-    how: Unseen | None = None,
+    how: UnseenAuthors | None = None,
     *,
     calibration: tuple[Dataset, str] | None = None,
     out: str | Path | None = None,
@@ -91,6 +91,7 @@ def author_audit(
         raise InputError("a calibration has no effect where the authors are known")
     if author is None and how is not None:
         raise InputError("a model has no effect where no author is known: there are no unseen authors to test on")
+    _refuse_empty(data, split, author, how)
     if out is None:
         rows, findings = _audited(data, split, author, how, calibration, None, workers)
         return AuthorAudit(tuple(rows), tuple(findings))
@@ -105,27 +106,43 @@ def author_audit(
         return AuthorAudit(tuple(rows), tuple(findings), write_author_page(folder.path))
 
 
+def _refuse_empty(data: Dataset, split: Split | None, author: str | None, how: UnseenAuthors | None) -> None:
+    """A split without a side, and trainings for authors that nobody knows."""
+    if split is not None:
+        cut = split.of(data)
+        lacking = [part for part in ("train", "test") if not len(cut.rows(part))]
+        if lacking:
+            raise InputError(f"the split {split.name!r} has no {' and no '.join(lacking)} rows", got=str(cut.sizes))
+    if author is not None and how is not None and not Writers.of(data, author).count:
+        raise InputError(f"no row has a value in {author!r}: there are no unseen authors to test on")
+
+
 def _audited(
     data: Dataset,
     split: Split | None,
     author: str | None,
-    how: Unseen | None,
+    how: UnseenAuthors | None,
     calibration: tuple[Dataset, str] | None,
     results: Results | None,
     workers: int,
 ) -> tuple[list[Measurement], list[Finding]]:
     if author is None:
         return _estimated(data, split, calibration)
-    rows = [*concentration(data, author), *lorenz(data, author), *know_the_author(data, split, author)]
+    writers = Writers.of(data, author)
+    rows = [*concentration(data, author), *lorenz(data, author)]
+    rows += know_the_author(data, split, author) if writers.count else []
     notes: list[Finding] = []
-    if how is not None:
-        known = data.take(np.flatnonzero(Writers.of(data, author).known))
+    known = data.take(np.flatnonzero(writers.known))
+    if how is not None and len(np.unique(known.labels)) < 2:
+        message = "The score on unseen authors was not measured: the rows with a known author have one label only."
+        notes = [Finding("unseen_authors", "skipped", message, len(known))]
+    elif how is not None:
         try:
             rows += unseen_authors(known, author, how, results, workers)
         except InfeasibleError as cause:
             message = f"The score on unseen authors was not measured: {cause.message}."
             notes = [Finding("unseen_authors", "skipped", message, advice="Collect more authors.")]
-    return rows, [*author_findings(rows), *notes, *_capping(rows, how)]
+    return rows, [*author_findings(rows), *notes]
 
 
 def _estimated(
@@ -138,13 +155,13 @@ def _estimated(
             "measured error."
         )
         return [], [Finding("estimated_authors", "skipped", message, advice=NEEDED)]
-    cut = split or api.split(data, "random", test=Unseen.share)
+    cut = split or api.split(data, "random", test=UnseenAuthors.share)
     rows = estimate_shared_authors(data, cut, *calibration)
     return rows, author_findings(rows)
 
 
 def unseen_authors(
-    data: Dataset, author: str, how: Unseen, results: Results | None = None, workers: int = 1
+    data: Dataset, author: str, how: UnseenAuthors, results: Results | None = None, workers: int = 1
 ) -> list[Measurement]:
     """Levels on random and on author-disjoint splits of equal size and mix, and the fall from one to the other.
 
@@ -156,7 +173,8 @@ def unseen_authors(
     cuts = {name: cut for seed in range(how.seed, how.seed + how.seeds) for name, cut in _cuts(data, author, how, seed)}
     arms = {}
     for (family, seed), (train, dev, test) in cuts.items():
-        arms[family, seed] = Arm(f"{family} {seed}", data.take(train), data.take(dev), {"test": data.take(test)}, seed)
+        asked = {"test": data.take(test)}
+        arms[family, seed] = Arm(f"{family} {seed}", Chosen(data, train), Chosen(data, dev), asked, seed)
     said = answers(list(arms.values()), how.model, results, workers=workers)
     families: dict[str, list[Run]] = {}
     for (family, seed), (_, _, test) in cuts.items():
@@ -171,12 +189,14 @@ def unseen_authors(
         found.append(fall(families["thinned"], families["capped"], how.metric, tags=_tags("capped", "thinned")))
     for (family, seed), (train, dev, test) in cuts.items():
         both = np.intersect1d(writers.code[np.concatenate([train, dev])], writers.code[test])
-        tags: dict[str, str | int | float] = {**_tags(family), "seed": seed, "trained": len(train)}
+        tags: dict[str, str | int | float] = {**_tags(family), "seed": seed, "trained": len(train), "cap": how.cap}
         found.append(Measurement("authors_on_both_sides", float(len(both)), len(test), tags=tags))
     return found
 
 
-def _cuts(data: Dataset, author: str, how: Unseen, seed: int) -> list[tuple[tuple[str, int], tuple[Rows, Rows, Rows]]]:
+def _cuts(
+    data: Dataset, author: str, how: UnseenAuthors, seed: int
+) -> list[tuple[tuple[str, int], tuple[Rows, Rows, Rows]]]:
     """Training, tuning and test rows of each family of splits."""
     grouped = api.split(data, "grouped", groups=author, test=how.share, dev=how.share / 2, seed=seed)
     sizes, got = grouped.sizes, grouped.certificate.got
@@ -210,28 +230,12 @@ def _parts(data: Dataset, cut: Split) -> tuple[Rows, Rows, Rows]:
     return train, dev, test
 
 
-def _capping(rows: list[Measurement], how: Unseen | None) -> list[Finding]:
-    """What a cap per author and class does to the score, or that it does nothing."""
-    if how is None or not any(row.metric == "authors_on_both_sides" for row in rows):
-        return []
-    falls = [row for row in rows if row.metric.startswith("fall.") and row.tags.get("split") == "capped"]
-    if not falls or falls[0].value is None:
-        return [Finding("author_cap", "ok", f"No author has more than {how.cap} rows of a class in training.")]
-    row, gain = falls[0], -falls[0].value
-    bounds = "" if row.low is None or row.high is None else f" [{-100 * row.high:.1f}, {-100 * row.low:.1f}]"
-    message = (
-        f"At most {how.cap} rows per author and class in training change {how.metric} on unseen authors by "
-        f"{100 * gain:.1f} points{bounds}, against dropping as many random rows of the same labels."
-    )
-    return [Finding("author_cap", "ok", message, row.n)]
-
-
 def _tags(family: str, than: str | None = None) -> dict[str, str]:
     return {"split": family, "part": "test", **({} if than is None else {"than": than})}
 
 
 def _about(
-    data: Dataset, split: Split | None, author: str | None, how: Unseen | None,
+    data: Dataset, split: Split | None, author: str | None, how: UnseenAuthors | None,
     calibration: tuple[Dataset, str] | None, command: str | None,
 ) -> dict[str, Any]:  # fmt: skip
     measured: Mapping[str, Any] = {} if how is None else {

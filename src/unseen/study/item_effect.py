@@ -1,6 +1,7 @@
 """What cleaning by rules does to a score, against cleaning nothing and against losing as many rows at random.
 
-Without the random arm fewer rows and cleaner rows are one thing. The cleaned test part is cut by the same rules that
+Without the random arm fewer rows and cleaner rows are one thing. Its rows have the labels of the flagged ones, so that
+another class mix does not pass for an effect. The cleaned test part is cut by the same rules that
 clean the training part, so a gain there alone says little: look at the original test part first.
 """
 
@@ -21,6 +22,8 @@ from unseen.audits.items import DEFAULT_PACKS, Flags, flag_items, rule_findings,
 from unseen.audits.items.degeneracy import degenerate, sameness
 from unseen.audits.items.effects import effect_of, enough_seeds
 from unseen.audits.items.rule import Codes, Mask
+from unseen.audits.price import random_removals
+from unseen.audits.removals import ENOUGH, gain_of_removal
 from unseen.errors import InputError
 from unseen.evaluation.measuring import unit_codes
 from unseen.evaluation.metrics import metric
@@ -31,7 +34,7 @@ from unseen.splits.partition import versions
 from unseen.store import write_findings, write_json, write_measurements, write_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
-from unseen.study.arms import Arm, answers
+from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.aside import by_id
 from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
@@ -43,6 +46,8 @@ TESTS = ("original", "cleaned")
 COMPARED = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
 """Which training is compared with which."""
 SEEDS = 5
+COSTLY = 1
+"""Random removals for each seed of a transformer, unless told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +59,8 @@ class Wanted:
     threshold: int = 1
     """How many rules must flag a row."""
     seeds: int = SEEDS
+    repeats: int | None = None
+    """Random removals for each seed; None: so many that there are 20 in all, and one for a transformer."""
     metrics: tuple[str, ...] = ("f1.macro", "accuracy")
     language: str = "en"
     groups: str | None = None
@@ -63,6 +70,8 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.seeds < 2:
             raise InputError("the spread over seeds needs several", expected="2 or more", got=str(self.seeds))
+        if self.repeats is not None and self.repeats < 1:
+            raise InputError("repeats is at least 1", got=str(self.repeats))
         if not self.metrics:
             raise InputError("there is no metric to measure")
 
@@ -79,6 +88,13 @@ class Wanted:
     def all_seeds(self) -> range:
         """Seeds of the trainings."""
         return range(self.seed, self.seed + self.seeds)
+
+    @property
+    def removals(self) -> int:
+        """Random removals for each seed."""
+        if self.repeats is not None:
+            return self.repeats
+        return COSTLY if self.model.is_transformer else -(-ENOUGH // self.seeds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +118,8 @@ def item_effect(
 ) -> Effect:
     """Train on all rows, on rows that are not flagged, and on as many random rows; test on all and on unflagged rows.
 
-    Every training is repeated with `seeds` seeds, the random rows drawn anew for each. Validation rows are cleaned,
+    Every training is repeated with `seeds` seeds, that without random rows `repeats` times for each, the rows drawn
+    anew; they have the labels of the flagged ones. Validation rows are cleaned,
     or lost at random, like training rows. Without a split a fifth of the rows is the test part. Rules count on the
     training side alone. With `out` the flags, trainings, measurements and a page are kept there, and a run that
     was interrupted goes on. Positive `gain.METRIC` means that the first training (`train`) is better than the other
@@ -138,15 +155,17 @@ class Plan:
     flagged: Mask
     wanted: Wanted
 
-    def rows(self, part: str, kind: str, seed: int = 0) -> Codes:
-        """Rows of a part as they are, without those flagged, or without as many drawn at random."""
+    def rows(self, part: str, kind: str, seed: int = 0, repeat: int = 0) -> Codes:
+        """Rows of a part as they are, without those flagged, or without as many random ones of the same labels."""
         rows = self.split.rows(part)
         if kind == "original":
             return rows
-        kept = rows[~self.flagged[rows]]
+        flagged = self.flagged[rows]
         if kind == "cleaned":
-            return kept
-        return np.sort(generator(seed, "random-removal", part).permutation(rows)[: len(kept)])
+            return rows[~flagged]
+        draw = generator(seed, "random-removal", part, repeat)
+        (removed,) = next(random_removals(self.data.labels[rows], flagged, 1, draw))
+        return np.asarray(rows[~removed])
 
     def check(self) -> None:
         """Refuse a cleaning that cannot show anything, before anything is trained or written."""
@@ -167,18 +186,26 @@ class Plan:
 
     @property
     def arms(self) -> list[Arm]:
-        """One training for each kind and seed; all are asked about the whole test part."""
+        """One training for each kind and seed, several without random rows; all are asked about the whole test part."""
         test = self.data.take(self.split.rows("test"))
         return [
             Arm(
-                f"{kind}-{seed}",
-                self.data.take(self.rows("train", kind, seed)),
-                self.data.take(self.rows("dev", kind, seed)),
+                name,
+                Chosen(self.data, self.rows("train", kind, seed, repeat)),
+                Chosen(self.data, self.rows("dev", kind, seed, repeat)),
                 {"test": test},
                 seed,
             )
-            for kind, seed in product(TRAIN, self.wanted.all_seeds)
+            for kind in TRAIN
+            for name, seed, repeat in self._trained(kind)
         ]
+
+    def _trained(self, kind: str) -> list[tuple[str, int, int]]:
+        """Name, seed and number of removal of every training of a kind."""
+        if kind != "random":
+            return [(f"{kind}-{seed}", seed, 0) for seed in self.wanted.all_seeds]
+        every = product(self.wanted.all_seeds, range(1, self.wanted.removals + 1))
+        return [(f"{kind}-{seed}-{repeat}", seed, repeat) for seed, repeat in every]
 
     def carried_out(self, flags: Flags, results: Results | None, workers: int) -> Effect:
         """Train, ask and measure."""
@@ -193,10 +220,9 @@ class Plan:
         rows = self.rows("test", test)
         return [
             Run.of(
-                self.data, said[f"{kind}-{seed}"]["test"], rows, split=test, family=kind, seed=seed,
-                groups=self.wanted.groups,
+                self.data, said[name]["test"], rows, split=test, family=kind, seed=seed, groups=self.wanted.groups
             )
-            for seed in self.wanted.all_seeds
+            for name, seed, _ in self._trained(kind)
         ]  # fmt: skip
 
     def _sizes(self) -> list[Measurement]:
@@ -216,7 +242,9 @@ class Plan:
         found = []
         for name, test, (kind, than) in product(self.wanted.metrics, TESTS, COMPARED):
             tags = {"train": kind, "than": than, "test": test}
-            row = fall(runs[kind, test], runs[than, test], name, tags=tags, seed=self.wanted.seed)
+            compared = runs[kind, test], runs[than, test]
+            measured = gain_of_removal if than == "random" else fall
+            row = measured(*compared, name, tags=tags, seed=self.wanted.seed)
             found.append(replace(row, metric=f"gain.{name}"))
         return found
 
@@ -259,8 +287,9 @@ def _about(plan: Plan, flags: Flags, command: str | None) -> dict[str, Any]:
         },
         "settings": {
             "model": wanted.model.called, "recipe": wanted.model.described["recipe"], "packs": list(wanted.packs),
-            "threshold": wanted.threshold, "seeds": list(wanted.all_seeds), "metric": wanted.metrics[0],
-            "metrics": list(wanted.metrics), "language": wanted.language, "groups": wanted.groups,
+            "threshold": wanted.threshold, "seeds": list(wanted.all_seeds), "repeats": wanted.removals,
+            "metric": wanted.metrics[0], "metrics": list(wanted.metrics), "language": wanted.language,
+            "groups": wanted.groups,
         },
         "splits": [file_name(plan.split.name)],
         "rules": {rule.name: {"pack": rule.pack, "trait": rule.trait} for rule in flags.rules},

@@ -13,41 +13,29 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen import api
-from unseen.audits.leaks import leak
 from unseen.audits.price import price_findings, price_on_test, random_removals, removable
-from unseen.audits.subject import GROUPINGS, LIKENESSES, Subject
-from unseen.errors import InputError, UnknownNameError
+from unseen.audits.removals import ENOUGH, cost_of_removal
+from unseen.errors import InputError
 from unseen.evaluation.metrics import metric as metric_of
-from unseen.evaluation.runs import Run, fall, level
+from unseen.evaluation.runs import Run, level
 from unseen.reports.price_page import write_price_page
 from unseen.seeding import generator
 from unseen.splits.partition import versions
-from unseen.store import atomic, write_findings, write_json, write_measurements
-from unseen.store.files import csv_rows, harmless
+from unseen.store import write_findings, write_json, write_measurements
 from unseen.store.results import Results
-from unseen.study.arms import Arm, answers
+from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
+from unseen.study.leaked import Leaked, write_leaks
 from unseen.study.spaces import Model
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
-KINDS = (*LIKENESSES, *GROUPINGS)
-TOGETHER = "all kinds"
+COSTLY = 5
+"""Random removals for each training of a transformer, unless told."""
 DEV = 0.1
 """Share of the training rows that serve for tuning where a split has none for it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Leaked:
-    """The rows of one kind of leak, as masks over the rows of the dataset."""
-
-    kind: str
-    test: Mask
-    """Test rows with a counterpart in training."""
-    train: Mask
-    """Their counterparts in train and dev."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +47,23 @@ class Pricing:
     metric: str = "f1.macro"
     seeds: int = 3
     """Trainings of everything that is trained."""
-    repeats: int = 5
-    """Random removals for each of them."""
+    repeats: int | None = None
+    """Random removals for each of them; None: so many that there are 20 in all, and 5 for a transformer."""
     units: str | None = None
     """Attribute whose values are drawn together in intervals."""
     seed: int = 42
 
     def __post_init__(self) -> None:
         metric_of(self.metric)
-        if self.seeds < 1 or self.repeats < 1:
+        if self.seeds < 1 or (self.repeats is not None and self.repeats < 1):
             raise InputError("seeds and repeats are at least 1", got=f"{self.seeds} and {self.repeats}")
+
+    @property
+    def removals(self) -> int:
+        """Random removals for each training."""
+        if self.repeats is not None:
+            return self.repeats
+        return COSTLY if self.model is not None and self.model.is_transformer else -(-ENOUGH // self.seeds)
 
 
 @dataclass(frozen=True)
@@ -78,26 +73,6 @@ class Priced:
     measurements: tuple[Measurement, ...]
     findings: tuple[Finding, ...]
     report: Path | None = None
-
-
-def find_leaks(subject: Subject, kinds: Sequence[str] | None = None) -> list[Leaked]:
-    """The leaks of these kinds, and of several the rows of any; by default of all kinds that can be looked for."""
-    for kind in kinds or ():
-        if kind not in KINDS:
-            raise UnknownNameError.of("kind of leak", kind, KINDS)
-    found = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
-    blind = [kind for kind, each in found.items() if each is None]
-    if kinds and blind:
-        raise InputError(
-            f"leaks cannot be looked for: {', '.join(blind)}",
-            expected="a column for each, e.g. --author COLUMN; vectors for semantic",
-        )
-    there = [each for each in found.values() if each is not None]
-    named = [Leaked(each.kind, subject.mask(each.test), subject.mask(each.train)) for each in there]
-    if sum(each.test.any() for each in named) < 2:
-        return named
-    test, train = (np.logical_or.reduce([getattr(each, side) for each in named]) for side in ("test", "train"))
-    return [*named, Leaked(TOGETHER, test, train)]
 
 
 def price(
@@ -121,6 +96,8 @@ def price(
         raise InputError("a price needs a model to train or predictions")
     if not len(cut.rows("test")) or not len(cut.rows("train")):
         raise InputError(f"the split {split.name!r} needs a train and a test part", got=str(cut.sizes))
+    if how.model is not None and len(np.unique(data.labels[cut.rows("train")])) < 2:
+        raise InputError(f"the train part of {split.name!r} has rows of one label only: nothing can be learnt from it")
     if out is None:
         rows, findings = _priced(data, cut, leaks, how, predictions, None, workers)
         return Priced(tuple(rows), tuple(findings))
@@ -131,7 +108,7 @@ def price(
         rows, findings = _priced(data, cut, leaks, how, predictions, folder.results, workers)
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
-        _write_leaks(data, leaks, folder / "leaks.csv")
+        write_leaks(data, leaks, folder / "leaks.csv")
         write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
         return Priced(tuple(rows), tuple(findings), write_price_page(folder.path))
 
@@ -154,11 +131,33 @@ def _priced(
         said = {name: found[arm.name]["test"] for name, arm in arms.items()}
     models = [predictions] if predictions is not None else [each for name, each in said.items() if name.is_whole]
     for each in leaks if models else ():
+        each = replace(each, units=how.units or each.units)
         rows += price_on_test(
-            data, models, test, each.test[test], how.metric, tags={"leak": each.kind}, units=how.units, seed=how.seed
+            data, models, test, each.test[test], how.metric, tags=_tags(each), units=each.units, seed=how.seed
         )
-        rows += _on_train(data, test, each, said, how)
+        if how.model is not None and each.test.any():
+            why = _unmeasurable(data, *_pool(data, split, how.seed), each)
+            rows += _on_train(data, test, each, said, how) if why is None else [_unmeasured(each, how.metric, why)]
     return rows, price_findings(rows, how.metric)
+
+
+def _tags(leaked: Leaked) -> dict[str, str]:
+    return {"leak": leaked.kind, "units": leaked.units or "rows"}
+
+
+def _unmeasured(leaked: Leaked, metric: str, why: str) -> Measurement:
+    """A price of training that has no value, and why."""
+    return Measurement(f"price.{metric}", None, 0, tags={**_tags(leaked), "side": "train", "rows": "all", "why": why})
+
+
+def _unmeasurable(data: Dataset, pool: Rows, is_dev: Mask, leaked: Leaked) -> str | None:
+    """Why training without the leaked rows cannot be compared with anything; None where it can."""
+    gone, labels = leaked.train[pool], data.labels[pool]
+    if not gone[~is_dev].any():
+        return "none of them is in the training part itself, only among the rows for tuning"
+    if not removable(labels[~is_dev], gone[~is_dev]):
+        return "without them training has no row of a label"
+    return "without them no row for tuning is left" if gone[is_dev].all() else None
 
 
 class Trained(NamedTuple):
@@ -183,7 +182,7 @@ def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how:
     asked = {"test": data.take(test)}
 
     def arm(name: Trained, kept: Mask) -> Arm:
-        train, dev = (data.take(pool[kept & side]) for side in (~is_dev, is_dev))
+        train, dev = (Chosen(data, pool[kept & side]) for side in (~is_dev, is_dev))
         said = " ".join(str(each) for each in (*name[:3], name.repeat) if each != "")
         return Arm(said, train, dev, asked, name.seed)
 
@@ -193,11 +192,11 @@ def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how:
         found[whole] = arm(whole, np.ones(len(pool), bool))
         for each in leaks:
             leaked, strata = each.train[pool], data.labels[pool] * 2 + is_dev
-            if not each.test.any() or not removable(data.labels[pool[~is_dev]], leaked[~is_dev]):
+            if not each.test.any() or _unmeasurable(data, pool, is_dev, each) is not None:
                 continue
             name = Trained(each.kind, "leaked", seed)
             found[name] = arm(name, ~leaked)
-            draws = random_removals(strata, leaked, how.repeats, generator(how.seed, "price", each.kind, seed))
+            draws = random_removals(strata, leaked, how.removals, generator(how.seed, "price", each.kind, seed))
             for repeat, removed in enumerate(np.concatenate(list(draws)), start=1):
                 name = Trained(each.kind, "random", seed, repeat)
                 found[name] = arm(name, ~removed)
@@ -219,23 +218,23 @@ def _on_train(
 ) -> list[Measurement]:
     """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
     runs = {
-        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=how.units)
+        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=leaked.units)
         for name, each in said.items()
         if name.kind == leaked.kind
     }
     found: list[Measurement] = []
     where = leaked.test[test]
     for rows, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
-        if not runs or not chosen.any():
+        if not chosen.any():
             continue
         sides = {
             removed: [run.only(chosen) for name, run in runs.items() if name.removed == removed]
             for removed in ("random", "leaked")
         }
-        tags = {"side": "train", "leak": leaked.kind, "rows": rows}
+        tags = {**_tags(leaked), "side": "train", "rows": rows}
         for removed, some in sides.items():
             found += level(some, how.metric, tags={**tags, "removed": removed}, seed=how.seed)
-        cost = fall(sides["random"], sides["leaked"], how.metric, tags=tags, seed=how.seed)
+        cost = cost_of_removal(sides["random"], sides["leaked"], how.metric, tags=tags, seed=how.seed)
         found.append(replace(cost, metric=f"price.{how.metric}"))
     return found
 
@@ -249,22 +248,11 @@ def _counts(split: Split, leaked: Leaked) -> list[Measurement]:
     """How many rows leak, of each side."""
     trained = np.concatenate([split.rows("train"), split.rows("dev")])
     sides = {"test": (leaked.test, split.rows("test")), "train": (leaked.train, trained)}
+    tags = {"leak": leaked.kind} | ({"left_out": "; ".join(leaked.left_out)} if leaked.left_out else {})
     return [
-        Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={"leak": leaked.kind, "side": side})
+        Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={**tags, "side": side})
         for side, (where, rows) in sides.items()
     ]
-
-
-def _write_leaks(data: Dataset, leaks: Sequence[Leaked], path: Path) -> None:
-    """The ids of all leaked rows: kind, side, id."""
-    ids = data.ids.to_pylist()
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row(["leak", "side", "id"])
-        for each in leaks:
-            for side, where in (("test", each.test), ("train", each.train)):
-                for row in np.flatnonzero(where).tolist():
-                    write_row([each.kind, side, harmless(ids[row])])
 
 
 def _about(
@@ -278,7 +266,7 @@ def _about(
         "data": {"name": data.name, "rows": len(data), "fingerprint": data.fingerprint},
         "split": {"name": split.name, "sizes": split.sizes},
         "settings": {
-            "metric": how.metric, "model": model, "seeds": how.seeds, "repeats": how.repeats, "units": how.units,
+            "metric": how.metric, "model": model, "seeds": how.seeds, "repeats": how.removals, "units": how.units,
             "seed": how.seed, "predictions": predictions is not None,
         },
         "leaks": [each.kind for each in leaks],

@@ -13,7 +13,7 @@ MUCH = 0.2
 """Two authors with this share of a class are worth knowing about."""
 UNKNOWN_WARN = 0.5
 RULE_WARN, RULE_FAIL = 0.05, 0.2
-"""How much better than always saying the majority label the rule may be, in macro F1."""
+"""How much better than chance the rule may be, in macro F1."""
 FALL_WARN, FALL_FAIL = 0.0, 0.1
 """How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
 SPLIT_ADVICE = "Split by author (unseen split --with grouped), and report the score on unseen authors."
@@ -21,10 +21,10 @@ SPLIT_ADVICE = "Split by author (unseen split --with grouped), and report the sc
 
 def author_findings(measurements: Iterable[Measurement]) -> list[Finding]:
     """A finding for each of what was measured: concentration, unknown authors, the know-the-author rule, unseen
-    authors, and the estimate where authors are not known.
+    authors, a cap per author, and the estimate where authors are not known.
     """
     rows = list(measurements)
-    judged = (_concentration(rows), _unknown(rows), _rule(rows), _disjoint(rows), _estimate(rows))
+    judged = (_concentration(rows), _unknown(rows), _rule(rows), _disjoint(rows), _cap(rows), _estimate(rows))
     return [each for each in judged if each is not None]
 
 
@@ -60,18 +60,24 @@ def _unknown(rows: Sequence[Measurement]) -> Finding | None:
 
 
 def _rule(rows: Sequence[Measurement]) -> Finding | None:
-    """The rule on the split where there is one: it is what a model of that split could have learnt."""
+    """The rule on the split where there is one: it is what a model of that split could have learnt.
+
+    It is judged against chance, and by its interval too: on balanced data any guesser beats the majority label.
+    """
     for rule, how in (("split", "in train and dev"), ("leave-one-out", "elsewhere in the data")):
-        by_author, majority = (
-            _first(rows, f"{name}.f1.macro", "all", rule=rule) for name in ("know_the_author", "majority_class")
+        by_author, majority, permuted = (
+            _first(rows, f"{name}.f1.macro", "all", rule=rule)
+            for name in ("know_the_author", "majority_class", "permuted_authors")
         )
-        if by_author is None or majority is None or by_author.value is None or majority.value is None:
+        if by_author is None or by_author.value is None or permuted is None or permuted.value is None:
             continue
-        gain = by_author.value - majority.value
-        level = "fail" if gain >= RULE_FAIL else "warn" if gain >= RULE_WARN else "ok"
+        gain = by_author.value - permuted.value
+        sure = by_author.low is not None and by_author.low > permuted.value
+        level = "fail" if sure and gain >= RULE_FAIL else "warn" if sure and gain >= RULE_WARN else "ok"
+        constant = "" if majority is None else f", always saying the majority label {score(majority)}"
         message = (
             f"Knowing what each author wrote {how}, and not reading a text, gives a macro F1 of {score(by_author)}; "
-            f"always saying the majority label gives {score(majority)}."
+            f"with the authors permuted it gives {score(permuted)}{constant}."
         )
         return Finding("know_the_author", level, message, by_author.n, advice=_unless_ok(level, SPLIT_ADVICE))
     return None
@@ -90,6 +96,23 @@ def _disjoint(rows: Sequence[Measurement]) -> Finding | None:
         f"random test part of the same size and class mix{sure}."
     )
     return Finding("unseen_authors", level, message, row.n, advice=_unless_ok(level, SPLIT_ADVICE))
+
+
+def _cap(rows: Sequence[Measurement]) -> Finding | None:
+    """What a cap per author and class does to the score, or that it does nothing."""
+    cap = next((row.tags.get("cap") for row in rows if row.metric == "authors_on_both_sides"), None)
+    if cap is None:
+        return None
+    falls = [row for row in rows if row.metric.startswith("fall.") and row.tags.get("split") == "capped"]
+    if not falls or falls[0].value is None:
+        return Finding("author_cap", "ok", f"No author has more than {cap} rows of a class in training.")
+    row, gain = falls[0], -falls[0].value
+    bounds = "" if row.low is None or row.high is None else f" [{-100 * row.high:.1f}, {-100 * row.low:.1f}]"
+    message = (
+        f"At most {cap} rows per author and class in training change {row.metric.removeprefix('fall.')} on unseen "
+        f"authors by {100 * gain:.1f} points{bounds}, against dropping as many random rows of the same labels."
+    )
+    return Finding("author_cap", "ok", message, row.n)
 
 
 def _estimate(rows: Sequence[Measurement]) -> Finding | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.authors.concentration import TOPS
-from unseen.audits.authors.writers import UNKNOWN, Writers
+from unseen.audits.authors.writers import Writers
+from unseen.audits.chance import chance_of, chance_of_groups, commonest_label, favourite
 from unseen.evaluation.f_scores import averaged, class_scores
 from unseen.evaluation.intervals import DRAWS
 from unseen.evaluation.measuring import measure
 from unseen.types import Dataset, Measurement, Predictions, Split
 
 Codes = npt.NDArray[np.intp]
+SEED = 42
 FEW_UNITS = 20_000
 """Above so many tested rows there are five times fewer resamples: the interval is narrow anyway."""
 
@@ -24,38 +26,46 @@ def know_the_author(data: Dataset, split: Split | None, author: str) -> list[Mea
 
     The tag `rule` says what the rule knows: `leave-one-out`, the other rows of the same author; `split`, the rows
     of the author in train and dev, tested on the test part. The most frequent label is predicted; an author with
-    no other row, and an unknown one, gets the majority label. Then, for each label, `know_top_authors`: calling
-    everything by its top 1, 2, 5 or 10 authors that label, and nothing else. Intervals draw whole authors.
+    no other row, and an unknown one, gets the majority label, as one with a tie does. `permuted_authors.f1.macro` is
+    the rule by chance: the mean of 20 permutations of the authors among the rows that it knows. Then, for each label,
+    `know_top_authors`: calling everything by its top 1, 2, 5 or 10 authors that label, and nothing else. Intervals
+    draw whole authors.
     """
-    writers = Writers.of(data, author)
-    everything = np.arange(len(data))
-    found = _scored(data, everything, *leave_one_out(data, writers), author, "leave-one-out") if len(data) else []
+    writers, labels = Writers.of(data, author), data.labels
+    everything, found = np.arange(len(data)), []
+    if len(data):
+        said = leave_one_out(writers.code, labels)
+        found += _scored(data, everything, said, majority_of(labels), author, "leave-one-out")
+        rule = partial(leave_one_out, labels=labels)
+        by_chance = chance_of(rule, writers.code, labels, everything, everything, SEED)
+        found.append(_by_chance(by_chance, len(data), "leave-one-out"))
     if split is not None:
         cut = split.of(data)
-        train = np.concatenate([cut.rows("train"), cut.rows("dev")])
-        if len(train) and len(cut.rows("test")):
-            found += _scored(data, cut.rows("test"), *from_train(data, writers, train), author, "split")
+        train, test = np.concatenate([cut.rows("train"), cut.rows("dev")]), cut.rows("test")
+        if len(train) and len(test):
+            said = commonest_label(writers.code, labels, train)
+            found += _scored(data, test, said, majority_of(labels[train]), author, "split")
+            found.append(_by_chance(chance_of_groups(writers.code, labels, train, test, SEED), len(test), "split"))
     return found + top_authors(data, writers)
 
 
-def leave_one_out(data: Dataset, writers: Writers) -> tuple[Codes, Codes]:
-    """The label of each row by its author's other rows, and by all other rows; ties go to the commoner label."""
-    k = len(data.label_names)
-    own = np.eye(k)[data.labels]
-    others = own.sum(axis=0) - own  # [rows, k]
-    table = np.vstack([writers.table(data.labels, k), np.zeros((1, k))])  # the last row: unknown authors
-    by_author = table[writers.code] - np.where(writers.known[:, None], own, 0.0)
-    return _favourite(by_author, others), others.argmax(axis=1)
+def leave_one_out(codes: Codes, labels: npt.NDArray[np.integer]) -> Codes:
+    """The label of each row by the other rows with its code; ties, and rows without others, get the majority label.
+
+    That label is one and the same for all rows: the majority of the *other* rows would, on balanced data, always be
+    the wrong one.
+    """
+    k = int(labels.max()) + 1
+    n, known = int(codes.max()) + 1, codes >= 0
+    counts = np.bincount(codes[known] * k + labels[known], minlength=n * k).reshape(n, k)
+    others = np.vstack([counts, np.zeros((1, k))])[codes]
+    others[np.flatnonzero(known), labels[known]] -= 1
+    return favourite(others, np.bincount(labels, minlength=k))
 
 
-def from_train(data: Dataset, writers: Writers, train: Codes) -> tuple[Codes, Codes]:
-    """The label of every row by its author's rows in `train`, and by all rows there."""
-    k = len(data.label_names)
-    seen = Writers(np.where(np.isin(np.arange(len(data)), train), writers.code, UNKNOWN), writers.count)
-    table = np.vstack([seen.table(data.labels, k), np.zeros((1, k))])
-    total = np.bincount(data.labels[train], minlength=k)
-    everywhere = np.broadcast_to(total, (len(data), k))
-    return _favourite(table[writers.code], everywhere), everywhere.argmax(axis=1)
+def majority_of(labels: npt.NDArray[np.integer]) -> int:
+    """The commonest label; of several, the first."""
+    return int(np.bincount(labels).argmax())
 
 
 def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
@@ -89,17 +99,16 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
     return found
 
 
-def _favourite(counts: npt.NDArray[np.float64], everywhere: npt.NDArray[Any]) -> Codes:
-    """The commonest label of each line; ties, and lines without counts, go to the label that is commoner everywhere."""
-    return np.asarray((counts * (1 + everywhere.sum(axis=1, keepdims=True)) + everywhere).argmax(axis=1))
+def _by_chance(value: float | None, n: int, rule: str) -> Measurement:
+    return Measurement("permuted_authors.f1.macro", value, n, tags={"rule": rule})
 
 
-def _scored(data: Dataset, rows: Codes, by_author: Codes, majority: Codes, author: str, rule: str) -> list[Measurement]:
+def _scored(data: Dataset, rows: Codes, by_author: Codes, majority: int, author: str, rule: str) -> list[Measurement]:
     """F1 of both rules on `rows`, with intervals."""
     metrics = ["f1.macro", "accuracy", *(f"f1[{label}]" for label in data.label_names)]
     draws = DRAWS if len(rows) <= FEW_UNITS else DRAWS // 5
     found = []
-    for name, said in (("know_the_author", by_author), ("majority_class", majority)):
+    for name, said in (("know_the_author", by_author), ("majority_class", np.full(len(data), majority))):
         certain = np.eye(len(data.label_names))[said]
         predictions = Predictions(data.ids, certain, data.label_names)
         measured = measure(data, predictions, rows, metrics, groups=author, tags={"rule": rule}, draws=draws)

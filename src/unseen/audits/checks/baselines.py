@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.audits.chance import chance_of_groups
 from unseen.audits.checks.judging import Found, skipped
 from unseen.audits.shares import score
 from unseen.audits.subject import Subject
-from unseen.evaluation import measure, metric
-from unseen.seeding import generator
+from unseen.evaluation import measure
 from unseen.splits.partition import word_lengths
 from unseen.types import Finding, Measurement, Predictions
 
@@ -19,7 +19,7 @@ Codes = npt.NDArray[np.intp]
 METRICS = ("f1.macro", "accuracy")
 MUCH = 0.10
 """Macro F1 above chance from which on part of the input already tells the label."""
-BINS, SHUFFLES = 20, 20
+BINS = 20
 
 
 def baselines(subject: Subject) -> Found:
@@ -29,7 +29,9 @@ def baselines(subject: Subject) -> Found:
     lengths = _lengths(subject)
     codes = {"majority": np.zeros(len(subject.data), np.intp), "length": lengths}
     rows = [row for name, each in codes.items() for row in _scored(subject, name, likeliest(subject, each))]
-    rows.append(Measurement(METRICS[0], _chance(subject, lengths), len(subject.test), tags=_tags(subject, "chance")))
+    by_chance = chance_of_groups(lengths, subject.data.labels, subject.train, subject.test, subject.seed)
+    n = 0 if by_chance is None else len(subject.test)
+    rows.append(Measurement(METRICS[0], by_chance, n, tags=_tags(subject, "chance")))
     return rows, [_judged(rows)]
 
 
@@ -42,18 +44,6 @@ def _scored(subject: Subject, name: str, answers: Predictions) -> list[Measureme
     return measure(
         subject.data, answers, subject.test, METRICS, tags=_tags(subject, name), groups=author, seed=subject.seed
     )
-
-
-def _chance(subject: Subject, codes: Codes) -> float:
-    """Mean macro F1 when codes are exchanged among the training rows: what they are worth when they say nothing."""
-    draw, gold = generator(subject.seed, "chance"), subject.data.labels[subject.test]
-    found = []
-    for _ in range(SHUFFLES):
-        exchanged = codes.copy()
-        exchanged[subject.train] = codes[draw.permutation(subject.train)]
-        answers = likeliest(subject, exchanged).probabilities
-        found.append(metric(METRICS[0])(gold, answers, subject.data.label_names) or 0.0)
-    return float(np.mean(found))
 
 
 def _judged(rows: list[Measurement]) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Answered:
     """Where the pipeline gave one: then any text can be asked, whatever was done to the data it was fitted on."""
     train: Rows | None = None
     """Rows that the pipeline says it trained on."""
+    folds: int = 1
+    """Pairs of rows and scores that it answered with."""
 
     def at(self, rows: Rows) -> Scores:
         """Scores of `rows`, all of which were answered."""
@@ -58,7 +60,8 @@ def read_answer(answer: Any, data: Dataset, test: Rows | None, asked: Dataset) -
         return _once(places.to_numpy(zero_copy_only=False).astype(np.intp), _scores(answer.probabilities, data))
     if isinstance(answer, list) and answer and all(isinstance(each, tuple) and len(each) == 2 for each in answer):
         pairs = [(_rows(rows, data), _scores(scores, data)) for rows, scores in answer]
-        return _once(np.concatenate([rows for rows, _ in pairs]), np.concatenate([found for _, found in pairs]))
+        told = _once(np.concatenate([rows for rows, _ in pairs]), np.concatenate([found for _, found in pairs]))
+        return replace(told, folds=len(pairs))
     if isinstance(answer, tuple) and len(answer) in (2, 3):
         return _own_split(answer, data)
     return _positional(_scores(answer, data), data, test)

@@ -10,6 +10,7 @@ from unseen.audits.pipelines.bench import Bench, Result, skipped
 from unseen.audits.pipelines.experiments import exchanged_labels, fewer_rows, guarded, nonsense_texts, repeatable
 from unseen.audits.pipelines.fitted import captured, fitted, refit, vocabulary
 from unseen.audits.pipelines.knowledge import SHUFFLES, both_sides, planted, shuffled
+from unseen.audits.pipelines.opening import open_pipeline
 from unseen.audits.pipelines.shapes import Pipeline, shape_of, trained_on
 from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track
@@ -70,7 +71,8 @@ def audit_pipeline(
 
     `fit` is one of: `fit(data, split, seed)` or `fit(data, folds, seed)`, which answers about all rows or the test
     rows; `fit(data, seed=…)`, which makes its own split and returns (rows tested, scores); `fit(train, dev, seed)`
-    or a recipe; a scikit-learn estimator from texts to labels, fitted or not. `shape` says which where its parameter
+    or a recipe; a scikit-learn estimator from texts to labels, fitted or not; or the name, place or file of one of
+    these (`open_pipeline`). `shape` says which where its parameter
     names do not; `settings` are handed to it. `planted` is the number of nonsense texts that are planted, by default
     as many as it takes. `planned_runs` tells how often the pipeline will be run.
 
@@ -78,9 +80,9 @@ def audit_pipeline(
     that moves no answer, or that was baked into the data before, is not seen. A pipeline that is not repeatable
     hides small leaks, and its findings say so.
     """
-    pipeline = Pipeline.of(fit, shape, settings)
-    chosen = _chosen(experiments, pipeline.shape)
-    _refuse(pipeline, data, split, planted)
+    pipeline, chosen = prepared(
+        fit, data, split, experiments=experiments, shape=shape, planted=planted, settings=settings
+    )
     as_it_came = Bench(pipeline, data, None if split is None else split.of(data), seed, planted)
     bench = replace(as_it_came, pipeline=_fitting_copies(pipeline)) if pipeline.shape == "estimator" else as_it_came
     bench.baseline  # noqa: B018  a pipeline that cannot be run at all is an error, not a finding
@@ -92,8 +94,26 @@ def audit_pipeline(
     return PipelineAudit(tuple(each for each, _ in results), tuple(row for _, rows in results for row in rows))
 
 
+def prepared(
+    fit: Any,
+    data: Dataset,
+    split: Split | None,
+    *,
+    experiments: Sequence[str] | None = None,
+    shape: str | None = None,
+    planted: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> tuple[Pipeline, list[str]]:
+    """The pipeline that would be audited, and by which experiments; refuses what cannot be audited, runs nothing."""
+    pipeline = Pipeline.of(open_pipeline(fit), shape, settings)
+    chosen = _chosen(experiments, pipeline.shape)
+    _refuse(pipeline, data, split, planted)
+    return pipeline, chosen
+
+
 def planned_runs(fit: Any, experiments: Sequence[str] | None = None, shape: str | None = None) -> dict[str, int]:
     """Runs of the pipeline per experiment, before any is made; two more where equal runs differ."""
+    fit = open_pipeline(fit)
     found = shape_of(fit, shape)
     runs = {name: EXPERIMENTS[name].runs for name in _chosen(experiments, found)}
     if "refit" in runs and getattr(fit, "classes_", None) is None:

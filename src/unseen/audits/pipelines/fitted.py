@@ -18,6 +18,7 @@ from unseen.types import Dataset, Finding, some
 
 SHOWN_WORDS = 5
 SHOWN_LETTERS = 24
+GIVEN = "its vocabulary was given: make sure nobody chose it on test rows"
 INSIDE = "put the vectoriser into the pipeline, so that it is fitted on the training rows alone"
 
 
@@ -63,8 +64,9 @@ def _words(bench: Bench, vectoriser: Any, train: list[str], test: list[str]) -> 
         message += (
             f"; {len(outside)} occur in neither, so it was made from other texts too, maybe without the test rows"
         )
-    level = "warn" if outside else "fail"
-    return Finding("pipeline.vocabulary", level, message, len(only), bench.ids(rows), INSIDE), measured
+    given = bool(getattr(vectoriser, "fixed_vocabulary_", False))
+    level, advice = "warn" if outside or given else "fail", GIVEN if given else INSIDE
+    return Finding("pipeline.vocabulary", level, message, len(only), bench.ids(rows), advice), measured
 
 
 def _weights(vectoriser: Any, train: list[str], every: list[str]) -> str:

@@ -101,6 +101,12 @@ def noted(place: str, problems: list[str]) -> Iterator[None]:
         problems.append(f"{place} " + "; ".join([cause.message, *cause.problems]))
 
 
+def hint(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence about a name that nobody knows: the nearest one that is known."""
+    near = nearest_name(name, known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
 def _labels(content: Mapping[str, Any], problems: list[str]) -> tuple[str, ...]:
     labels = content.get("labels")
     if not isinstance(labels, list) or len(labels) < 2 or not all(isinstance(each, str) for each in labels):
@@ -122,9 +128,7 @@ def _entry(name: str, table: Any, beside: Path, problems: list[str]) -> Entry:
     load = {key: value for key, value in table.items() if key in LOADING}
     found = _beside(beside, source)
     if found != "sample" and found not in cards() and not Path(found).is_file():
-        near = nearest_name(found, ["sample", *cards()])
-        hint = f"; did you mean {near!r}?" if near else ""
-        raise InputError(f"source: {found!r} is no file and no known dataset{hint}")
+        raise InputError(f"source: {found!r} is no file and no known dataset{hint(found, ['sample', *cards()])}")
     return Entry(found, load, renamed, table.get("groups"), None if split is None else _beside(beside, split))
 
 
@@ -133,9 +137,4 @@ def _beside(folder: Path, name: str) -> str:
 
 
 def _unknown(place: str, table: Mapping[str, Any], known: Sequence[str]) -> list[str]:
-    found = []
-    for key in table:
-        if key not in known:
-            near = nearest_name(key, known)
-            found.append(f"{place}: {key!r} is not known here" + (f"; did you mean {near!r}?" if near else ""))
-    return found
+    return [f"{place}: {key!r} is not known here{hint(key, known)}" for key in table if key not in known]

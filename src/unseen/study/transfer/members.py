@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen import api
-from unseen.errors import InputError, UnknownNameError, nearest_name
+from unseen.errors import InputError, UnknownNameError
 from unseen.reports.transfer import RESERVED
 from unseen.splits.attribute import described
 from unseen.study.aside import by_id
-from unseen.study.transfer.entries import Entry, noted
+from unseen.study.transfer.entries import Entry, hint, noted
 from unseen.types import PARTS, Dataset, Split, some
 
 DEV = 0.1
@@ -86,9 +86,9 @@ def label_problems(name: str, data: Dataset, renamed: Mapping[str, str], labels:
     found = []
     for theirs, ours in renamed.items():
         if theirs not in data.label_names:
-            found.append(f"{name}: it has no label {theirs!r}{_hint(theirs, data.label_names)}")
+            found.append(f"{name}: it has no label {theirs!r}{hint(theirs, data.label_names)}")
         if ours not in (*labels, *LEFT_OUT):
-            found.append(f"{name}: {theirs!r} is mapped to {ours!r}, which is no label here{_hint(ours, labels)}")
+            found.append(f"{name}: {theirs!r} is mapped to {ours!r}, which is no label here{hint(ours, labels)}")
     for theirs in data.label_names:
         if theirs not in renamed and theirs not in labels:
             count = data.label_counts[theirs]
@@ -157,11 +157,6 @@ def _wrong_names(names: Sequence[str]) -> list[str]:
     if len(names) < 2:
         raise InputError("one dataset has nowhere to go", expected="two or more", got=some(names) if names else "none")
     return [f"{name}: that name has a meaning of its own in the tables" for name in names if name in RESERVED]
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    near = nearest_name(name, known)
-    return f"; did you mean {near!r}?" if near else ""
 
 
 def _refuse(problems: Sequence[str]) -> None:

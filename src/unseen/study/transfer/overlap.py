@@ -7,17 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
-from unseen.duplicates import Pairs, near_pairs, normal_forms, same
+from unseen.audits.leaks import contradicted, leak
+from unseen.audits.subject import Subject
 from unseen.study.transfer.corpus import Corpus, Rows
 from unseen.study.transfer.training_sets import TrainingSet
-from unseen.types import Finding, Measurement
+from unseen.types import PARTS, Certificate, Finding, Measurement, Split
 
 Mask = npt.NDArray[np.bool_]
 MUCH = 0.01
 """Share of the test texts from which on an overlap is a failure."""
 SHOWN = 10
+KINDS = ("exact", "normalised", "near")
+"""Ways for a test text to stand in training data, from the strictest to the loosest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class Overlap:
     near: Mask
     """Those, or nearly the same text."""
     conflicting: Mask
-    """Those of `near` whose counterpart has another label."""
+    """Those of `near` with a counterpart of another label."""
     ids: tuple[str, ...]
     """Of a few of them."""
 
@@ -68,55 +70,39 @@ class Overlap:
         return "Read the scores without these texts, or take them out of one of the datasets."
 
 
-class Likeness:
-    """Which texts of a corpus are the same, in three senses; looked for once."""
-
-    def __init__(self, corpus: Corpus, seed: int) -> None:
-        self.corpus = corpus
-        texts = corpus.data.texts
-        forms = normal_forms(texts)
-        self.exact: Rows = same(texts)
-        self.normalised: Rows = same(forms)
-        self.says_something: Mask = pc.not_equal(forms, "").to_numpy(zero_copy_only=False).astype(bool)
-        self.near: Pairs = near_pairs(texts, seed=seed)
-
-    def overlap(self, known: TrainingSet, test: str) -> Overlap:
-        """The overlap of the test part of a dataset with what a model has seen."""
-        rows, seen = self.corpus.rows(test, "test"), known.known
-        exact = np.isin(self.exact[rows], self.exact[seen])
-        telling = self.says_something[rows]
-        normalised = exact | (telling & np.isin(self.normalised[rows], self.normalised[seen]))
-        like, agrees = self._near(rows, seen)
-        near = normalised | (like & telling)
-        same_label = self._with_label(self.exact, rows, seen) | (
-            telling & self._with_label(self.normalised, rows, seen)
-        )
-        conflicting = near & ~np.where(normalised, same_label, agrees)
-        ids = self.corpus.data.ids.take(rows[near][:SHOWN]).to_pylist()
-        return Overlap(known.name, test, exact, normalised, near, conflicting, tuple(ids))
-
-    def _with_label(self, codes: Rows, rows: Rows, seen: Rows) -> Mask:
-        """Rows with an equal text among `seen` that has their label too."""
-        labels, k = self.corpus.data.labels.astype(np.int64), len(self.corpus.data.label_names)
-        keys = codes.astype(np.int64) * k + labels
-        return np.isin(keys[rows], keys[seen])
-
-    def _near(self, rows: Rows, seen: Rows) -> tuple[Mask, Mask]:
-        """Rows with a near text among `seen`, and whether the nearest has their label."""
-        sides = np.zeros((2, len(self.corpus.data)), bool)
-        sides[0, rows] = sides[1, seen] = True
-        found, partner, _ = self.near.across(sides[0], sides[1])
-        labels = self.corpus.data.labels
-        like, agrees = np.zeros(len(sides[0]), bool), np.zeros(len(sides[0]), bool)
-        like[found] = True
-        agrees[found] = labels[found] == labels[partner]
-        return like[rows], agrees[rows]
-
-
 def overlaps(corpus: Corpus, sets: Sequence[TrainingSet], seed: int) -> dict[tuple[str, str], Overlap]:
     """The overlap of every test part with every training set, by the names of the two."""
-    likeness = Likeness(corpus, seed)
-    return {(each.name, test): likeness.overlap(each, test) for each in sets for test in corpus.names}
+    subject = Subject(corpus.data, seed=seed)
+    for kind in KINDS:
+        subject.alike(kind)  # looked for once, known to all cells
+    return {(each.name, test): _overlap(corpus, subject, each, test) for each in sets for test in corpus.names}
+
+
+def _overlap(corpus: Corpus, subject: Subject, known: TrainingSet, test: str) -> Overlap:
+    """The overlap of the test part of a dataset with what a model has seen: what an audit of the two would find."""
+    rows = corpus.rows(test, "test")
+    cell = subject.of(_as_split(corpus, known, rows))
+    exact, normalised, near = (cell.mask(_leaking(cell, kind))[rows] for kind in KINDS)
+    normalised = normalised | exact  # a text without a normal form is like its copies all the same
+    near = near | normalised
+    conflicting = cell.mask(np.concatenate([contradicted(cell, "exact"), contradicted(cell, "near")]))[rows]
+    ids = corpus.data.ids.take(rows[near][:SHOWN]).to_pylist()
+    return Overlap(known.name, test, exact, normalised, near, conflicting, tuple(ids))
+
+
+def _as_split(corpus: Corpus, known: TrainingSet, asked: Rows) -> Split:
+    """What a model has seen and what it is asked, as parts of the corpus."""
+    parts = np.full(len(corpus.data), PARTS.index("unused"), np.int8)
+    parts[known.known], parts[asked] = PARTS.index("train"), PARTS.index("test")
+    clusters = np.full(len(parts), -1, np.int32)
+    return Split(known.name, corpus.data.ids, parts, clusters, Certificate({}, {}), corpus.data.fingerprint)
+
+
+def _leaking(cell: Subject, kind: str) -> Rows:
+    """Test rows with a counterpart in training."""
+    found = leak(cell, kind)
+    assert found is not None
+    return found.test
 
 
 def overlap_findings(corpus: Corpus, found: dict[tuple[str, str], Overlap]) -> list[Finding]:

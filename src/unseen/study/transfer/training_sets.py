@@ -12,6 +12,7 @@ from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.measuring import unit_codes
 from unseen.reports.transfer import CAPPED, MERGED
 from unseen.seeding import generator
+from unseen.splits.caps import within_cap
 from unseen.study.transfer.corpus import Corpus, Rows
 from unseen.study.transfer.members import Member
 from unseen.types import Finding
@@ -79,13 +80,9 @@ def _kept(member: Member, extras: Extras, seed: int) -> Rows | None:
         return None
     rows = member.rows("train")
     groups = unit_codes(member.data.attribute(by))[rows].astype(np.int64)
-    key = groups * len(member.data.label_names) + member.data.labels[rows]
-    shuffled = generator(seed, "cap", member.name).permutation(len(rows))
-    order = shuffled[np.argsort(key[shuffled], kind="stable")]
-    first = np.r_[True, np.diff(key[order]) != 0]
-    begun = np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
+    cells = groups * len(member.data.label_names) + member.data.labels[rows]
     assert extras.cap is not None
-    return np.sort(rows[order[np.arange(len(rows)) - begun < extras.cap]])
+    return np.sort(rows[within_cap(cells, extras.cap, generator(seed, "cap", member.name))])
 
 
 def _refuse_nothing_to_cap(corpus: Corpus, kept: dict[str, Rows], extras: Extras) -> None:

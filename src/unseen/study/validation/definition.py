@@ -24,6 +24,11 @@ def capped_name(most: int) -> str:
     return f"capped-{most}"
 
 
+def thinned_name(most: int) -> str:
+    """How the control of a cap is called: as many training rows of the same labels left out, at random."""
+    return f"thinned-{most}"
+
+
 @dataclass(frozen=True)
 class Texts:
     """A dataset of the study: what `unseen.load` takes, and how many rows of it."""
@@ -85,17 +90,26 @@ class Validation:
     def protocols(self) -> list[str]:
         """Ways of dividing rows that this study knows, in the order they are told."""
         found = [PUBLISHED, RANDOM, AUTHORS, *map(capped_name, self.caps)]
+        found += map(thinned_name, self.caps) if self.models else []
         found += [ENRICHED] if self.enrich else []
         found += [FOREIGN] if self.foreign else []
         return found + ([FOREIGN_ENRICHED] if self.foreign and self.enrich else [])
 
+    def protocols_of(self, learner: str) -> list[str]:
+        """Those that a learner goes through.
+
+        A model has no leaking form. The controls of caps are for models alone: for pipelines, which may train for
+        hours, they would double the cost of every cap.
+        """
+        controls = set(map(thinned_name, self.caps))
+        left_out = controls if learner in self.pipelines else {PUBLISHED}
+        return [name for name in self.protocols if name not in left_out]
+
     @property
-    def prices(self) -> dict[str, tuple[str, str]]:
-        """What each price compares: the easier protocol and the harder one."""
-        found = {LEAK: (PUBLISHED, RANDOM), AUTHORS: (RANDOM, AUTHORS), TOTAL: (PUBLISHED, AUTHORS)}
-        found |= {name: (AUTHORS, name) for name in (*map(capped_name, self.caps), ENRICHED, FOREIGN)}
-        found[FOREIGN_ENRICHED] = (FOREIGN, FOREIGN_ENRICHED)
-        return {name: both for name, both in found.items() if set(both) <= set(self.protocols)}
+    def prices(self) -> list[str]:
+        """Names of what is priced; most are those of the harder protocol."""
+        priced = [*map(capped_name, self.caps), ENRICHED, FOREIGN, FOREIGN_ENRICHED]
+        return [LEAK, AUTHORS, TOTAL, *(name for name in priced if name in self.protocols)]
 
 
 def takes_folds(place: str) -> bool:

@@ -109,8 +109,8 @@ class _Reader:
         beside = self.path.parent / source
         if beside.is_file():
             source = str(beside)
-        elif source not in cards() and not Path(source).is_file():
-            hint = _near(source, list(cards()))
+        elif source != "sample" and source not in cards() and not Path(source).is_file():
+            hint = _near(source, ["sample", *cards()])
             self.problems.append(f"[{name}] source: {source!r} is no file and no known dataset{hint}")
         sizes = {key: self._whole(f"[{name}] {key}", table[key], SIZES[key]) for key in SIZES if key in table}
         only = tuple(map(str, _listed(table.get("only", []))))
@@ -135,13 +135,19 @@ class _Reader:
         return None
 
     def _gates(self, study: Validation) -> tuple[Gate, ...]:
-        known = {"score": study.protocols, "fall": list(study.prices)}
+        known = {"score": study.protocols, "fall": study.prices}
         found = []
         for table in _listed(self.content.get("gate", [])):
+            if not isinstance(table, Mapping):
+                self.problems.append(f"[[gate]] must be a table, not {table!r}")
+                continue
             self._known("[[gate]]", table, ["what", "at_most", "at_least", "metric", "split", "model"])
             if table.get("what") not in known or not {"at_most", "at_least"} & table.keys():
                 self.problems.append("[[gate]] needs what (fall or score) and at_most or at_least")
                 continue
+            for key in table.keys() & {"at_most", "at_least"}:
+                if not _is_number(table[key]):
+                    self.problems.append(f"[[gate]] {key} must be a number, not {table[key]!r}")
             for key, names in (("split", known[table["what"]]), ("model", [*study.pipelines, *study.models])):
                 if table.get(key) and table[key] not in names:
                     self.problems.append(f"[[gate]] {key}: {table[key]!r} is not one of {', '.join(names)}")
@@ -158,7 +164,11 @@ class _Reader:
 
     def _table(self, name: str) -> Mapping[str, Any]:
         found = self.content.get(name, {})
-        return found if isinstance(found, Mapping) else {}
+        if isinstance(found, Mapping):
+            return found
+        said = f"[{name}] must be a table, not {found!r}"
+        self.problems += [said] if said not in self.problems else []
+        return {}
 
     def _whole(self, what: str, given: Any, least: int) -> int:
         if _is_whole(given) and given >= least:
@@ -198,6 +208,10 @@ def _check_functions(pipeline: Pipeline) -> None:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _near(name: str, known: Sequence[str]) -> str:

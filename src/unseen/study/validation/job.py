@@ -141,7 +141,7 @@ def _about(trainings: Trainings, command: str | None) -> dict[str, Any]:
             name: "pipeline" if name in study.pipelines else "model" for name in (*study.pipelines, *study.models)
         },
         "protocols": materials.protocols,
-        "prices": {name: list(both) for name, both in study.prices.items()},
+        "prices": study.prices,
         "models": {name: model.described for name, model in study.models.items()},
         "pipelines": {name: asdict(each) for name, each in study.pipelines.items()},
         "versions": versions() | package_versions() | {"python": platform.python_version()},

@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from unseen.audits.price import random_removals
 from unseen.engines.steps import key_of
 from unseen.errors import InputError, UnknownNameError
+from unseen.seeding import generator
 from unseen.study.aside import joined
 from unseen.study.source import Wanted, load_source
 from unseen.study.validation.definition import (
@@ -17,11 +19,14 @@ from unseen.study.validation.definition import (
     ENRICHED,
     FOREIGN,
     FOREIGN_ENRICHED,
+    LEAK,
     PUBLISHED,
     RANDOM,
+    TOTAL,
     Texts,
     Validation,
     capped_name,
+    thinned_name,
 )
 from unseen.study.validation.folds import Fold, Rows, as_folds, author_codes, capped, fold_of
 from unseen.types import Dataset
@@ -56,8 +61,30 @@ class Materials:
     @property
     def protocols(self) -> list[str]:
         """The study's protocols without caps that have no effect."""
-        idle = {capped_name(cap) for cap in self.study.caps if cap not in self.caps}
-        return [name for name in self.study.protocols if name not in idle]
+        return self._without_idle_caps(self.study.protocols)
+
+    def protocols_of(self, learner: str) -> list[str]:
+        """Those of them that a learner goes through."""
+        return self._without_idle_caps(self.study.protocols_of(learner))
+
+    def _without_idle_caps(self, protocols: list[str]) -> list[str]:
+        caps = [cap for cap in self.study.caps if cap not in self.caps]
+        idle = {name for cap in caps for name in (capped_name(cap), thinned_name(cap))}
+        return [name for name in protocols if name not in idle]
+
+    def compared(self, learner: str) -> dict[str, tuple[str, str]]:
+        """What each price of a learner compares: the easier protocol and the harder one.
+
+        A cap is compared with as many random rows left out where that was trained. Enriching is compared with the
+        same cap without it; on the foreign texts there is no such training, and the price is that of both.
+        """
+        control = AUTHORS if learner in self.study.pipelines else None
+        found = {LEAK: (PUBLISHED, RANDOM), AUTHORS: (RANDOM, AUTHORS), TOTAL: (PUBLISHED, AUTHORS)}
+        found |= {capped_name(cap): (control or thinned_name(cap), capped_name(cap)) for cap in self.caps}
+        found[ENRICHED] = (capped_name(self.caps[-1]) if self.caps else AUTHORS, ENRICHED)
+        found |= {FOREIGN: (AUTHORS, FOREIGN), FOREIGN_ENRICHED: (FOREIGN, FOREIGN_ENRICHED)}
+        protocols = set(self.protocols_of(learner))
+        return {name: both for name, both in found.items() if protocols.issuperset(both)}
 
     def within(self, cap: int, rows: Rows, seed: int) -> Rows:
         """Rows that a cap leaves."""
@@ -76,8 +103,19 @@ class Materials:
             return as_folds(fold_of(self.pool.labels[self.own], units, self.study.folds, seed))
         if protocol == ENRICHED:
             return tuple(Fold(self._remedied(each.train, seed), each.test) for each in self.folds(AUTHORS, seed))
-        cap = next(each for each in self.study.caps if capped_name(each) == protocol)
-        return tuple(Fold(self.within(cap, each.train, seed), each.test) for each in self.folds(AUTHORS, seed))
+        cap = next(each for each in self.study.caps if protocol in (capped_name(each), thinned_name(each)))
+        found = []
+        for number, each in enumerate(self.folds(AUTHORS, seed)):
+            kept = self.within(cap, each.train, seed)
+            if protocol == thinned_name(cap):
+                kept = self._thinned(each.train, kept, generator(seed, protocol, number))
+            found.append(Fold(kept, each.test))
+        return tuple(found)
+
+    def _thinned(self, rows: Rows, kept: Rows, draw: np.random.Generator) -> Rows:
+        """As many rows of each label as `kept` has, drawn at random from `rows`."""
+        gone = next(random_removals(self.pool.labels[rows], ~np.isin(rows, kept), 1, draw))
+        return rows[~gone[0]]
 
     def _remedied(self, rows: Rows, seed: int) -> Rows:
         """Rows under the strictest cap, with those of the other dataset."""

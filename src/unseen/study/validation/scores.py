@@ -10,8 +10,9 @@ import numpy as np
 
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.evaluation.runs import Run, fall, level
-from unseen.study.validation.definition import AUTHORS
+from unseen.study.validation.definition import AUTHORS, PUBLISHED
 from unseen.study.validation.materials import Materials
+from unseen.study.validation.once import ONCE, counted_once, tests_copies
 from unseen.study.validation.steps import Answers
 from unseen.types import Measurement
 
@@ -23,9 +24,12 @@ def measurements(materials: Materials, answers: Sequence[Answers]) -> list[Measu
     """Every score with its interval over authors and seeds, those of single seeds, and every price.
 
     A price, `fall.METRIC`, is the score under the first protocol less that under the second: what the first
-    flatters by. Seeds are drawn together on both sides, and so are authors where both test the same rows.
+    flatters by. Seeds are drawn together on both sides, and so are authors where both test the same rows. Where a
+    published protocol tests copied rows, it is scored once more with every row once and the class mix of the data
+    (slice `once`), and prices are taken from that: a changed mix is no price of a leak.
     """
     study, groups = materials.study, _runs(materials, answers)
+    once = _once(materials, answers)
     metrics = list(dict.fromkeys([study.metric, *(f"f1[{name}]" for name in materials.pool.label_names)]))
     found = []
     for (learner, protocol), runs in groups.items():
@@ -33,21 +37,39 @@ def measurements(materials: Materials, answers: Sequence[Answers]) -> list[Measu
         for name in metrics:
             found += level(runs, name, tags=tags, seed=study.seed)
             found += [_of_seed(run, name, tags) for run in runs]
-    return found + _prices(materials, groups, metrics) + _under_caps(materials, groups, metrics)
+    found += [row for group, runs in once.items() for row in _sliced(materials, group, runs, metrics, ONCE)]
+    return found + _prices(materials, groups, once, metrics) + _under_caps(materials, groups, metrics)
 
 
-def _prices(materials: Materials, groups: Groups, metrics: Sequence[str]) -> list[Measurement]:
+def _prices(materials: Materials, groups: Groups, once: Groups, metrics: Sequence[str]) -> list[Measurement]:
     found = []
     for learner in dict.fromkeys(learner for learner, _ in groups):
-        for price, (before, after) in materials.study.prices.items():
+        for price, (before, after) in materials.compared(learner).items():
             if (learner, before) in groups and (learner, after) in groups:
                 tags = {
                     "data": materials.pool.name, "model": learner, "family": price, "part": "test",
                     "from": before, "to": after,
                 }  # fmt: skip
-                sides = groups[learner, before], groups[learner, after]
+                tags |= {"counted": ONCE} if (learner, before) in once else {}
+                sides = once.get((learner, before), groups[learner, before]), groups[learner, after]
                 found += [fall(*sides, name, tags=tags, seed=materials.study.seed) for name in metrics]
     return found
+
+
+def _once(materials: Materials, answers: Sequence[Answers]) -> Groups:
+    """The published runs of learners that tested copied rows, without copies."""
+    published = [each for each in answers if each.protocol == PUBLISHED]
+    learners = {each.learner for each in published if tests_copies(each)}
+    return _runs(materials, [counted_once(each, materials) for each in published if each.learner in learners])
+
+
+def _sliced(
+    materials: Materials, group: tuple[str, str], runs: Sequence[Run], metrics: Sequence[str], name: str
+) -> list[Measurement]:
+    """Scores of a learner under a protocol on some rows."""
+    tags = {"data": materials.pool.name, "model": group[0], "family": group[1], "part": "test"}
+    rows = [row for metric in metrics for row in level(runs, metric, tags=tags, seed=materials.study.seed)]
+    return [replace(row, slice=name) for row in rows]
 
 
 def _under_caps(materials: Materials, groups: Groups, metrics: Sequence[str]) -> list[Measurement]:
@@ -57,11 +79,9 @@ def _under_caps(materials: Materials, groups: Groups, metrics: Sequence[str]) ->
         kept = materials.within(cap, materials.own, materials.study.seed)
         where = np.isin(materials.own, kept)
         for (learner, protocol), runs in groups.items():
-            if protocol == AUTHORS or protocol.startswith("capped-"):
-                tags = {"data": materials.pool.name, "model": learner, "family": protocol, "part": "test"}
+            if protocol == AUTHORS or protocol.startswith(("capped-", "thinned-")):
                 some = [run.only(where) for run in runs]
-                rows = [row for name in metrics for row in level(some, name, tags=tags, seed=materials.study.seed)]
-                found += [replace(row, slice=f"cap={cap}") for row in rows]
+                found += _sliced(materials, (learner, protocol), some, metrics, f"cap={cap}")
     return found
 
 

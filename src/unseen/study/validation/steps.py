@@ -89,8 +89,8 @@ class Trainings:
         return found
 
     def protocols(self, learner: str) -> list[str]:
-        """Those that a learner goes through: a model has no leaking form."""
-        return [name for name in self.materials.protocols if name != PUBLISHED or learner in self.study.pipelines]
+        """Those that a learner goes through."""
+        return self.materials.protocols_of(learner)
 
     def answers(self, results: Results) -> list[Answers]:
         """The answers of all learners, protocols and seeds of which every fold is there."""
