@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
 from unseen import load, repair
+from unseen.audits.subject import SEMANTIC
+from unseen.duplicates import normal_forms, vector_pairs
 from unseen.engines import Local
 from unseen.evaluation.intervals import wilson
 from unseen.repairs import Repaired
@@ -39,7 +42,27 @@ PAPER_FOREIGN = [
     ("trained on Waseem & Hovy", "21.1 / 21.6"),
     ("capped and enriched", "52.8 / 62.3"),
 ]
-READING = ""
+READING = """
+What agrees and what does not:
+
+- **Features learnt on all data** flatter by 15 points [13, 17], in the paper by 20: learning word vectors with the labels
+  of the test rows is most of the published score here too.
+- **Oversampling before the split**: .77 as published, .67 when corrected. Most of that is not memory but the test part:
+  copied hateful texts are tested three times, so that hate is the larger class there. With each text once and the classes
+  as in the data, the leak is worth 2.7 points [−5.1, 10], which may be nothing; the paper has 15. Three epochs
+  remember less than ten, and the paper's figure holds both effects.
+- **New users**: no fall that is clear of chance for any of the three learners, where the paper fell to 43.9 and 34.9.
+  There, two users wrote 65 % of the hateful tweets; here, the two most prolific wrote 3 % of either class. A leak costs
+  what it is used for.
+- **Another dataset**: 12 to 15 points lower. Davidson's hateful tweets in training raise F1 of the hateful class on
+  HateXplain (.44 to .57, .45 to .51, .52 to .62), as in the paper, and lower macro F1, which the paper does not give: the
+  model now calls far more texts hateful.
+- The cap of 250 leaves every row of Stormfront; the cap of 3 gains nothing.
+
+Learning rates and epochs were chosen after looking at one test fold (seed 42, random folds), leaking and corrected: at
+the paper's rate and so few texts the networks hardly learnt, and the leak hardly showed. How large a leak is depends on how
+well the model remembers.
+"""
 """What was seen in the numbers, by hand."""
 
 
@@ -118,26 +141,37 @@ JOBS = {
         "price stormfront --by sampled_split --leaks exact,author,conversation --author user_id "
         "--conversation comment_id --model logistic",
         ("test-side", "train-side"),
-        "",
+        "Users, and comments, that are known from training are worth some four points on the rows that they give away "
+        "(users 4.7 [−0.4, 9.8], comments 4.1 [−0.1, 9.0]) and nothing on the others (−0.3, −1.0): the pattern of "
+        "recognition. 478 test rows and twenty random removals cannot tell it from chance, and on the whole test part nothing "
+        "is shown. Removing leaked rows from the test part alone shows nothing at all.",
     ),
     "authors": Job(
         "Who wrote it, and what is left on new authors",
         "authors stormfront --author user_id --model logistic --seeds 5 --cap 20",
         ("concentration", "know-the-author", "unseen-authors"),
-        "",
+        "On new users macro F1 is 9 points lower [4.0, 14], with all 10,703 sentences and five splits of each kind. The "
+        "study above, with a third of the sentences, shows no fall: there a user has two sentences on average, here "
+        "four, and sentences of one comment, which random splits put on both sides, are mostly gone. A cap does not "
+        "help, for nobody wrote much. Knowing the user alone is worth 7 points above chance.",
     ),
     "transfer-plain": Job(
         "Trained on one dataset, tested on another",
         "transfer --labels studies/transfer-hate.toml --model logistic --seeds 1 --merge --cap 250",
         ("matrix-f1.macro", "matrix-f1_hateful_", "falls-same-test", "overlap"),
-        "",
+        "Trained elsewhere, models lose 14 points on average. Stormfront and Davidson, where one text in nine and in "
+        "seventeen is hateful, teach next to nothing about HateXplain. Training on all three together loses "
+        "nothing against the dataset's own training part. Copies across datasets are few (8 texts); within Davidson 4 % of "
+        "the test texts stand in training. F1 of the hateful class is low even at home: without weights the model "
+        "hardly says so. Logistic regression does not depend on the seed: intervals are over texts.",
     ),
     "transfer": Job(
         "The same with weighted labels",
         "transfer --labels studies/transfer-hate.toml --model logistic --set class_weights=balanced --seeds 1 --merge "
         "--cap 20",
         ("matrix-f1.macro", "matrix-f1_hateful_", "falls-same-test"),
-        "",
+        "Weights were chosen after the run above had been seen. The mean fall hardly changes, the best and the worst "
+        "cell do.",
     ),
 }
 """By name of the folder."""
@@ -182,28 +216,52 @@ def repairs_part(out: Path) -> str:
     )
 
 
-def judged_part() -> str:
-    """How many of a sample of near-duplicates a reader calls the same text."""
-    with (ROOT / "studies" / "near_duplicates.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    lines = []
-    for name, some in (
-        ("all", rows),
-        *((name, [each for each in rows if each["dataset"] == name]) for name in DATASETS),
-    ):
-        right = sum(each["same"] == "yes" for each in some)
-        low, high = wilson(right, len(some))
-        lines.append([name, len(some), right, f"{100 * right / len(some):.0f} % [{100 * low:.0f}, {100 * high:.0f}]"])
+def run_neighbours(out: Path) -> None:
+    """Count the semantic neighbours of Stormfront, with the centre of all vectors taken off and without."""
+    out.mkdir(parents=True, exist_ok=True)
+    data = load("stormfront")
+    vectors = np.asarray(unseen.encode(data, "minilm").vectors)
+    forms = np.array(normal_forms(data.texts).to_pylist(), dtype=object)
+    counts = {}
+    for name, each in (("about the centre", vectors - vectors.mean(axis=0)), ("as they are", vectors)):
+        pairs = vector_pairs(each, SEMANTIC)
+        counts[name] = int((forms[pairs.first] != forms[pairs.second]).sum())
+    (out / "run.json").write_text(json.dumps(counts), encoding="utf-8")
+
+
+def judged_part(out: Path) -> str:
+    """How many of a sample of near-duplicates, and of semantic neighbours, a reader calls the same text."""
+    near, semantic = (_read(f"{name}.csv") for name in ("near_duplicates", "semantic_neighbours"))
+    counts = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    samples = [("near-duplicates", near)]
+    samples += [(f"- {name}", [each for each in near if each["dataset"] == name]) for name in DATASETS]
+    lines = [_judged(name, some) for name, some in [*samples, ("semantic neighbours", semantic)]]
     return (
         "## Are near-duplicates what a person would call the same text?\n\n"
-        "100 pairs drawn (seed 42) from the 235 that `near_pairs` finds at .8 in Davidson, HateXplain and Stormfront, "
-        "pairs with equal normal forms left out, for these are the same by definition. One of us read what differs in each and "
-        "said whether both say the same thing; the verdicts are in `studies/near_duplicates.csv`, by row.\n\n"
-        + table(["dataset", "pairs read", "same text", "95 % interval"], lines)
-        + "\nMost differ by an emoji, quotation marks, a spelling or a cut-off end. The two that are not the same: another "
-        "word in a text of four, and a notice with other dates. Seven pairs have at most four words, which two people may "
-        "well write independently: short texts are alike by chance more often than long ones.\n"
+        "100 pairs drawn (seed 42) from the 235 that `near_pairs` finds at .8 in Davidson, HateXplain and Stormfront, and "
+        f"all {counts['about the centre']} that MiniLM as it comes finds in Stormfront at a cosine of .95 about the centre; "
+        "pairs with equal normal forms are left out, for these are the same by definition. One of us read what differs in each and "
+        "said whether both say the same thing; the verdicts are in `studies/near_duplicates.csv` and "
+        "`studies/semantic_neighbours.csv`, by row.\n\n"
+        + table(["", "pairs read", "same text", "95 % interval"], lines)
+        + "\nMost near-duplicates differ by an emoji, quotation marks, a spelling or a cut-off end. The two that are not the same: "
+        "another word in a text of four, and a notice with other dates. Seven pairs have at most four words, which two people may "
+        "well write independently. The semantic neighbours that are not the same are one pattern filled in otherwise (dates, "
+        "links, results of a test; once a `not`): vectors suggest, and such findings only warn. With cosines of the vectors as "
+        f"they are, over {counts['as they are'] // 100 * 100:,} pairs reach .95; most of those that were looked at are replies of one to three words "
+        "that say different things, hence the centre.\n"
     )
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    with (ROOT / "studies" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _judged(name: str, rows: list[dict[str, str]]) -> list[object]:
+    right = sum(each["same"] == "yes" for each in rows)
+    low, high = wilson(right, len(rows))
+    return [name, len(rows), right, f"{100 * right / len(rows):.0f} % [{100 * low:.0f}, {100 * high:.0f}]"]
 
 
 DATASETS = ("davidson", "hatexplain-thesis", "stormfront")
@@ -217,6 +275,7 @@ PARTS: dict[str, tuple[Callable[[Path], object], Callable[[Path], str]]] = {
     ),
     **{name: (job.run, job.part) for name, job in JOBS.items()},
     "repairs": (run_repairs, repairs_part),
+    "neighbours": (run_neighbours, judged_part),
 }  # fmt: skip
 """By name of its folder: what runs a part into it, and what writes it from there."""
 
@@ -229,7 +288,7 @@ def write_page(out: Path) -> str:
     )
     done = [write(out / name) for name, (_, write) in PARTS.items() if (out / name / "run.json").is_file()]
     missing = [name for name in PARTS if not (out / name / "run.json").is_file()]
-    return "\n".join([head, *done, judged_part(), *([f"Not run yet: {', '.join(missing)}.\n"] if missing else [])])
+    return "\n".join([head, *done, *([f"Not run yet: {', '.join(missing)}.\n"] if missing else [])])
 
 
 def main() -> None:

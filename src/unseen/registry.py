@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unseen.errors import InputError, UnknownNameError, nearest_name
+from unseen.errors import InputError, UnknownNameError, hint
 
 VERSION = re.compile(r"\.v(\d+)$")
 
@@ -79,11 +79,7 @@ def check_parameters(what: str, made: Any, params: Mapping[str, Any]) -> None:
     if any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
         return
     known = list(signature.parameters)
-    problems = []
-    for name in params:
-        if name not in known:
-            near = nearest_name(name, known)
-            problems.append(f"{name!r} is not a parameter" + (f"; did you mean {near!r}?" if near else ""))
+    problems = [f"{name!r} is not a parameter{hint(name, known)}" for name in params if name not in known]
     if problems:
         raise InputError(
             f"{what} was given parameters it does not take",

@@ -156,6 +156,73 @@ def test_two_users_who_wrote_two_thirds_of_a_class(tiny: Builder) -> None:
     assert "65.0 % of the 4,983 rows of 'yes'" in finding.message
 
 
+def spread(tiny: Builder, *counts: int) -> Any:
+    """The finding on a class of which so many authors wrote so many rows."""
+    users = [f"a{author}" for author, count in enumerate(counts) for _ in range(count)]
+    data = tiny(
+        ids=[f"{row}" for row in range(len(users) + 1)], labels=["no"] + ["yes"] * len(users), user=["z", *users]
+    )
+    (finding,) = (each for each in author_findings(concentration(data, "user")) if each.check == "author_concentration")
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("counts", "level", "said"),
+    [
+        ((25, 25, 25, 25), "ok", "Two authors wrote 50.0 % of the 100 rows of 'yes' whose author is known; it has 4"),
+        ((35, 35, 33), "ok", "it has 3 authors in all."),
+        ((26, 26, 24, 24), "ok", "52.0 %"),
+        ((90, 90, 10, 10), "fail", "90.0 % of the 200 rows"),
+        ((45, 45, 10), "ok", "90.0 %"),
+        ((450, 450, 100), "fail", "90.0 %"),
+        ((1,), "skipped", "One author wrote the 1 row of"),
+        ((1000, 900) + (2,) * 100, "fail", "of 102 authors in all."),
+        ((300, 200) + (15,) * 100, "warn", "25.0 %"),
+        (
+            (15, 4),
+            "skipped",
+            "Two authors wrote all 19 rows of 'yes' whose author is known; fewer than 20 rows are too few",
+        ),
+        ((19,), "skipped", "too few rows to judge."),
+        ((500,), "fail", "One author wrote all 500 rows of 'yes' whose author is known."),
+    ],
+)
+def test_few_authors_who_wrote_as_much_as_each_other_are_no_crowd(
+    counts: tuple[int, ...], level: str, said: str, tiny: Builder
+) -> None:
+    finding = spread(tiny, *counts)
+    assert (finding.level, said in finding.message) == (level, True), finding.message
+    assert bool(finding.advice) == (level in ("warn", "fail"))
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (0.15, 0.12, 0.3, "macro F1 is 15.0 points lower [12.0, 30.0] than on a random"),
+        (0.15, -0.03, 0.3, "macro F1 is 15.0 points lower [3.0 higher to 30.0 lower] than"),
+        (-0.15, -0.249, 0.03, "macro F1 is 15.0 points higher [3.0 lower to 24.9 higher] than"),
+        (-0.15, -0.2, -0.1, "macro F1 is 15.0 points higher [10.0, 20.0] than"),
+        (-0.0001, -0.0002, 0.0002, "macro F1 is 0.0 points lower [0.0, 0.0] than"),
+    ],
+)
+def test_a_fall_is_told_by_its_sign(value: float, low: float, high: float, said: str) -> None:
+    row = Measurement("fall.f1.macro", value, 100, low, high, tags={"split": "grouped", "than": "random"})
+    (finding,) = author_findings([row])
+    assert said in finding.message
+    assert ("no fall is seen" in finding.message) == (value < 0)
+
+
+def test_metrics_of_labels_have_names_too() -> None:
+    tags = {"split": "grouped", "than": "random"}
+    for metric, said in (
+        ("f1[a.b]", "F1 of 'a.b'"),
+        ("roc_auc.ovo", "ovo ROC AUC"),
+        ("average_precision.macro", "macro a"),
+    ):
+        (finding,) = author_findings([Measurement(f"fall.{metric}", 0.1, 9, 0.05, 0.2, tags=tags)])
+        assert f"has not seen, {said}" in finding.message
+
+
 def test_an_author_who_never_wrote_a_label_is_no_top_author_of_it(tiny: Builder) -> None:
     data = tiny(labels=["yes", "no", "no", "no"], user=["a", "b", "b", "c"])
     rows = know_the_author(data, None, "user")

@@ -84,8 +84,10 @@ def test_what_nothing_says_is_no_leak_but_unknown() -> None:
 
 
 def test_vectors_tie_what_they_say_is_the_same() -> None:
-    of = subject(["test", "train", "train"])
-    vectors = Embeddings(of.data.ids, np.array([[1, 0], [0, 1], [2, 0.1]], dtype=np.float32))
+    """Seen from their centre: all of these vectors point the same way."""
+    of = subject(["test", "train", "train", "train"])
+    apart = np.array([[1, 0], [-1, 0], [1.1, 0.1], [-1, -0.1]])
+    vectors = Embeddings(of.data.ids, (apart + 20).astype(np.float32))
     found = leak(Subject(of.data, of.split, vectors=vectors), "semantic")
     assert found is not None
     assert (found.test.tolist(), found.partner.tolist()) == ([0], [2])

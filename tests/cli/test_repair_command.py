@@ -47,7 +47,9 @@ def test_a_published_split_is_repaired_and_told(leaky_folder: Path, repaired: Ru
     assert ["author", "fail", "(12)", "ok"] in lines
     assert ["normalised_duplicates", "fail", "(2)", "ok"] in lines
     assert "note: 3 rows in 1 groups have the same text with different labels; all of them were dropped" in answer.out
-    assert "written: fixed.csv, fixed.changes.csv, fixed.audit.json" in answer.out
+    assert "written: fixed.csv, fixed.json, fixed.changes.csv, fixed.audit.json" in answer.out
+    assert "note: class_mix is worse than before (ok, now fail): " in answer.out
+    assert "note: author is worse" not in answer.out
     parts = read_split("fixed.csv", load("posts.csv", id="id"))
     assert parts.sizes == {"train": 2, "test": 11, "unused": 47}
 
@@ -75,7 +77,8 @@ def test_json_has_split_changes_and_audits(leaky_folder: Path, repaired: Run) ->
     assert content["changes"].keys() == {"dropped"}
     assert content["before"] == content["remaining"] == []
     assert {each["check"] for each in content["after"]} >= {"author", "near_duplicates"}
-    assert content["files"].keys() == {"split", "changes", "audit"}
+    assert content["files"].keys() == {"split", "description", "changes", "audit"}
+    assert content["worse"] == []
     assert answer.err == ""
 
 

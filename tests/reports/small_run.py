@@ -14,7 +14,7 @@ from unseen.types import PARTS, Certificate, Finding, Measurement, Origin, Split
 IDS = ["007", "-b", "c", "d", "e", "f", "g", "h"]
 LETTERS = "RRRDTTII"
 """Part of each row: train, dev, test, independent."""
-CODES = {"R": 0, "D": 1, "T": 2, "I": 3}
+CODES = {"R": 0, "D": 1, "T": 2, "I": 3, "U": 4}
 
 
 def split_of(

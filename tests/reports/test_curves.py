@@ -76,6 +76,15 @@ def test_every_text_is_inside_the_picture_and_in_the_ink_of_the_page(narrow):
     assert all(0 <= float(x) <= width and 9 <= float(y) <= height for x, y in places)
 
 
+def test_curves_without_marks_are_not_moved():
+    plain = curve_chart([LINE, OTHER, Series("all", OTHER.points, dashed=True)], "distance", "f1", marked=False)
+    first, second = (line for line in drawn(plain) if abs(np.ptp(line[:, 0])) > 50)
+    assert first[0, 0] == second[0, 0]
+    assert plain.count("stroke-dasharray: 4,3") == 2, "the line, and its key"
+    uses = [curve_chart([LINE, OTHER], "distance", "f1", marked=marked).count("<use") for marked in (True, False)]
+    assert uses[0] - uses[1] >= 5 + 2, "a mark per point and key"
+
+
 def test_dollars_are_no_formulas():
     said = texts(curve_chart([Series("$a$", OTHER.points), LINE], "$b$", "$c$"))
     assert {"$a$", "$b$", "$c$"} <= set(said)

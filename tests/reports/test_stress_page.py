@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from browser import contrast, luminance
 from fake_run import FakeRun
+from harmless import assert_harmless
 from hostile_run import EVERY, hostile_run
 from html_page import Page
 
@@ -145,6 +146,10 @@ def test_hostile_names_are_shown_as_they_are(hostile: Page) -> None:
     said = "".join(hostile.texts)
     for each in EVERY:
         assert each in said, each
+
+
+def test_nothing_in_a_run_becomes_markup(tmp_path: Path) -> None:
+    assert_harmless(write_stress_page(hostile_run(tmp_path / "run")))
 
 
 def test_hostile_names_become_no_element_and_no_attribute(hostile: Page) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import browser
 import pytest
+from harmless import assert_harmless
 
 from unseen.engines import Inline
 from unseen.reports.study import StudyRun, read_study_run
@@ -20,7 +21,7 @@ from unseen.study import run_study
 
 browse, probe = browser.browse, browser.probe
 STUDY = """
-title = "<script>document.title = 'it ran'</script>"
+title = "<script>document.title='it ran'</script>"
 [data.sample]
 limit = 300
 [model.tfidf]
@@ -98,6 +99,10 @@ def test_sentences_and_correlations(run: StudyRun) -> None:
 def test_the_same_folder_gives_the_same_page(folder: Path) -> None:
     first = write_study_page(folder).read_bytes()
     assert write_study_page(folder).read_bytes() == first
+
+
+def test_nothing_in_a_run_becomes_markup(folder: Path) -> None:
+    assert_harmless(write_study_page(folder))
 
 
 def test_failures_gates_and_energy_are_shown(folder: Path, tmp_path: Path) -> None:

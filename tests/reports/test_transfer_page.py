@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import browser
 import pytest
-from html_page import Page
+from harmless import EVIL, assert_harmless
 
 from unseen.errors import InputError
-from unseen.reports.transfer import ALL, OTHERS, OWN, WITHOUT, is_transfer, read_transfer_run, transfer_verdict
+from unseen.reports.kinds import kind_of
+from unseen.reports.transfer import ALL, OTHERS, OWN, WITHOUT, TransferRun, badge, read_transfer_run, transfer_verdict
 from unseen.reports.transfer_page import matrix_table, same_test_table, same_training_table, write_transfer_page
 from unseen.store import read_json, write_findings, write_json, write_measurements
 from unseen.types import Finding, Measurement
 
 browse, probe = browser.browse, browser.probe
-RUNS = "document.title='it ran'"
-EVIL = f'"><img src=x onerror="{RUNS}"></script><script>{RUNS}</script>'
 SCORES = {
     ("red", "red"): 0.80,
     ("red", "blue"): 0.50,
@@ -114,11 +114,54 @@ def test_the_verdict_comes_first_and_says_what_was_measured(tmp_path: Path) -> N
     assert places == sorted(places)
 
 
+def changed(folder: Path, sign: float, wide: float) -> TransferRun:
+    """The run with every fall times `sign`, its interval so wide to either side, and nothing seen in training."""
+    write_findings([Finding("overlap[red → blue]", "ok", "None.")], folder / "findings.csv")
+    run = read_transfer_run(folder)
+    rows = [
+        replace(row, value=sign * row.value, low=sign * row.value - wide, high=sign * row.value + wide)
+        if row.metric.startswith("fall.") and row.value is not None else row
+        for row in run.measurements
+    ]  # fmt: skip
+    return replace(run, measurements=rows)
+
+
 def test_a_fall_that_may_be_chance_is_no_fall(tmp_path: Path) -> None:
-    said = transfer_verdict(read_transfer_run(written(tmp_path, low=-0.01)))
-    assert (said.level, said.headline) == (
-        "ok", "Trained elsewhere, macro F1 does not clearly fall: by 18 [−1.0, 23] points on average.",
+    run = changed(written(tmp_path), 1.0, 0.5)
+    said = transfer_verdict(run)
+    assert (badge(run), said.level, said.headline) == (
+        "no clear fall", "ok", "Trained elsewhere, macro F1 does not clearly fall: by 18 [−32, 68] points on average.",
     )  # fmt: skip
+    assert "more than chance" not in str(said)
+
+
+def test_a_clear_fall_of_one_pair_is_no_green_badge(tmp_path: Path) -> None:
+    run = read_transfer_run(written(tmp_path, low=-0.01))
+    said = transfer_verdict(run)
+    assert (badge(run), said.level) == ("some fall", "warn")
+    assert said.headline == "Trained elsewhere, macro F1 does not clearly fall: by 18 [−1.0, 23] points on average."
+    assert said.sentences[0] == "2 of 2 fall by more than chance: red → blue, blue → red."
+
+
+def test_texts_that_were_seen_are_no_green_badge(tmp_path: Path) -> None:
+    run = changed(written(tmp_path), 1.0, 0.5)
+    seen = replace(run, findings=[Finding("overlap[red → blue]", "fail", "12 texts.", 12)])
+    assert (badge(seen), transfer_verdict(seen).level) == ("look closer", "warn")
+
+
+def test_a_negative_fall_is_a_rise(tmp_path: Path) -> None:
+    run = changed(written(tmp_path), -1.0, 0.03)
+    said = transfer_verdict(run)
+    assert (said.level, said.headline) == (
+        "ok", "Trained elsewhere, macro F1 rises by 18 [15, 21] points on average.",
+    )  # fmt: skip
+    assert "a rise of 16 [13, 19] points" in said.sentences[0]
+    assert "F1 of “yes” rises by 25 [22, 28] points on average." in said.sentences
+    assert said.sentences[2].endswith("texts: macro F1 rises by 1.0 [−2.0, 4.0] points on average.")
+    assert said.sentences[-1] == "Without such texts the mean rise is 12 [9.0, 15] points."
+    assert transfer_verdict(changed(tmp_path, -1.0, 0.5)).headline == (
+        "Trained elsewhere, macro F1 does not clearly rise: by 18 [−32, 68] points on average."
+    )
 
 
 def test_models_below_the_majority_are_named(tmp_path: Path) -> None:
@@ -178,13 +221,12 @@ def test_the_same_folder_gives_the_same_page(tmp_path: Path) -> None:
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:
-    assert is_transfer(written(tmp_path))
+    assert kind_of(written(tmp_path)) == "transfer"
     about = read_json(tmp_path / "run.json")
     write_json(tmp_path / "run.json", {key: value for key, value in about.items() if key != "datasets"})
     with pytest.raises(InputError, match="is damaged"):
         read_transfer_run(tmp_path)
     write_json(tmp_path / "run.json", about | {"kind": "check"})
-    assert not is_transfer(tmp_path)
     with pytest.raises(InputError, match="is not a transfer"):
         read_transfer_run(tmp_path)
 
@@ -196,13 +238,7 @@ def hostile(tmp_path: Path) -> Path:
 
 
 def test_nothing_in_a_run_becomes_markup(hostile: Path) -> None:
-    content = hostile.read_text(encoding="utf-8")
-    page = Page(content)
-    assert not {"script", "img", "iframe"} & set(page.tags)
-    assert not [name for name, _ in page.attributes if name.startswith("on")]
-    assert any(RUNS in text for text in page.texts)
-    assert "default-src 'none'" in content
-    assert page.open == []
+    assert_harmless(hostile)
 
 
 @pytest.mark.browser

@@ -11,6 +11,7 @@ import pytest
 
 from unseen.errors import InputError
 from unseen.reports.author_page import author_section, is_author_audit, write_author_page
+from unseen.seeding import generator
 from unseen.splits.partition import TRAIN
 from unseen.store import read_findings, read_measurements
 from unseen.study.authors import AuthorAudit, UnseenAuthors, author_audit, over_cap, unseen_authors
@@ -94,6 +95,13 @@ def test_a_cap_keeps_so_many_of_each_author_and_label() -> None:
     )
     assert after == {pair: min(7, count) for pair, count in before.items()}
     assert not over_cap(author, labels, 200, 42).any()
+    order = generator(42, "cap").permutation(200)
+    seen: Counter[tuple[int, int]] = Counter()
+    expected = np.zeros(200, bool)  # the draw of an earlier version, row by row
+    for row in order.tolist():
+        seen[pair := (author[row], labels[row])] += 1
+        expected[row] = seen[pair] > 7
+    assert (dropped == expected).all()
 
 
 def test_the_folder_holds_what_was_measured(audited: tuple[AuthorAudit, Path]) -> None:
@@ -147,8 +155,9 @@ def test_names_that_nobody_has_are_said_to_be_missing(tiny: Builder, tmp_path: P
 def test_authors_of_one_label_have_no_score(tiny: Builder) -> None:
     data = tiny(labels=["no", "no", "no", "yes"], user=["a", "b", "c", None])
     skipped = [each for each in author_audit(data, None, "user", UnseenAuthors()).findings if each.level == "skipped"]
-    assert [each.check for each in skipped] == ["unseen_authors"]
-    assert "one label only" in skipped[0].message
+    assert [each.check for each in skipped] == ["author_concentration", "unseen_authors"]
+    assert "too few rows to judge" in skipped[0].message
+    assert "one label only" in skipped[1].message
 
 
 def test_a_split_without_a_side_is_refused(signed: Dataset) -> None:

@@ -16,6 +16,7 @@ from sklearn.metrics import f1_score
 from tiny_data import build
 from unseen.engines import Inline, Local
 from unseen.errors import InfeasibleError, InputError
+from unseen.seeding import generator
 from unseen.store import read_findings, read_measurements
 from unseen.study.run import Ran
 from unseen.study.validation import is_validation, plan_validation, read_validation, run_validation
@@ -167,6 +168,18 @@ def test_a_cap_leaves_so_many_of_each_author_and_class() -> None:
     assert (kept != capped(rows, cells, 7, seed=4)).any()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_cap_draws_the_rows_it_always_drew(seed: int) -> None:
+    """Step keys hold these rows: another draw would train everything again."""
+    draw = np.random.default_rng(seed)
+    cells, rows, most = draw.integers(9, size=200), np.flatnonzero(draw.random(200) < 0.7), 4 + seed
+    drawn = generator(seed, "cap").permutation(rows)
+    drawn = drawn[np.argsort(cells[drawn], kind="stable")]
+    starts = np.searchsorted(cells[drawn], cells[drawn], side="left")
+    expected = np.sort(drawn[np.arange(len(drawn)) - starts < most])
+    assert capped(rows, cells, most, seed).tolist() == expected.tolist()
+
+
 def test_rows_to_choose_by_share_no_author_with_training() -> None:
     units, labels, rows = np.arange(300) // 5, np.arange(300) % 2, np.arange(0, 300, 2)
     train, dev = divided(rows, labels, units, 1)
@@ -189,6 +202,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
         .replace("depth = 2", "dept = 2").replace('"foreign.csv"', '"nowhere.csv"').replace("[250, 4]", "[0]")
         .replace('use = "logistic"', 'use = "logistik"').replace("seeds = [1, 2]", "seeds = [1, 1]")
     )  # fmt: skip
+    wrong += '[[gate]]\nwhat = "fall"\nat_most = 0.1\nsplit = "leek"\n'
     study.write_text(wrong.replace("own_pipelines:copying", "own_pipelines:coping"))
     with pytest.raises(InputError) as caught:
         read_validation(study)
@@ -196,6 +210,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
     for part in (
         "'autor' is not known here; did you mean 'author'?", "[data] author is missing", "folds must be", "dept",
         "nowhere.csv", "cap must be", "logistik", "seeds must be", "'own_pipelines:coping' cannot be imported",
+        "[[gate]] split: 'leek' is not one of leak, authors",
     ):  # fmt: skip
         assert part in said
 
@@ -222,6 +237,83 @@ def test_what_cannot_be_meant_is_refused(study: Path, old: str, new: str, messag
     with pytest.raises(InputError) as caught:
         read_validation(study)
     assert message in "\n".join(caught.value.problems)
+
+
+GATE = '[[gate]]\nwhat = "{}"\nat_most = 0.1\nsplit = "{}"\n{}\n'
+NO_PIPELINE = STUDY.partition("[pipeline.heart]")[0] + "[model" + STUDY.partition("[model")[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "gate", "names"),
+    [
+        (NO_PIPELINE, ("fall", "leak", ""), "authors, capped-250, capped-4, enriched, foreign, foreign-enriched"),
+        (NO_PIPELINE, ("score", "published", ""), "random, authors, capped-250, capped-4, thinned-250, thinned-4, enr"),
+        (STUDY, ("fall", "total", 'model = "tfidf"'), "authors, capped-250"),
+        (STUDY, ("score", "published", 'model = "tfidf"'), "random, authors, capped"),
+        (
+            STUDY,
+            ("score", "thinned-4", 'model = "heart"'),
+            "published, random, authors, capped-250, capped-4, enriched",
+        ),
+        (LIGHT, ("score", "thinned-4", ""), "published, random, authors, capped-250, capped-4, enriched"),
+    ],
+)
+def test_a_gate_names_what_its_learner_can_have(
+    study: Path, content: str, gate: tuple[str, str, str], names: str
+) -> None:
+    study.write_text(content + GATE.format(*gate))
+    with pytest.raises(InputError) as caught:
+        read_validation(study)
+    (said,) = caught.value.problems
+    assert said.startswith(f"[[gate]] split: {gate[1]!r} is not one of {names}")
+
+
+def test_a_gate_on_a_pipeline_that_is_wrong_adds_no_second_mistake(study: Path) -> None:
+    wrong = NO_PIPELINE.replace(
+        "[model", '[pipeline.heart]\nleaking = "nowhere"\ncorrected = "own_pipelines:corrected"\n[model'
+    )
+    study.write_text(wrong + GATE.format("fall", "leak", 'model = "heart"'))
+    with pytest.raises(InputError) as caught:
+        read_validation(study)
+    (said,) = caught.value.problems
+    assert said.startswith("[pipeline.heart] leaking: no pipeline is called 'nowhere'")
+
+
+def test_built_in_pipelines_go_by_their_names(study: Path) -> None:
+    """What an example that is given one split says in a fold is what it says given that split."""
+    from unseen import split
+    from unseen.audits.pipelines.examples import words_chosen_in_training
+    from unseen.study.validation.definition import function
+
+    names = 'leaking = "words-chosen-on-all-data"\ncorrected = "words-chosen-in-training.v1"\nshare = 0.5'
+    head, rest = LIGHT.split("[pipeline.heart]")
+    study.write_text(f"{head}[pipeline.words]\n{names}\n[validate]{rest.partition('[validate]')[2]}")
+    found = read_validation(study)
+    assert found.pipelines["words"].leaking == "words-chosen-on-all-data.v1"
+    assert not found.pipelines["words"].divides
+    ran = run(study)
+    assert not ran.failures
+    assert score(ran, "words", "published") > score(ran, "words", "authors")
+    pool = load_materials(found).pool
+    cut = split(pool, "random", test=0.3, seed=1)
+    ((rows, said),) = function("words-chosen-in-training")(pool, [(cut.rows("train"), cut.rows("test"))], 42)
+    assert rows.tolist() == cut.rows("test").tolist()
+    assert said == pytest.approx(words_chosen_in_training(pool, cut)[rows])
+
+
+@pytest.mark.parametrize(
+    ("corrected", "message"),
+    [
+        ("words-chosen-in-trainin", "did you mean 'words-chosen-in-training'?"),
+        ("oversampled-in-training", "oversampled-in-training.v1 does not take folds"),
+    ],
+)
+def test_a_built_in_pipeline_that_does_not_fit_is_refused(study: Path, corrected: str, message: str) -> None:
+    study.write_text(LIGHT.replace('corrected = "own_pipelines:corrected"', f'corrected = "{corrected}"', 1))
+    with pytest.raises(InputError) as caught:
+        read_validation(study)
+    (said,) = caught.value.problems
+    assert message in said
 
 
 def test_the_kind_of_a_file(study: Path, tmp_path: Path) -> None:

@@ -161,10 +161,23 @@ def _sentence(row: Measurement, what: str, kind: str, metric: str) -> str:
     how = "from the test part" if row.tags["side"] == "test" else "from training, and training again"
     p = row.tags.get("p")
     chance = "" if p is None else f"; of random removals {100 * float(p):.1f} % move it as far"
+    if row.value is None or round(100 * row.value, 1) <= 0:
+        return (
+            f"No price of the {what} ({kind}) is seen: removing them {how} changes {metric} by {_gain(row)}, against "
+            f"removing as many random rows with the same labels{chance}."
+        )
     return (
         f"The {what} ({kind}) buy {points(row)} of {metric}: removing them {how} costs that much more than removing "
         f"as many random rows with the same labels{chance}."
     )
+
+
+def _gain(row: Measurement) -> str:
+    """What removing the leaked rows adds, in points with its interval: the price turned round, never minus nought."""
+    value, *ends = (
+        None if each is None else f"{round(-100 * each, 1) + 0.0:+.1f}" for each in (row.value, row.high, row.low)
+    )
+    return f"{value} points" + ("" if None in ends else f" [{ends[0]}, {ends[1]}]")
 
 
 def _level(row: Measurement, leaked: int) -> str:
@@ -183,7 +196,7 @@ def _caution(row: Measurement, leaked: int) -> str:
     said = [f" {leaked} leaked test rows are few: take it as a hint."] if leaked < FEW else []
     if _too_few(row):
         said.append(f" It rests on {row.tags['removals']} random removals, too few to be sure.")
-    if row.low is not None and row.high is not None and row.low <= 0 <= row.high:
+    if row.value is not None and round(100 * row.value, 1) > 0 and row.low is not None and row.low <= 0:
         said.append(" The interval holds 0: no price is shown.")
     return "".join(said)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,7 +26,7 @@ ROLES = (*GROUPINGS, "time")
 LIKENESSES = ("exact", "normalised", "near", "semantic")
 """Ways for two texts to be alike, from the strictest to the loosest."""
 NEAR, SEMANTIC = 0.8, 0.95
-"""Default thresholds: share of 5-grams in common; cosine."""
+"""Default thresholds: share of 5-grams in common; cosine, seen from the centre of all vectors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,7 @@ class Subject:
         if kind == "near":
             return near_pairs(self.data.texts, self.near, self.seed)
         if kind == "semantic":
-            return None if self.vectors is None else vector_pairs(self.vectors.vectors, self.semantic, self.seed)
+            return None if self.vectors is None else vector_pairs(_centred(self.vectors), self.semantic, self.seed)
         if kind == "exact":
             return _equal(same(self.data.texts))
         if kind == "normalised":
@@ -103,6 +104,13 @@ class Subject:
         if kind not in GROUPINGS:
             raise UnknownNameError.of("kind of leak", kind, (*LIKENESSES, *GROUPINGS))
         return tied(self.data, self.columns[kind], kind in BY_ID) if kind in self.columns else None
+
+
+def _centred(vectors: Embeddings) -> npt.NDArray[np.float32]:
+    """Vectors seen from their centre: in many spaces all point one way, and then even unrelated texts have a cosine
+    of .7.
+    """
+    return np.asarray(vectors.vectors - np.mean(vectors.vectors, axis=0, dtype=np.float64).astype(np.float32))
 
 
 def tied(data: Dataset, attribute: str, by_id: bool = False) -> Pairs:

@@ -10,7 +10,7 @@ from typing import Any
 
 from unseen.cards.fields import Field, fields
 from unseen.cards.kinds import problems_of
-from unseen.errors import TableError, nearest_name
+from unseen.errors import TableError, hint
 
 STATUSES = ("declared", "measured", "assessed", "unknown", "not_applicable")
 ROLES = ("creator", "contributor", "curator", "annotator", "tool")
@@ -81,16 +81,12 @@ class Card:
 
 def card_problems(entries: Mapping[str, Entry]) -> list[str]:
     """Everything that is wrong with these answers."""
-    problems = [_no_such_field(name) for name in entries if name not in fields()]
+    unknown = [name for name in entries if name not in fields()]
+    problems = [f"no field is called {name!r}{hint(name, fields())}" for name in unknown]
     for name, entry in entries.items():
         if name in fields():
             problems += [f"{name}: {said}" for said in _entry_problems(fields()[name], entry)]
     return problems
-
-
-def _no_such_field(name: str) -> str:
-    near = nearest_name(name, fields())
-    return f"no field is called {name!r}" + (f"; did you mean {near!r}?" if near else "")
 
 
 def _entry_problems(about: Field, entry: Entry) -> list[str]:

@@ -34,7 +34,7 @@ def audit(
     encoder: Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")] = None,
     near: Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")] = 0.8,
     semantic: Annotated[
-        float | None, typer.Option(help="Cosine that makes semantic neighbours. (default: 0.95)")
+        float | None, typer.Option(help="Cosine about the centre that makes neighbours. (default: 0.95)")
     ] = None,
     check: Annotated[
         list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")

@@ -21,7 +21,7 @@ from unseen.errors import InputError
 def authors(
     data: Any,
     split: Annotated[
-        str | None, typer.Argument(metavar="[SPLIT]", help="A split, to say what its training authors give away.")
+        str | None, typer.Argument(metavar="SPLIT", help="A split, to say what its training authors give away.")
     ] = None,
     author: Annotated[str | None, typer.Option(help="Column of the authors.")] = None,
     model: Annotated[
@@ -41,6 +41,7 @@ def authors(
     calibrate_author: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of the authors in that data.")
     ] = None,
+    fail_on: Annotated[str, typer.Option(help="Exit 1 on findings of this level: fail, warn or never.")] = "never",
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report and tables.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of splits and trainings. (default: 42)")] = None,
     workers: Annotated[int, typer.Option(help="Trainings side by side.")] = 1,
@@ -59,10 +60,12 @@ def authors(
     with notes(quiet), progress(quiet):
         cut = None if split is None else read_any_split(split, data)
         done = author_audit(
-            data, cut, author, how, calibration=_calibration(calibrate, calibrate_author), out=out,
-            workers=workers, command=shlex.join(["unseen", *sys.argv[1:]]),
+            data, cut, author, how, calibration=_calibration(calibrate, calibrate_author), fail_on=fail_on,
+            out=out, workers=workers, command=shlex.join(["unseen", *sys.argv[1:]]),
         )  # fmt: skip
     _tell(done, as_json)
+    if not done.passed:
+        raise typer.Exit(1)
 
 
 def _refuse_useless(
@@ -102,8 +105,8 @@ def _tell(done: Any, as_json: bool) -> None:
     from unseen.reports.author_page import author_section
 
     if as_json:
-        rows = [asdict(row) for row in done.measurements]
-        print_json({"findings": [asdict(each) for each in done.findings], "measurements": rows, "report": done.report})
+        rows, findings = ([asdict(each) for each in some] for some in (done.measurements, done.findings))
+        print_json({"findings": findings, "measurements": rows, "passed": done.passed, "report": done.report})
         return
     section = author_section(done.measurements, done.findings)
     for table in section["tables"].values():

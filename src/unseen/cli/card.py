@@ -117,10 +117,11 @@ def audit(
 @app.command("survey")
 def survey_pages(
     pages: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE...]", help="Cards, READMEs or pages about datasets.")
+        list[Path] | None, typer.Argument(metavar="FILE", help="Cards, READMEs or pages about datasets.")
     ] = None,
     builtin: Annotated[bool, typer.Option("--builtin", help="The four platforms of Park and Jeoung (2022).")] = False,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Count what pages about datasets have a place for: descriptive, social and administrative items.
 
@@ -131,7 +132,8 @@ def survey_pages(
 
     if bool(pages) == builtin:
         raise InputError("name pages to survey, or give --builtin", got="both" if builtin else "neither")
-    found = survey(builtin_pages() if builtin else pages or ())
+    with notes(quiet):
+        found = survey(builtin_pages() if builtin else pages or ())
     if as_json:
         print_json([{**asdict(each), "page": Path(each.page).name if builtin else each.page} for each in found])
         return

@@ -19,7 +19,7 @@ from unseen.errors import InputError
 
 app = typer.Typer(help="Item validity: flag doubtful texts, measure the rules, and what cleaning does.")
 
-OptionalSplit = Annotated[str | None, typer.Argument(metavar="[SPLIT]", help="Rules count on its training part only.")]
+OptionalSplit = Annotated[str | None, typer.Argument(metavar="SPLIT", help="Rules count on its training part only.")]
 Packs = Annotated[
     str,
     typer.Option(help="Of scrape-noise, label-text, strapline, strapline-code; module:function for a rule of yours."),

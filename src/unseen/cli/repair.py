@@ -111,7 +111,8 @@ def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
     from unseen.store.splits import description
 
     if as_json:
-        audits = {when: [asdict(each) for each in getattr(made, when)] for when in ("before", "after", "remaining")}
+        names = ("before", "after", "remaining", "worse")
+        audits = {when: [asdict(each) for each in getattr(made, when)] for when in names}
         print_json(description(made.split) | {"changes": made.counts, "files": written} | audits)
         return
     describe(made.data, made.split)
@@ -119,6 +120,10 @@ def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
     print_table(_changes(made), numbers_from=4)
     typer.echo("")
     print_table(_audit(made))
+    before = {each.check: each.level for each in made.before}
+    for each in made.worse:
+        change = f"{before[each.check]}, now {each.level}"
+        typer.echo(f"note: {each.check} is worse than before ({change}): {printable(each.message)}")
     for each in made.remaining:
         typer.echo(f"still there: {printable(each.message)}")
     typer.echo(f"\nwritten: {', '.join(str(path) for path in written.values())}")

@@ -19,22 +19,9 @@ def report(
 
     Example: unseen report out
     """
-    from unseen.reports.audit_page import is_audit
-    from unseen.reports.author_page import is_author_audit
-    from unseen.reports.check_page import is_check
-    from unseen.reports.item_effect_page import is_item_effect
-    from unseen.reports.learning import is_learning
-    from unseen.reports.price_page import is_price
-    from unseen.reports.study import is_study
-    from unseen.reports.transfer import is_transfer
-    from unseen.reports.validation_page import is_validation_run
+    from unseen.reports.kinds import kind_of
 
-    kinds = {
-        is_study: _of_study, is_check: _of_check, is_learning: _of_learning, is_audit: _of_audit,
-        is_transfer: _of_transfer, is_price: _of_price, is_author_audit: _of_authors,
-        is_item_effect: _of_item_effect, is_validation_run: _of_validation,
-    }  # fmt: skip
-    write = next((each for is_kind, each in kinds.items() if is_kind(run)), _of_stress)
+    write = WRITERS.get(kind_of(run) or "", _of_stress)
     page, level, said = write(run)
     if as_json:
         print_json({"report": page, "level": level, "verdict": said})
@@ -128,3 +115,18 @@ def _of_validation(run: Path) -> tuple[Path, str, list[str]]:
 
     page, verdict = write_validation_page(run)
     return page, verdict.level, [verdict.headline, *verdict.sentences]
+
+
+WRITERS = {
+    "study": _of_study,
+    "check": _of_check,
+    "learning": _of_learning,
+    "audit": _of_audit,
+    "pipeline-audit": _of_audit,
+    "transfer": _of_transfer,
+    "price": _of_price,
+    "authors": _of_authors,
+    "item-effect": _of_item_effect,
+    "validation": _of_validation,
+}
+"""By the kind that run.json names; that of a stress run names none."""

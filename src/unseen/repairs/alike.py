@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +24,9 @@ def ties(data: Dataset, rows: Rows, kind: str, seed: int = 42) -> Pairs:
     """
     table = data.table.select(["id", "text", "label"]).take(pa.array(rows))
     subject = Subject(Dataset(data.name, table, data.label_names), seed=seed)
-    found, equal = subject.alike(kind), subject.alike("exact")
-    assert found is not None and equal is not None  # noqa: PT018
-    first = found.stands_for == np.arange(len(rows))
-    return replace(found, stands_for=np.where(first, equal.stands_for, found.stands_for))
+    found = subject.alike(kind)
+    assert found is not None
+    return found
 
 
 def alike(data: Dataset, rows: Rows, kind: str, seed: int = 42) -> Rows:

@@ -17,6 +17,7 @@ from unseen.repairs.steps import repaired
 from unseen.splits.partition import versions
 from unseen.types import Certificate, Dataset, Finding, Origin, Split
 
+GRAVITY = ("ok", "warn", "fail")
 SIDES = {"test": (TEST,), "training": (TRAIN, DEV)}
 
 
@@ -51,6 +52,14 @@ class Repaired:
     def remaining(self) -> tuple[Finding, ...]:
         """Failures that the recipe should have removed; empty when it did what it says."""
         return unrepaired(self.after, self.recipe, self.columns)
+
+    @property
+    def worse(self) -> tuple[Finding, ...]:
+        """Findings after the repair of a graver level than before; checks that were skipped before do not count."""
+        before = {each.check: GRAVITY.index(each.level) for each in self.before if each.level in GRAVITY}
+        return tuple(
+            each for each in self.after if each.check in before and each.level in GRAVITY[before[each.check] + 1 :]
+        )
 
 
 def repair(

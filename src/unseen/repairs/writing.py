@@ -23,7 +23,7 @@ def write_repaired(repaired: Repaired, path: str | Path) -> dict[str, Path]:
     dataset of an earlier repair is removed when this one has none; a file that no repair wrote stays.
     """
     path = Path(path)
-    written = {"split": write_split(repaired.split, path)}
+    written = {"split": write_split(repaired.split, path), "description": path.with_suffix(".json")}
     names = targets(path)
     written["changes"] = write_changes(repaired.changes, names["changes"])
     written["audit"] = write_json(names["audit"], _audits(repaired))

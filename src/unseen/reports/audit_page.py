@@ -8,11 +8,11 @@ from pathlib import Path
 from unseen.errors import InputError
 from unseen.reports.author_page import concentration_table
 from unseen.reports.formats import Table
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.kinds import kind_of
+from unseen.reports.pages import write_page
 from unseen.reports.tables import sorted_findings
 from unseen.reports.wording import number
-from unseen.store import read_findings, read_json, read_measurements, write_text
-from unseen.store.files import holds
+from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Finding, Measurement
 
 KINDS = ("audit", "pipeline-audit")
@@ -30,39 +30,20 @@ LEAKED = {
 }
 
 
-def is_audit(folder: str | Path) -> bool:
-    """Whether a run folder holds an audit, of data or of a pipeline."""
-    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] in KINDS
-
-
 def write_audit_page(folder: str | Path) -> Path:
     """Write `report.html` of an audit; returns its path."""
     folder = Path(folder)
-    if not is_audit(folder):
+    if kind_of(folder) not in KINDS:
         raise InputError(f"{folder} does not hold an audit", fix="unseen audit --out writes one")
     findings = read_findings(folder / "findings.csv")
     rows = read_measurements(folder / "measurements.csv")
     about = read_json(folder / "run.json")
     level, headline, rest = verdict(findings)
-    page = (
-        environment()
-        .get_template("audit.html")
-        .render(
-            about=about,
-            level=level,
-            headline=headline,
-            rest=rest,
-            findings=sorted_findings(findings),
-            tables=[
-                table
-                for table in (leak_table(rows), baseline_table(rows), concentration_table(rows))
-                if table is not None and table.rows
-            ],
-            finished=moment(about.get("finished")),
-            versions=flat(about.get("versions")),
-        )
-    )
-    return write_text(folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+    tables = (leak_table(rows), baseline_table(rows), concentration_table(rows))
+    return write_page(
+        folder, "audit.html", about, level=level, headline=headline, rest=rest, findings=sorted_findings(findings),
+        tables=[table for table in tables if table is not None and table.rows],
+    )  # fmt: skip
 
 
 def verdict(findings: Sequence[Finding]) -> tuple[str, str, str]:

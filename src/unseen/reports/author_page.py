@@ -8,12 +8,12 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.reports.curves import CurvePoint, Series, curve_chart
-from unseen.reports.formats import FORMATS, Cell, Table
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.formats import Cell, Table
+from unseen.reports.kinds import kind_of
+from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings, worst_level
 from unseen.reports.wording import bounds, called, number, percent, points, scored
-from unseen.store import read_findings, read_json, read_measurements, write_text
-from unseen.store.files import holds
+from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Finding, Measurement
 
 TOPS = ("1", "2", "5", "10")
@@ -29,7 +29,7 @@ MOST_CURVES = 7
 
 def is_author_audit(folder: str | Path) -> bool:
     """Whether a run folder holds an author audit."""
-    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "authors"
+    return kind_of(folder) == "authors"
 
 
 def write_author_page(folder: str | Path) -> Path:
@@ -40,22 +40,8 @@ def write_author_page(folder: str | Path) -> Path:
     about = read_json(folder / "run.json")
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
     section = author_section(rows, findings)
-    for name, table in section["tables"].items():
-        for suffix, write in FORMATS.items():
-            write_text(folder / "tables" / f"{name}.{suffix}", write(table))
-    page = (
-        environment()
-        .get_template("authors.html")
-        .render(
-            about=about,
-            section=section,
-            formats=list(FORMATS),
-            settings=flat(about["settings"]),
-            finished=moment(about.get("finished")),
-            versions=flat(about.get("versions")),
-        )
-    )
-    return write_text(folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+    write_tables(folder, section["tables"])
+    return write_page(folder, "authors.html", about, section=section)
 
 
 def author_section(rows: Sequence[Measurement], findings: Sequence[Finding]) -> dict[str, Any]:
@@ -91,15 +77,17 @@ def concentration_table(rows: Sequence[Measurement]) -> Table | None:
 
 
 def rule_table(rows: Sequence[Measurement]) -> Table | None:
-    """A line per metric and rule: predicting by author alone, beside the majority label."""
+    """A line per metric and rule: predicting by author alone, beside chance and the majority label."""
     lines: list[tuple[Cell, ...]] = []
     for row in rows:
         if row.metric.startswith("know_the_author."):
             metric, rule = row.metric.removeprefix("know_the_author."), str(row.tags["rule"])
             majority = _row(rows, f"majority_class.{metric}", rule=rule)
-            lines.append((RULES.get(rule, rule), called(metric), row.n, scored(row), scored(majority)))
-    heads = ("what the rule knows", "metric", "rows", "by author alone", "majority label")
-    return Table("Predicting by author alone", heads, tuple(lines)) if lines else None
+            chance = _row(rows, f"permuted_authors.{metric}", rule=rule)
+            lines.append((RULES.get(rule, rule), called(metric), row.n, *map(scored, (row, chance, majority))))
+    heads = ("what the rule knows", "metric", "rows", "by author alone", "by chance", "majority label")
+    note = "By chance: the same rule when the authors of rows are permuted."
+    return Table("Predicting by author alone", heads, tuple(lines), note) if lines else None
 
 
 def top_table(rows: Sequence[Measurement]) -> Table | None:
@@ -131,10 +119,11 @@ def unseen_table(rows: Sequence[Measurement]) -> Table | None:
         sides = [row for row in rows if row.metric == "authors_on_both_sides" and row.tags["split"] == family]
         cost = "" if lost is None else " ".join(filter(None, [points(lost.value), bounds(lost, points)]))
         than = "" if lost is None else FAMILIES[str(lost.tags["than"])]
-        both = "–".join(dict.fromkeys(f"{extreme(each.value or 0 for each in sides):.0f}" for extreme in (min, max)))
-        lines.append((said, score.n, both, scored(score), cost, than))
+        sizes, both = _range([each.n for each in sides]), _range([int(each.value or 0) for each in sides])
+        lines.append((said, sizes, both, scored(score), cost, than))
     heads = ("split", "test rows", "authors on both sides", called(metric), "fall, points", "against")
-    return Table("Random and unseen authors", heads, tuple(lines), "Intervals draw seeds and whole authors.")
+    note = "Test rows of one split, of which there is one per seed. Intervals draw seeds and whole authors."
+    return Table("Random and unseen authors", heads, tuple(lines), note)
 
 
 def estimate_table(rows: Sequence[Measurement]) -> Table | None:
@@ -161,8 +150,15 @@ def lorenz_figure(rows: Sequence[Measurement], narrow: bool = False) -> str | No
     if not curves:
         return None
     shown = [Series(name, tuple(found)) for name, found in list(curves.items())[:MOST_CURVES]]
-    equal = Series("equal", (CurvePoint(0, 0), CurvePoint(1, 1)))
-    return curve_chart([*shown, equal], "share of authors, least prolific first", "share of rows", narrow=narrow)
+    equal = Series("equal", (CurvePoint(0, 0), CurvePoint(1, 1)), dashed=True)
+    axes = "share of authors, least prolific first", "share of rows"
+    return curve_chart([*shown, equal], *axes, narrow=narrow, marked=False)
+
+
+def _range(counts: Sequence[int]) -> int | str:
+    """What all have; from the least to the most when they differ."""
+    least, most = min(counts), max(counts)
+    return least if least == most else f"{least:,}–{most:,}"
 
 
 def _class(slice: str) -> str:

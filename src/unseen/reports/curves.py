@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
@@ -36,6 +36,8 @@ class Series:
 
     name: str
     points: tuple[CurvePoint, ...]
+    dashed: bool = False
+    """Thin and grey: what the others are to be compared with."""
 
 
 def curve_chart(
@@ -46,12 +48,14 @@ def curve_chart(
     guessing: float | None = None,
     logarithmic: bool = False,
     narrow: bool = False,
+    marked: bool = True,
 ) -> str:
     """A line per series over what `x` names, with whiskers for intervals; `guessing` is a dashed rule.
 
     Points are joined in the order of `x`. Where whiskers of two series would hide each other they stand side
     by side. The narrow form has room for a telephone. The lines between points are there to lead the eye:
-    nothing was measured there.
+    nothing was measured there. Curves that are known everywhere are not `marked`: they have no marks and stand where
+    they are.
     """
     shown = [each for each in series if each.points]
     places = _places(shown, logarithmic)
@@ -62,7 +66,7 @@ def curve_chart(
         axes.set_xscale("log")
     _bare(axes, x, metric, places)
     for place, each in enumerate(shown):
-        _draw(axes, each, place, _aside(place, len(shown)))
+        _draw(axes, each, _look(each, place, marked), _aside(place, len(shown)) if marked else 0.0)
     if guessing is not None:
         axes.axhline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
     _write_scores(axes)
@@ -92,21 +96,27 @@ def _empty(width: float, plot: float, keys: float) -> tuple[Any, Any]:
     return figure, figure.add_axes((left, BELOW / height, 0.97 - left, plot / height))
 
 
-def _draw(axes: Any, series: Series, place: int, aside: float) -> None:
+def _look(series: Series, place: int, marked: bool) -> dict[str, Any]:
+    """Colour, line and mark of the series at a place."""
+    if series.dashed:
+        return {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (4, 3))}
+    colour = CLASS_COLOURS[place] if place < len(CLASS_COLOURS) else OTHER_COLOUR
+    return {"color": colour, "linewidth": 1.3, "marker": MARKERS[place % len(MARKERS)] if marked else None}
+
+
+def _draw(axes: Any, series: Series, look: Mapping[str, Any], aside: float) -> None:
     """Line, marks and whiskers, `aside` of their true places by so many points of the page."""
     from matplotlib.transforms import ScaledTranslation
 
     points = sorted(series.points, key=lambda point: point.x)
-    known = place < len(CLASS_COLOURS)
-    colour, marker = (CLASS_COLOURS[place] if known else OTHER_COLOUR), MARKERS[place % len(MARKERS)]
     moved = axes.transData + ScaledTranslation(aside / 72, 0, axes.figure.dpi_scale_trans)
-    look = {"color": colour, "transform": moved}
+    whisker = {"color": look["color"], "linewidth": 2.2, "solid_capstyle": "round", "alpha": 0.55}
     for point in points:
         if point.low is not None and point.high is not None:
-            axes.plot([point.x] * 2, [point.low, point.high], linewidth=2.2, solid_capstyle="round", alpha=0.55, **look)
+            axes.plot([point.x] * 2, [point.low, point.high], transform=moved, **whisker)
     axes.plot(
-        [point.x for point in points], [point.value for point in points], marker=marker, markersize=5.5, linewidth=1.3,
-        label=series.name, **look,
+        [point.x for point in points], [point.value for point in points], markersize=5.5, label=series.name,
+        transform=moved, **look,
     )  # fmt: skip
     # a moved line does not widen the axes by itself
     ends = [each for point in points for each in (point.value, point.low, point.high) if each is not None]

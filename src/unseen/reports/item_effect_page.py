@@ -8,11 +8,11 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.reports import wording
-from unseen.reports.formats import FORMATS, Table
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.formats import Table
+from unseen.reports.kinds import kind_of
+from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings
-from unseen.store import read_findings, read_json, read_measurements, write_text
-from unseen.store.files import holds
+from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Finding, Measurement
 
 CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random": "as many random rows left out"}
@@ -20,8 +20,7 @@ CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random":
 
 def is_item_effect(folder: str | Path) -> bool:
     """Whether a run folder holds the effect of cleaning by rules."""
-    place = Path(folder) / "run.json"
-    return holds(place, {"kind"}) and read_json(place)["kind"] == "item-effect"
+    return kind_of(folder) == "item-effect"
 
 
 def write_item_effect_page(folder: str | Path) -> Path:
@@ -37,21 +36,11 @@ def write_item_effect_page(folder: str | Path) -> Path:
         "scores": score_table(rows, about), "gains": gain_table(rows, about), "rules": rule_table(rows, about),
         "answers": answer_table(rows),
     }  # fmt: skip
-    for name, table in tables.items():
-        for suffix, write in FORMATS.items():
-            write_text(folder / "tables" / f"{name}.{suffix}", write(table))
-    page = environment().get_template("item_effect.html").render(
-        about=about,
-        tables=tables,
-        findings=sorted_findings(findings),
-        verdict=headline(findings),
-        level=effect_level(findings),
-        formats=list(FORMATS),
-        settings=flat(about["settings"]),
-        finished=moment(about.get("finished")),
-        versions=flat(about.get("versions")),
+    write_tables(folder, tables)
+    return write_page(
+        folder, "item_effect.html", about, tables=tables, findings=sorted_findings(findings),
+        verdict=headline(findings), level=effect_level(findings),
     )  # fmt: skip
-    return write_text(folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
 
 
 def headline(findings: Sequence[Finding]) -> list[str]:
@@ -90,7 +79,10 @@ def gain_table(rows: Sequence[Measurement], about: Mapping[str, Any]) -> Table:
         )
         for row in found
     ]
-    note = "Positive: the first training is better. Flagged less random is the effect of which rows were left out."
+    note = (
+        "Positive: the first training is better. Flagged less random is the effect of which rows were left out; its "
+        "interval draws texts and adds the spread between random removals, the others draw seeds and texts."
+    )
     return Table("Differences", ("metric", "trainings", "test rows", "difference", "95 %"), tuple(lines), note)
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.functional.holdout import BOTH, SUITE, TASK
+from unseen.reports.kinds import kind_of
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import capital, number, percent
 from unseen.store import read_json, read_measurements
-from unseen.store.files import holds, unharmed
+from unseen.store.files import unharmed
 from unseen.types import Measurement
 
 STRICTEST = ("class", "functionality", "pair", "template", "target")
@@ -80,17 +81,11 @@ class LearningRun:
         return [name.partition("=")[2] for name in self.about["plans"] if name.startswith(f"{scheme}=")]
 
 
-def is_learning(folder: str | Path) -> bool:
-    """Whether a run folder is one of learning from a suite."""
-    path = Path(folder) / "run.json"
-    return holds(path, {"kind"}) and read_json(path)["kind"] == "learning"
-
-
 def read_learning_run(folder: str | Path) -> LearningRun:
     """The run in a folder; what is damaged is said at once."""
     folder = Path(folder)
     about = read_json(folder / "run.json")
-    if not is_learning(folder):
+    if kind_of(folder) != "learning":
         raise InputError(f"{folder} is not a run of learning from a suite", fix="unseen suite holdout writes one")
     try:
         _ = about["settings"]["schemes"], about["settings"]["configurations"], about["plans"], about["datasets"]

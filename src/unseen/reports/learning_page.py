@@ -8,10 +8,9 @@ from typing import Any
 from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.reports.formats import Cell, Table
 from unseen.reports.learning import LearningRun, learning_verdict, p_value, read_learning_run, said_p
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.pages import write_page
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import DASH, bounds, percent, points, scored
-from unseen.store import write_text
 from unseen.types import Measurement
 
 NAMES = {TASK: "task only", SUITE: "suite only", BOTH: "task, then suite"}
@@ -23,14 +22,12 @@ def write_learning_page(run_folder: str | Path) -> tuple[Path, Verdict]:
     """Write `report.html` into the run folder; returns its path and the verdict. The same folder, the same bytes."""
     run = read_learning_run(run_folder)
     said = learning_verdict(run)
-    page = environment().get_template("learning.html").render(context(run, said))
-    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8")), said
+    return write_page(run.folder, "learning.html", run.about, **context(run, said)), said
 
 
 def context(run: LearningRun, said: Verdict) -> dict[str, Any]:
-    """Everything the template shows."""
+    """What the template shows beside what all pages have."""
     return {
-        "about": run.about,
         "verdict": said,
         "data": run.about["datasets"],
         "names": NAMES,
@@ -43,11 +40,8 @@ def context(run: LearningRun, said: Verdict) -> dict[str, Any]:
         "changes": changes(run),
         "leaks": leak_table(run),
         "repeated": run.row("leak.task_text", part="suite"),
-        "settings": flat(run.about["settings"]),
         "seconds": sum(float(each["seconds"]) for each in run.about.get("timings", [])),
         "trainings": len(run.about.get("timings", [])) - 1,
-        "finished": moment(run.about.get("finished")),
-        "versions": flat(run.about.get("versions")),
     }
 
 

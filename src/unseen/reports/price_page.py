@@ -7,21 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
-from unseen.reports.formats import FORMATS, Cell, Table
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.formats import Cell, Table
+from unseen.reports.kinds import kind_of
+from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings, worst_level
 from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored
-from unseen.store import read_findings, read_json, read_measurements, write_text
-from unseen.store.files import holds
+from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Finding, Measurement
 
 DOUBT = "; the interval holds 0"
+TRAIN_NOTE = (
+    "Trained again without the leaked training rows, and without as many random ones of the same part and label; "
+    "means over seeds and random removals. Intervals draw test rows and add the spread between random removals; those "
+    "of scores draw trainings and test rows."
+)
+FAR_NOTE = "“As far”: share of removals that are at least as far from the mean of the random ones as the leaks' is."
 TESTED = {"all": "all test rows", "leaked": "leaked test rows", "unleaked": "other test rows"}
 
 
 def is_price(folder: str | Path) -> bool:
     """Whether a run folder holds a price."""
-    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "price"
+    return kind_of(folder) == "price"
 
 
 def write_price_page(folder: str | Path) -> Path:
@@ -32,22 +38,8 @@ def write_price_page(folder: str | Path) -> Path:
     about = read_json(folder / "run.json")
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
     section = price_section(rows, findings, str(about["settings"]["metric"]))
-    for table in section["tables"]:
-        for suffix, write in FORMATS.items():
-            write_text(folder / "tables" / f"{table.title}.{suffix}", write(table))
-    page = (
-        environment()
-        .get_template("price.html")
-        .render(
-            about=about,
-            section=section,
-            formats=list(FORMATS),
-            settings=flat(about["settings"]),
-            finished=moment(about.get("finished")),
-            versions=flat(about.get("versions")),
-        )
-    )
-    return write_text(folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+    write_tables(folder, {table.title: table for table in section["tables"]})
+    return write_page(folder, "price.html", about, section=section)
 
 
 def price_section(rows: Sequence[Measurement], findings: Sequence[Finding], metric: str) -> dict[str, Any]:
@@ -92,8 +84,7 @@ def on_test(rows: Sequence[Measurement], metric: str) -> Table | None:
         shown = [
             _row(rows, metric, leak=kind, side="test", rows=each) for each in ("all", "leaked", "unleaked", "random")
         ]
-        p = price.tags.get("p")
-        cells = (*(scored(each) for each in shown), _price(price, metric), percent(float(p)) if p else DASH)
+        cells = (*(scored(each) for each in shown), _price(price, metric), _as_far(price))
         lines.append((kind, _count(rows, kind, "test"), *cells))
     heads = ("leak", "leaked rows", "all rows", "leaked", "without leaked", "without random", _unit(metric), "as far")
     note = (
@@ -114,13 +105,11 @@ def on_train(rows: Sequence[Measurement], metric: str) -> Table | None:
             if price is not None:
                 sides = [scored(_row(rows, metric, removed=removed, **tags)) for removed in ("random", "leaked")]
                 removed_rows = _count(rows, kind, "train")
-                lines.append((kind, removed_rows, called_rows, *sides, _price(price, metric)))
+                lines.append((kind, removed_rows, called_rows, *sides, _price(price, metric), _as_far(price)))
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
-    note = (
-        "Trained again without the leaked training rows, and without as many random ones of the same part and label; "
-        "means over seeds and random removals. Intervals draw seeds and test rows."
-    )
-    return Table("train-side", heads, tuple(lines), note) if lines else None
+    if all(line[-1] == DASH for line in lines):
+        return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
+    return Table("train-side", (*heads, "as far"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
 
 
 def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) -> str | None:
@@ -160,6 +149,11 @@ def _row(found_in: Sequence[Measurement], metric: str, /, **tags: str) -> Measur
 def _price(row: Measurement, metric: str) -> str:
     write = points if in_points(metric) else number
     return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+
+
+def _as_far(row: Measurement) -> str:
+    p = row.tags.get("p")
+    return DASH if p is None else percent(float(p))
 
 
 def _unit(metric: str) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from unseen.reports import tables, wording
 from unseen.reports.behaviour import behaviours
@@ -15,9 +11,9 @@ from unseen.reports.behaviour_section import section
 from unseen.reports.bias_section import bias_section
 from unseen.reports.case import Case, chance, hardest, hardest_split
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
+from unseen.reports.pages import flat, write_page
 from unseen.reports.run import BASELINE, Run, SplitCard, read_run
 from unseen.reports.verdict import verdict
-from unseen.store import write_text
 
 MOST_MAPS = 11
 """Maps of splits on the page; each takes up to a tenth of a megabyte."""
@@ -26,36 +22,16 @@ MOST_MAPS = 11
 def write_stress_page(run_folder: str | Path) -> Path:
     """Write `report.html` into the run folder and return its path. The same folder gives the same bytes."""
     run = read_run(run_folder)
-    page = environment().get_template("stress.html").render(context(run))
-    # a lone surrogate in a name has no place in a file
-    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
-
-
-def environment() -> Environment:
-    """Templates that escape everything and miss nothing silently."""
-    found = Environment(
-        loader=PackageLoader("unseen.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    found.filters |= {
-        "number": wording.number,
-        "points": wording.points,
-        "percent": wording.percent,
-        "duration": wording.duration,
-        "unbroken": wording.unbroken,
-        "thousands": lambda count: f"{count:,}" if isinstance(count, int) else str(count),
-    }
-    return found
+    return write_page(run.folder, "stress.html", run.about, **context(run))
 
 
 def context(run: Run) -> dict[str, Any]:
-    """Everything the template shows."""
+    """What the template shows beside what all pages have."""
     case = hardest(run)
     columns, properties = tables.property_table(run)
     steps, seconds = tables.costs(run)
     return {
         "run": run,
-        "about": run.about,
         "data": run.about["data"],
         "name": str(run.about["data"].get("name", "the data")),
         "verdict": verdict(run),
@@ -82,9 +58,6 @@ def context(run: Run) -> dict[str, Any]:
         "steps": steps,
         "seconds": seconds,
         "seeds": tables.seeds(run),
-        "settings": flat(run.about["settings"]),
-        "finished": moment(run.about.get("finished")),
-        "versions": flat(run.about.get("versions")),
         "host": flat(run.about.get("host"), "host"),
     }
 
@@ -149,21 +122,3 @@ def results(run: Run, case: Case | None) -> list[dict[str, Any]]:
         for family in families
     ]
     return [each for each in found if each["classes"] or each["slices"]]
-
-
-def moment(stamp: Any) -> str:
-    """A time stamp to the minute; anything else as it is."""
-    try:
-        return datetime.fromisoformat(str(stamp)).strftime("%Y-%m-%d %H:%M %Z").strip()
-    except ValueError:
-        return str(stamp or "")
-
-
-def flat(content: Any, name: str = "") -> list[tuple[str, str]]:
-    """Nested settings as names and values, one line each."""
-    if content is None:
-        return []
-    if not isinstance(content, Mapping):
-        value = ", ".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
-        return [(name, value)]
-    return [line for key, value in content.items() for line in flat(value, f"{name}.{key}" if name else str(key))]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
+from unseen.reports.kinds import kind_of
 from unseen.reports.run import LatentMap, read_map
 from unseen.store import read_findings, read_json, read_measurements
-from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
 
@@ -87,16 +87,11 @@ class StudyRun:
         )  # fmt: skip
 
 
-def is_study(folder: str | Path) -> bool:
-    """Whether a run folder holds a study."""
-    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "study"
-
-
 def read_study_run(folder: str | Path) -> StudyRun:
     """The study in a run folder; what is damaged is said at once."""
     folder = Path(folder)
     about = read_json(folder / "run.json")
-    if not is_study(folder):
+    if kind_of(folder) != "study":
         raise InputError(f"{folder} does not hold a study", fix="unseen run writes one")
     try:
         cells = tuple(Cell(**each) for each in about["cells"])

@@ -9,14 +9,12 @@ from typing import Any
 from unseen.reports import study_tables
 from unseen.reports.curves import CurvePoint, Series, curve_chart
 from unseen.reports.figures import class_map, shared_map
-from unseen.reports.formats import FORMATS
 from unseen.reports.heat_map import heat_map
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.pages import write_page, write_tables
 from unseen.reports.study import StudyRun, read_study_run
 from unseen.reports.study_tables import Matrix
 from unseen.reports.tables import sorted_findings
 from unseen.reports.wording import bounds, called, number
-from unseen.store import write_text
 
 MOST_MAPS = 6
 """Spaces that are drawn; each map takes up to a tenth of a megabyte."""
@@ -27,17 +25,13 @@ SPREAD = 20
 def write_study_page(run_folder: str | Path) -> Path:
     """Write `report.html` and the tables (CSV, Markdown, LaTeX) into the folder of a study; returns the page's path."""
     run = read_study_run(run_folder)
-    for name, table in study_tables.tables(run).items():
-        for suffix, write in FORMATS.items():
-            write_text(run.folder / "tables" / f"{name}.{suffix}", write(table))
-    page = environment().get_template("study.html").render(context(run))
-    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8"))
+    write_tables(run.folder, study_tables.tables(run))
+    return write_page(run.folder, "study.html", run.about, **context(run))
 
 
 def context(run: StudyRun) -> dict[str, Any]:
-    """Everything the template shows."""
+    """What the template shows beside what all pages have."""
     return {
-        "about": run.about,
         "metric": called(run.metric),
         "headline": study_tables.headline(run),
         "datasets": [section(run, data) for data in run.about["datasets"]],
@@ -47,9 +41,6 @@ def context(run: StudyRun) -> dict[str, Any]:
         "gates": run.about.get("gates", []),
         "costs": study_tables.costs(run),
         "files": sorted(study_tables.tables(run)),
-        "formats": list(FORMATS),
-        "finished": moment(run.about.get("finished")),
-        "versions": flat(run.about.get("versions")),
     }
 
 

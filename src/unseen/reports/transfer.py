@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
+from unseen.reports.kinds import kind_of
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import DASH, bounds, called, capital, percent, points, scored
 from unseen.store import read_findings, read_json, read_measurements
-from unseen.store.files import holds
 from unseen.types import Finding, Measurement
 
 MERGED, MAJORITY, CAPPED = "merged", "majority", " capped"
@@ -22,6 +22,7 @@ RESERVED = (MERGED, MAJORITY, OTHERS, ALL, OWN, f"{MERGED}{CAPPED}")
 WITHOUT = "without overlap"
 """The slice of test texts that stand in no training set concerned."""
 MAIN = "f1.macro"
+NO_FALL = "no clear fall"
 PLACE = ("train", "test", "than_train", "than_test")
 """Tags that tell where a number is from."""
 
@@ -89,16 +90,11 @@ class TransferRun:
         return found
 
 
-def is_transfer(folder: str | Path) -> bool:
-    """Whether a run folder holds a transfer between datasets."""
-    return holds(Path(folder) / "run.json", {"kind"}) and read_json(Path(folder) / "run.json")["kind"] == "transfer"
-
-
 def read_transfer_run(folder: str | Path) -> TransferRun:
     """The run in a folder; what is damaged is said at once."""
     folder = Path(folder)
     about = read_json(folder / "run.json")
-    if not is_transfer(folder):
+    if kind_of(folder) != "transfer":
         raise InputError(f"{folder} is not a transfer between datasets", fix="unseen transfer writes one")
     try:
         _ = about["settings"]["labels"], [each["counts"] for each in about["datasets"].values()]
@@ -110,17 +106,55 @@ def read_transfer_run(folder: str | Path) -> TransferRun:
 
 
 def transfer_verdict(run: TransferRun) -> Verdict:
-    """How much of a score is left elsewhere. `warn`: on average a fall that is more than chance; else `ok`."""
-    mean = run.fall(OTHERS, OTHERS)
+    """How much of a score is left elsewhere.
+
+    `warn`: a fall that is more than chance, on average or of one pair, or test texts that were seen; else `ok`.
+    """
+    mean, level = run.fall(OTHERS, OTHERS), "ok" if badge(run) == NO_FALL else "warn"
     if mean is None or mean.value is None:
-        return Verdict("No verdict: a label is missing in a test part, so not all scores exist.", [], "warn")
-    falls = mean.low is not None and mean.low > 0
-    size = f"{written(mean)} points on average"
-    how = f"falls by {size}" if falls else f"does not clearly fall: by {size}"
-    sentences = [*_worst(run), *_positive(run), *_below_majority(run), *_merged(run), *_capped(run), *_overlapping(run)]
-    return Verdict(
-        f"Trained elsewhere, {called(MAIN)} {how}.", [capital(each) for each in sentences], "warn" if falls else "ok"
-    )
+        return Verdict("No verdict: a label is missing in a test part, so not all scores exist.", [], level)
+    way, size = change(mean)
+    sure = _falls(mean) or (mean.high is not None and mean.high < 0)
+    how = f"{way}s by {size}" if sure else f"does not clearly {way}: by {size}"
+    sentences = [
+        *_some(run), *_worst(run), *_positive(run), *_below_majority(run), *_merged(run), *_capped(run),
+        *_overlapping(run),
+    ]  # fmt: skip
+    said = f"Trained elsewhere, {called(MAIN)} {how} points on average."
+    return Verdict(said, [capital(each) for each in sentences], level)
+
+
+def badge(run: TransferRun) -> str:
+    """The verdict in a few words."""
+    mean = run.fall(OTHERS, OTHERS)
+    if _falls(mean):
+        return "falls elsewhere"
+    if _falling(run):
+        return "some fall"
+    seen = any(each.level == "fail" and each.check.startswith("overlap") for each in run.findings)
+    return "look closer" if seen or mean is None or mean.value is None else NO_FALL
+
+
+def change(row: Measurement) -> tuple[str, str]:
+    """Whether it is a fall or a rise, and by how many points, with its interval."""
+    if row.value is None or row.value >= 0:
+        return "fall", written(row)
+    low, high = (None if each is None else -each for each in (row.high, row.low))
+    return "rise", written(replace(row, value=-row.value, low=low, high=high))
+
+
+def _falls(row: Measurement | None) -> bool:
+    return row is not None and row.low is not None and row.low > 0
+
+
+def _falling(run: TransferRun) -> list[str]:
+    return [f"{train} → {test}" for train, test in run.elsewhere if _falls(run.fall(train, test))]
+
+
+def _some(run: TransferRun) -> Iterator[str]:
+    falling = _falling(run)
+    if falling and not _falls(run.fall(OTHERS, OTHERS)):
+        yield f"{len(falling)} of {len(run.elsewhere)} fall by more than chance: {', '.join(falling)}."
 
 
 def _worst(run: TransferRun) -> Iterator[str]:
@@ -132,9 +166,10 @@ def _worst(run: TransferRun) -> Iterator[str]:
         ends["Best"] = min(rows, key=lambda cell: rows[cell].value or 0.0)
     for word, (train, test) in ends.items():
         own, other = run.row(MAIN, test, test), run.row(MAIN, train, test)
+        way, size = change(rows[train, test])
         yield (
             f"{word}: on {test}, {scored(own)} when trained on its own texts and {scored(other)} when trained on "
-            f"{train}, a fall of {written(rows[train, test])} points."
+            f"{train}, a {way} of {size} points."
         )
 
 
@@ -142,7 +177,8 @@ def _positive(run: TransferRun) -> Iterator[str]:
     label = run.about["settings"].get("positive")
     row = run.fall(OTHERS, OTHERS, f"f1[{label}]")
     if label and row is not None and row.value is not None:
-        yield f"{called(f'f1[{label}]')} falls by {written(row)} points on average."
+        way, size = change(row)
+        yield f"{called(f'f1[{label}]')} {way}s by {size} points on average."
 
 
 def _below_majority(run: TransferRun) -> Iterator[str]:
@@ -166,10 +202,11 @@ def _merged(run: TransferRun) -> Iterator[str]:
     row = run.fall(MERGED, ALL)
     if row is None or row.value is None or row.low is None or row.high is None:
         return
-    way = "worse" if row.low > 0 else "better" if row.high < 0 else "neither clearly better nor worse"
+    better = "worse" if row.low > 0 else "better" if row.high < 0 else "neither clearly better nor worse"
+    way, size = change(row)
     yield (
-        f"a model trained on all together is {way} than those trained on each dataset's own texts: "
-        f"{called(MAIN)} falls by {written(row)} points on average."
+        f"a model trained on all together is {better} than those trained on each dataset's own texts: "
+        f"{called(MAIN)} {way}s by {size} points on average."
     )
 
 
@@ -195,7 +232,8 @@ def _overlapping(run: TransferRun) -> Iterator[str]:
     yield f"test texts stand in training data for {len(shares)} of {len(cells)} pairs, {most}."
     without = run.fall(OTHERS, OTHERS, slice=WITHOUT)
     if without is not None and without.value is not None:
-        yield f"without such texts the mean fall is {written(without)} points."
+        way, size = change(without)
+        yield f"without such texts the mean {way} is {size} points."
 
 
 def score_of(run: TransferRun, metric: str, train: str, test: str) -> float | None:

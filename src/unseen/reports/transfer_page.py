@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unseen.reports.formats import FORMATS, Cell, Strong, Table
+from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings
 from unseen.reports.transfer import (
     MAIN,
@@ -18,6 +18,7 @@ from unseen.reports.transfer import (
     OTHERS,
     WITHOUT,
     TransferRun,
+    badge,
     read_transfer_run,
     score_of,
     transfer_verdict,
@@ -25,7 +26,6 @@ from unseen.reports.transfer import (
 )
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import DASH, called, capital, percent, scored
-from unseen.store import write_text
 from unseen.store.files import file_name
 from unseen.types import Measurement
 
@@ -36,11 +36,8 @@ def write_transfer_page(run_folder: str | Path) -> tuple[Path, Verdict]:
     """Write `report.html` and the tables (CSV, Markdown, LaTeX); returns the page's path and the verdict."""
     run = read_transfer_run(run_folder)
     said = transfer_verdict(run)
-    for name, table in tables(run).items():
-        for suffix, write in FORMATS.items():
-            write_text(run.folder / "tables" / f"{name}.{suffix}", write(table))
-    page = environment().get_template("transfer.html").render(context(run, said))
-    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8")), said
+    write_tables(run.folder, tables(run))
+    return write_page(run.folder, "transfer.html", run.about, **context(run, said)), said
 
 
 def tables(run: TransferRun) -> dict[str, Table]:
@@ -54,11 +51,11 @@ def tables(run: TransferRun) -> dict[str, Table]:
 
 
 def context(run: TransferRun, said: Verdict) -> dict[str, Any]:
-    """Everything the template shows."""
+    """What the template shows beside what all pages have."""
     unseen = table_of_unseen(run)
     return {
-        "about": run.about,
         "verdict": said,
+        "badge": badge(run),
         "names": run.names,
         "main": _map(run, MAIN),
         "classes": [_map(run, f"f1[{label}]") for label in run.labels],
@@ -73,12 +70,8 @@ def context(run: TransferRun, said: Verdict) -> dict[str, Any]:
         "labels": label_table(run),
         "extras": run.extras,
         "files": list(tables(run)),
-        "formats": list(FORMATS),
-        "settings": flat(run.about["settings"]),
         "seconds": sum(float(each["seconds"]) for each in run.about.get("timings", [])),
         "trainings": len(run.about.get("timings", [])),
-        "finished": moment(run.about.get("finished")),
-        "versions": flat(run.about.get("versions")),
     }
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
-from unseen.reports.formats import FORMATS, Cell, Table
-from unseen.reports.stress_page import environment, flat, moment
+from unseen.reports.formats import Cell, Table
+from unseen.reports.kinds import kind_of
+from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import amount, bounds, called, number, points, scored
-from unseen.store import read_findings, read_json, read_measurements, write_text
-from unseen.store.files import holds
+from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Finding, Measurement
 
 PROTOCOLS = {
@@ -75,16 +75,10 @@ class ValidationRun:
         return next(found, None)
 
 
-def is_validation_run(folder: str | Path) -> bool:
-    """Whether a run folder holds a validation study."""
-    path = Path(folder) / "run.json"
-    return holds(path, {"kind"}) and read_json(path)["kind"] == "validation"
-
-
 def read_validation_run(folder: str | Path) -> ValidationRun:
     """The validation study in `folder`."""
     folder = Path(folder)
-    if not is_validation_run(folder):
+    if kind_of(folder) != "validation":
         raise InputError(f"{folder} does not hold a validation study", fix='unseen run STUDY with kind = "validation"')
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
     return ValidationRun(folder, read_json(folder / "run.json"), tuple(rows), tuple(findings))
@@ -95,16 +89,14 @@ def write_validation_page(run_folder: str | Path) -> tuple[Path, Verdict]:
     run = read_validation_run(run_folder)
     tables = {"scores": score_table(run), "prices": price_table(run), "capped-tests": capped_table(run)}
     shown = {name: table for name, table in tables.items() if table.rows}
-    for name, table in shown.items():
-        for suffix, write in FORMATS.items():
-            write_text(run.folder / "tables" / f"{name}.{suffix}", write(table))
+    write_tables(run.folder, shown)
     said = validation_verdict(run)
-    page = environment().get_template("validation.html").render(
-        about=run.about, data=run.about["data"], verdict=said, tables=shown, findings=sorted_findings(run.findings),
-        formats=list(FORMATS), metric=called(run.metric), finished=moment(run.about.get("finished")),
-        seconds=sum(float(each["seconds"]) for each in run.about["timings"]), versions=flat(run.about.get("versions")),
+    page = write_page(
+        run.folder, "validation.html", run.about, data=run.about["data"], verdict=said, tables=shown,
+        findings=sorted_findings(run.findings), metric=called(run.metric),
+        seconds=sum(float(each["seconds"]) for each in run.about["timings"]),
     )  # fmt: skip
-    return write_text(run.folder / "report.html", page.encode("utf-8", "replace").decode("utf-8")), said
+    return page, said
 
 
 def validation_verdict(run: ValidationRun) -> Verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,15 +22,17 @@ from unseen.audits.authors import (
     lorenz,
 )
 from unseen.audits.price import random_removals
-from unseen.errors import InfeasibleError, InputError
+from unseen.errors import InfeasibleError, InputError, UnknownNameError
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.evaluation.runs import Run, fall, level
 from unseen.reports.author_page import write_author_page
 from unseen.seeding import generator
+from unseen.splits.caps import within_cap
 from unseen.splits.partition import versions
 from unseen.store import write_findings, write_json, write_measurements
 from unseen.store.results import Results
 from unseen.study.arms import Arm, Chosen, answers
+from unseen.study.audit import FAIL_ON
 from unseen.study.folder import RunFolder
 from unseen.study.job import package_versions
 from unseen.study.spaces import Model
@@ -69,6 +71,8 @@ class AuthorAudit:
     measurements: tuple[Measurement, ...]
     findings: tuple[Finding, ...]
     report: Path | None = None
+    passed: bool = True
+    """Whether no finding is of a level to fail on."""
 
 
 def author_audit(
@@ -78,6 +82,7 @@ def author_audit(
     how: UnseenAuthors | None = None,
     *,
     calibration: tuple[Dataset, str] | None = None,
+    fail_on: str = "never",
     out: str | Path | None = None,
     workers: int = 1,
     command: str | None = None,
@@ -85,8 +90,11 @@ def author_audit(
     """Everything about the authors that the attribute `author` names, or an estimate where there is none.
 
     `calibration` is another dataset and its author attribute: what the estimate learns style from. Without `how`
-    nothing is trained. Without `out` nothing is written.
+    nothing is trained. Without `out` nothing is written. `fail_on` is the gravest level that does not pass: fail, warn
+    (both), or never.
     """
+    if fail_on not in FAIL_ON:
+        raise UnknownNameError.of("level to fail on", fail_on, FAIL_ON)
     if author is not None and calibration is not None:
         raise InputError("a calibration has no effect where the authors are known")
     if author is None and how is not None:
@@ -94,7 +102,7 @@ def author_audit(
     _refuse_empty(data, split, author, how)
     if out is None:
         rows, findings = _audited(data, split, author, how, calibration, None, workers)
-        return AuthorAudit(tuple(rows), tuple(findings))
+        return AuthorAudit(tuple(rows), tuple(findings), None, _passed(findings, fail_on))
     folder = RunFolder(out)
     with folder.locked():
         about = _about(data, split, author, how, calibration, command)
@@ -103,7 +111,12 @@ def author_audit(
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
         write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
-        return AuthorAudit(tuple(rows), tuple(findings), write_author_page(folder.path))
+        page = write_author_page(folder.path)
+        return AuthorAudit(tuple(rows), tuple(findings), page, _passed(findings, fail_on))
+
+
+def _passed(findings: Iterable[Finding], fail_on: str) -> bool:
+    return not any(each.level in FAIL_ON[fail_on] for each in findings)
 
 
 def _refuse_empty(data: Dataset, split: Split | None, author: str | None, how: UnseenAuthors | None) -> None:
@@ -213,14 +226,8 @@ def _cuts(
 
 def over_cap(author: Rows, labels: npt.NDArray[np.integer], most: int, seed: int) -> Mask:
     """Rows beyond the `most` that each author may have of each label; which of them stay is drawn."""
-    order = generator(seed, "cap").permutation(len(author))
-    ranked = order[np.lexsort((labels[order], author[order]))]
-    pair = np.stack([author[ranked], labels[ranked]])
-    starts = np.flatnonzero(np.concatenate([[True], (pair[:, 1:] != pair[:, :-1]).any(axis=0)]))
-    place = np.arange(len(ranked)) - np.repeat(starts, np.diff([*starts, len(ranked)]))
-    found = np.zeros(len(author), bool)
-    found[ranked[place >= most]] = True
-    return found
+    cells = author * (int(labels.max(initial=0)) + 1) + labels
+    return ~within_cap(cells, most, generator(seed, "cap"))
 
 
 def _parts(data: Dataset, cut: Split) -> tuple[Rows, Rows, Rows]:

@@ -176,3 +176,13 @@ def test_items_know_their_words() -> None:
     items = Items(build(texts=["It's @ann's so-called 2nd!", "", "http://a.b c", "&amp; cafÃ©"]), np.ones(4, bool))
     assert items.words.tolist() == [4, 0, 1, 1]
     assert items.texts.to_pylist()[3] == "& café"
+
+
+def test_an_unknown_id_is_counted_once_whatever_flags_it(tmp_path: Path) -> None:
+    lines = ["id,rule,pack,trait", "1,html,a,b", "x,html,a,b", "x,empty,a,b", "y,empty,a,b"]
+    (tmp_path / "flags.csv").write_text("\n".join(lines))
+    with pytest.raises(MismatchError, match="2 flagged ids are not in tiny: x, y"):
+        read(tmp_path / "flags.csv", build())
+    (tmp_path / "flags.csv").write_text("\n".join(lines[:4]))
+    with pytest.raises(MismatchError, match="1 flagged id is not in tiny: x"):
+        read(tmp_path / "flags.csv", build())

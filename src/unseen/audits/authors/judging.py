@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
-from unseen.audits.shares import percent, points, score
+from unseen.audits.shares import percent, score
+from unseen.evaluation.intervals import wilson
 from unseen.types import Finding, Measurement
 
+TOP = 2
+ENOUGH_ROWS = 20
+"""Rows that a class needs for a verdict on who wrote them."""
+CLEARLY = 1.25
+"""How many times the share of an even spread is clearly above it."""
+GRAVITY = ("skipped", "ok", "warn", "fail")
 HALF = 0.5
 """Two authors who wrote this share of a class are the class."""
 MUCH = 0.2
@@ -16,6 +24,8 @@ RULE_WARN, RULE_FAIL = 0.05, 0.2
 """How much better than chance the rule may be, in macro F1."""
 FALL_WARN, FALL_FAIL = 0.0, 0.1
 """How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
+SCORES = {"f1": "F1", "roc_auc": "ROC AUC", "ece": "calibration error"}
+OF_LABEL = re.compile(r"(\w+)\[(.+)\]$", re.DOTALL)
 SPLIT_ADVICE = "Split by author (unseen split --with grouped), and report the score on unseen authors."
 
 
@@ -29,20 +39,49 @@ def author_findings(measurements: Iterable[Measurement]) -> list[Finding]:
 
 
 def _concentration(rows: Sequence[Measurement]) -> Finding | None:
+    """The class that is worst off: one that can be judged before one that cannot."""
     tops = [row for row in rows if row.metric == "author_share.top2" and row.slice != "all" and row.value is not None]
-    if not tops:
+    judged = [(_spread(row, int(_value(rows, "authors.count", row.slice) or 0)), row) for row in tops]
+    if not judged:
         return None
-    worst = max(tops, key=lambda row: row.value or 0.0)
-    assert worst.value is not None
-    label = worst.slice.removeprefix("label=")
-    level = "fail" if worst.value >= HALF else "warn" if worst.value >= MUCH else "ok"
-    authors, ten = _value(rows, "authors.count", worst.slice), _value(rows, "author_share.top10", worst.slice)
-    message = (
-        f"Two authors wrote {percent(worst.value)} of the {worst.n:,} rows of {label!r} whose author is known; "
-        f"its top ten wrote {percent(ten)}, of {int(authors or 0):,} authors in all."
-    )
+    level, worst = max(judged, key=lambda each: (GRAVITY.index(each[0]), each[1].value or 0.0, each[1].n))
+    caution = f"; fewer than {ENOUGH_ROWS} rows are too few rows to judge" if level == "skipped" else ""
     few = f"Cap the rows per author and class, or collect more authors. {SPLIT_ADVICE}"
-    return Finding("author_concentration", level, message, round(worst.value * worst.n), advice=_unless_ok(level, few))
+    advice = few if level in ("warn", "fail") else ""
+    count = round((worst.value or 0.0) * worst.n)
+    return Finding("author_concentration", level, f"{_written(rows, worst)}{caution}.", count, advice=advice)
+
+
+def _spread(top: Measurement, authors: int) -> str:
+    """The level of a class by what its two top authors wrote; skipped where its rows are too few to tell.
+
+    Few authors have large shares each however even they are: two of four wrote half of a class. Their share counts
+    only where the whole of its interval is clearly above an even spread.
+    """
+    if top.n < ENOUGH_ROWS:
+        return "skipped"
+    if authors <= TOP:
+        return "fail"
+    share = top.value or 0.0
+    low, _ = wilson(round(share * top.n), top.n)
+    if low <= CLEARLY * TOP / authors:
+        return "ok"
+    return "fail" if share >= HALF else "warn" if share >= MUCH else "ok"
+
+
+def _written(rows: Sequence[Measurement], top: Measurement) -> str:
+    """Who wrote how much of a class, without the full stop."""
+    authors = int(_value(rows, "authors.count", top.slice) or 0)
+    what = f"of {top.slice.removeprefix('label=')!r} whose author is known"
+    if authors <= TOP:
+        who, rows_of = (
+            "One author" if authors == 1 else "Two authors",
+            "the 1 row" if top.n == 1 else f"all {top.n:,} rows",
+        )
+        return f"{who} wrote {rows_of} {what}"
+    ten = f"its top ten wrote {percent(_value(rows, 'author_share.top10', top.slice))}, of {authors:,} authors in all"
+    rest = ten if authors > 10 else f"it has {authors} authors in all"
+    return f"Two authors wrote {percent(top.value)} of the {top.n:,} rows {what}; {rest}"
 
 
 def _unknown(rows: Sequence[Measurement]) -> Finding | None:
@@ -92,8 +131,8 @@ def _disjoint(rows: Sequence[Measurement]) -> Finding | None:
     level = "fail" if row.low > FALL_FAIL else "warn" if row.low > FALL_WARN else "ok"
     sure = "" if level != "ok" else "; chance alone may do that" if (row.value or 0) > 0 else "; no fall is seen"
     message = (
-        f"On authors that training has not seen, {row.metric.removeprefix('fall.')} is {points(row)} lower than on a "
-        f"random test part of the same size and class mix{sure}."
+        f"On authors that training has not seen, {_called(row.metric)} is {_moved(row)} than on a random test part of "
+        f"the same size and class mix{sure}."
     )
     return Finding("unseen_authors", level, message, row.n, advice=_unless_ok(level, SPLIT_ADVICE))
 
@@ -105,12 +144,13 @@ def _cap(rows: Sequence[Measurement]) -> Finding | None:
         return None
     falls = [row for row in rows if row.metric.startswith("fall.") and row.tags.get("split") == "capped"]
     if not falls or falls[0].value is None:
-        return Finding("author_cap", "ok", f"No author has more than {cap} rows of a class in training.")
+        several = "" if int(cap) == 1 else "s"
+        return Finding("author_cap", "ok", f"No author has more than {cap} row{several} of a class in training.")
     row, gain = falls[0], -falls[0].value
-    bounds = "" if row.low is None or row.high is None else f" [{-100 * row.high:.1f}, {-100 * row.low:.1f}]"
+    bounds = "" if row.low is None or row.high is None else f" [{_hundredths(-row.high)}, {_hundredths(-row.low)}]"
     message = (
-        f"At most {cap} rows per author and class in training change {row.metric.removeprefix('fall.')} on unseen "
-        f"authors by {100 * gain:.1f} points{bounds}, against dropping as many random rows of the same labels."
+        f"At most {cap} rows per author and class in training change {_called(row.metric)} on unseen authors by "
+        f"{_hundredths(gain)} points{bounds}, against dropping as many random rows of the same labels."
     )
     return Finding("author_cap", "ok", message, row.n)
 
@@ -139,6 +179,38 @@ def _estimate(rows: Sequence[Measurement]) -> Finding | None:
     )
     advice = "Find out who wrote the texts, or split by something that stands for authors." if sure else ""
     return Finding("estimated_authors", "warn" if sure else "ok", message, round(row.value * row.n), advice=advice)
+
+
+def _called(metric: str) -> str:
+    """What the metric of a fall is called in a sentence, e.g. macro F1."""
+    of_label = OF_LABEL.match(metric.removeprefix("fall."))
+    score, _, scheme = metric.removeprefix("fall.").partition(".")
+    if of_label:
+        return f"{SCORES.get(of_label[1], of_label[1])} of {of_label[2]!r}"
+    return f"{scheme.replace('.', ' ')} {SCORES.get(score, score.replace('_', ' '))}".strip()
+
+
+def _moved(fall: Measurement) -> str:
+    """A fall in points, as lower or as higher, with its interval; bounds of both kinds are told apart."""
+    value = fall.value or 0.0
+    way = _way(value)
+    if fall.low is None or fall.high is None:
+        return f"{_hundredths(abs(value))} points {way}"
+    ends = sorted((fall.low, fall.high), reverse=way == "higher")
+    sizes = [_hundredths(abs(end)) for end in ends]
+    if _way(ends[0]) == _way(ends[1]):
+        return f"{_hundredths(abs(value))} points {way} [{', '.join(sizes)}]"
+    said = " to ".join(f"{size} {_way(end)}" for size, end in zip(sizes, ends, strict=True))
+    return f"{_hundredths(abs(value))} points {way} [{said}]"
+
+
+def _way(fall: float) -> str:
+    return "higher" if float(_hundredths(fall)) < 0 else "lower"
+
+
+def _hundredths(difference: float) -> str:
+    """A difference of scores in points, never minus nought."""
+    return f"{round(100 * difference, 1) + 0.0:.1f}"
 
 
 def _unless_ok(level: str, advice: str) -> str:

@@ -46,8 +46,8 @@ WORDS = {
     ),
     "semantic": Wording(
         "semantic_neighbours",
-        "have a training text whose vector is nearly theirs (cosine at least {semantic})",
-        "have nearly the vector of another row (cosine at least {semantic})",
+        "have a training text whose vector is nearly theirs (cosine about the centre at least {semantic})",
+        "have nearly the vector of another row (cosine about the centre at least {semantic})",
     ),
 }
 

@@ -61,8 +61,9 @@ def read_flags(path: str | Path, data: Dataset) -> Flags:
     rows = pc.index_in(pa.array([line[0] for line in lines], data.ids.type), value_set=data.ids)
     strange = sorted({line[1] for line in lines} - place.keys())
     if rows.null_count or strange:
-        unknown = [line[0] for line, row in zip(lines, rows.to_pylist(), strict=True) if row is None]
-        what = f"{len(unknown)} flagged ids are not in {data.name}: {some(unknown)}" if unknown else ""
+        unknown = list(dict.fromkeys(line[0] for line, row in zip(lines, rows.to_pylist(), strict=True) if row is None))
+        ids = "1 flagged id is" if len(unknown) == 1 else f"{len(unknown):,} flagged ids are"
+        what = f"{ids} not in {data.name}: {some(unknown)}" if unknown else ""
         more = f"{twin.name} does not know the rules {some(strange)}" if strange else ""
         raise MismatchError(f"{path} does not fit", problems=[each for each in (what, more) if each])
     fired = np.zeros((len(data), len(rules)), bool)

@@ -12,7 +12,7 @@ from typing import Any
 from unseen import api
 from unseen.data.catalogue import cards
 from unseen.data.tables import column_names
-from unseen.errors import InputError, UnseenError, nearest_name
+from unseen.errors import InputError, UnseenError, hint
 from unseen.types import Dataset
 
 LOADING = ("text", "label", "id", "attributes", "drop", "delimiter", "encoding", "file", "data_dir")
@@ -99,12 +99,6 @@ def noted(place: str, problems: list[str]) -> Iterator[None]:
         yield
     except UnseenError as cause:
         problems.append(f"{place} " + "; ".join([cause.message, *cause.problems]))
-
-
-def hint(name: str, known: Sequence[str]) -> str:
-    """The end of a sentence about a name that nobody knows: the nearest one that is known."""
-    near = nearest_name(name, known)
-    return f"; did you mean {near!r}?" if near else ""
 
 
 def _labels(content: Mapping[str, Any], problems: list[str]) -> tuple[str, ...]:

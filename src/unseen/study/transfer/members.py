@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen import api
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, UnknownNameError, hint
 from unseen.reports.transfer import RESERVED
 from unseen.splits.attribute import described
 from unseen.study.aside import by_id
-from unseen.study.transfer.entries import Entry, hint, noted
+from unseen.study.transfer.entries import Entry, noted
 from unseen.types import PARTS, Dataset, Split, some
 
 DEV = 0.1

@@ -83,9 +83,7 @@ def _overlap(corpus: Corpus, subject: Subject, known: TrainingSet, test: str) ->
     rows = corpus.rows(test, "test")
     cell = subject.of(_as_split(corpus, known, rows))
     exact, normalised, near = (cell.mask(_leaking(cell, kind))[rows] for kind in KINDS)
-    normalised = normalised | exact  # a text without a normal form is like its copies all the same
-    near = near | normalised
-    conflicting = cell.mask(np.concatenate([contradicted(cell, "exact"), contradicted(cell, "near")]))[rows]
+    conflicting = cell.mask(contradicted(cell, "near"))[rows]
     ids = corpus.data.ids.take(rows[near][:SHOWN]).to_pylist()
     return Overlap(known.name, test, exact, normalised, near, conflicting, tuple(ids))
 

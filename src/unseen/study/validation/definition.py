@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from unseen.audits.pipelines import EXAMPLES
 from unseen.errors import InputError
+from unseen.registry import VERSION
 from unseen.study.definition import Gate
 from unseen.study.spaces import Model
+from unseen.types import PARTS, Certificate, Dataset, Split
 
+Rows = npt.NDArray[np.intp]
 PUBLISHED, RANDOM, AUTHORS = "published", "random", "authors"
 ENRICHED, FOREIGN, FOREIGN_ENRICHED = "enriched", "foreign", "foreign-enriched"
 LEAK, TOTAL = "leak", "total"
@@ -49,7 +56,7 @@ class Pipeline:
 
     name: str
     leaking: str
-    """`package.module:function`."""
+    """`package.module:function`, or the name of a built-in example with its version."""
     corrected: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Given to both."""
@@ -89,7 +96,7 @@ class Validation:
     @property
     def protocols(self) -> list[str]:
         """Ways of dividing rows that this study knows, in the order they are told."""
-        found = [PUBLISHED, RANDOM, AUTHORS, *map(capped_name, self.caps)]
+        found = [*([PUBLISHED] if self.pipelines else []), RANDOM, AUTHORS, *map(capped_name, self.caps)]
         found += map(thinned_name, self.caps) if self.models else []
         found += [ENRICHED] if self.enrich else []
         found += [FOREIGN] if self.foreign else []
@@ -107,9 +114,14 @@ class Validation:
 
     @property
     def prices(self) -> list[str]:
-        """Names of what is priced; most are those of the harder protocol."""
+        """Names of what is priced; most are those of the harder protocol. Only pipelines have a leaking form."""
         priced = [*map(capped_name, self.caps), ENRICHED, FOREIGN, FOREIGN_ENRICHED]
-        return [LEAK, AUTHORS, TOTAL, *(name for name in priced if name in self.protocols)]
+        leaking = [LEAK, AUTHORS, TOTAL] if self.pipelines else [AUTHORS]
+        return [*leaking, *(name for name in priced if name in self.protocols)]
+
+    def prices_of(self, learner: str) -> list[str]:
+        """What is priced of a learner."""
+        return [name for name in self.prices if learner in self.pipelines or name not in (LEAK, TOTAL)]
 
 
 def takes_folds(place: str) -> bool:
@@ -118,7 +130,13 @@ def takes_folds(place: str) -> bool:
 
 
 def function(place: str) -> Callable[..., Any]:
-    """The function at `package.module:function`."""
+    """The function at `package.module:function`, or the built-in example of this name.
+
+    An example that is given one split is asked about each fold in turn, so that it takes folds like the others.
+    """
+    if VERSION.sub("", place) in list(EXAMPLES):
+        found = EXAMPLES.get(place)
+        return _asked_by_fold(found) if "split" in inspect.signature(found).parameters else found  # type: ignore[no-any-return]
     module, colon, name = place.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
@@ -127,3 +145,22 @@ def function(place: str) -> Callable[..., Any]:
     if not colon or not callable(found):
         raise InputError(f"{place!r} is no function", expected="package.module:function")
     return found  # type: ignore[no-any-return]
+
+
+def _asked_by_fold(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A pipeline `(data, split, seed, …)` that answers about every row, as one that is given folds."""
+
+    def asked(data: Dataset, folds: Sequence[tuple[Rows, Rows]], seed: int, **settings: Any) -> list[Any]:
+        return [(test, run(data, _as_split(data, train, test), seed, **settings)[test]) for train, test in folds]
+
+    signature = inspect.signature(run)
+    named = [each.replace(name="folds") if each.name == "split" else each for each in signature.parameters.values()]
+    asked.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return asked
+
+
+def _as_split(data: Dataset, train: Rows, test: Rows) -> Split:
+    parts = np.full(len(data), PARTS.index("unused"), np.int8)
+    parts[train], parts[test] = PARTS.index("train"), PARTS.index("test")
+    clusters = np.full(len(data), -1, np.int32)
+    return Split("fold", data.ids, parts, clusters, Certificate({}, {}), data.fingerprint)

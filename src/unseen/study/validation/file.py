@@ -10,8 +10,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from unseen.audits.pipelines import EXAMPLES
 from unseen.data.catalogue import cards
-from unseen.errors import InputError, UnseenError, nearest_name
+from unseen.errors import InputError, UnseenError, hint
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.study.definition import Gate
 from unseen.study.spaces import Model
@@ -64,20 +65,19 @@ class _Reader:
         author = str(self._table("data").get("author", ""))
         if not author:
             self.problems.append("[data] author is missing: the attribute that says who wrote a text")
-        pipelines = {name: each for name, table in self._named("pipeline") if (each := self._pipeline(name, table))}
-        models = {name: model for name, table in self._named("model") if (model := self._model(name, table))}
+        pipelines = {name: self._pipeline(name, table) for name, table in self._named("pipeline")}
+        models = {name: self._model(name, table) for name, table in self._named("model")}
         if not self._table("pipeline") and not self._table("model"):
             self.problems.append("[pipeline.NAME] or [model.NAME] is missing: define at least one")
         for name in pipelines.keys() & models.keys():
             self.problems.append(f"{name!r} is both a pipeline and a model")
         rules = self._rules(seed)
-        if self.problems or data is None:
-            return None
         study = Validation(
-            self.path, str(self.content.get("title", self.path.stem)), seed, data, author, enrich, foreign, pipelines,
-            models, **rules,
+            self.path, str(self.content.get("title", self.path.stem)), seed, data or Texts(""), author, enrich, foreign,
+            pipelines, models, **rules,
         )  # fmt: skip
-        return replace(study, gates=self._gates(study))
+        gates = self._gates(study)
+        return None if self.problems else replace(study, gates=gates)
 
     def _rules(self, seed: int) -> dict[str, Any]:
         table = self._table("validate")
@@ -88,7 +88,7 @@ class _Reader:
         caps = _listed(table.get("cap", 250))
         if not all(_is_whole(each) and each > 0 for each in caps) or len(set(caps)) < len(caps):
             self.problems.append("[validate] cap must be a number of texts, or several, each once")
-            caps = []
+            caps = [each for each in caps if _is_whole(each) and each > 0]
         metric = table.get("metric", "f1.macro")
         with self._noted("[validate] metric"):
             metric_of(metric)
@@ -103,52 +103,60 @@ class _Reader:
             return None
         if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
             self.problems.append(f"[{name}] needs a source: a file or a known dataset")
-            return None
+            return Texts("")
         self._known(f"[{name}]", table, ["source", "only", *SIZES, *(["author"] if name == "data" else []), *LOADING])
         source = table["source"]
         beside = self.path.parent / source
         if beside.is_file():
             source = str(beside)
         elif source != "sample" and source not in cards() and not Path(source).is_file():
-            hint = _near(source, ["sample", *cards()])
-            self.problems.append(f"[{name}] source: {source!r} is no file and no known dataset{hint}")
+            near = hint(source, ["sample", *cards()])
+            self.problems.append(f"[{name}] source: {source!r} is no file and no known dataset{near}")
         sizes = {key: self._whole(f"[{name}] {key}", table[key], SIZES[key]) for key in SIZES if key in table}
         only = tuple(map(str, _listed(table.get("only", []))))
         return Texts(source, {key: table[key] for key in LOADING if key in table}, only=only, **sizes)
 
-    def _pipeline(self, name: str, table: Mapping[str, Any]) -> Pipeline | None:
+    def _pipeline(self, name: str, table: Mapping[str, Any]) -> Pipeline:
         places = {key: table.get(key) for key in ("leaking", "corrected")}
-        if not all(isinstance(each, str) for each in places.values()):
-            self.problems.append(f"[pipeline.{name}] needs leaking and corrected: package.module:function")
-            return None
         settings = {key: value for key, value in table.items() if key not in (*places, "test")}
-        made = Pipeline(name, str(places["leaking"]), str(places["corrected"]), settings, table.get("test"))
-        with self._noted(f"[pipeline.{name}]"):
-            _check_functions(made)
+        if not all(isinstance(each, str) for each in places.values()):
+            forms = f"package.module:function, or one of {', '.join(EXAMPLES)}"
+            self.problems.append(f"[pipeline.{name}] needs leaking and corrected: {forms}")
+            return Pipeline(name, "", "", settings)
+        before = len(self.problems)
+        leaking, corrected = (self._place(f"[pipeline.{name}] {key}:", str(each)) for key, each in places.items())
+        made = Pipeline(name, leaking, corrected, settings, table.get("test"))
+        if len(self.problems) == before:
+            with self._noted(f"[pipeline.{name}]"):
+                _check_functions(made)
         return made
 
-    def _model(self, name: str, table: Mapping[str, Any]) -> Model | None:
+    def _place(self, what: str, given: str) -> str:
+        """A place as it is, the name of an example with its version: another version is another pipeline."""
+        with self._noted(what):
+            return EXAMPLES.full_name(given)
+        return given
+
+    def _model(self, name: str, table: Mapping[str, Any]) -> Model:
         made = Model(str(table.get("use", name)), {key: value for key, value in table.items() if key != "use"}, name)
         with self._noted(f"[model.{name}]"):
             made.recipe()
-            return made
-        return None
+        return made
 
     def _gates(self, study: Validation) -> tuple[Gate, ...]:
-        known = {"score": study.protocols, "fall": study.prices}
         found = []
         for table in _listed(self.content.get("gate", [])):
             if not isinstance(table, Mapping):
                 self.problems.append(f"[[gate]] must be a table, not {table!r}")
                 continue
             self._known("[[gate]]", table, ["what", "at_most", "at_least", "metric", "split", "model"])
-            if table.get("what") not in known or not {"at_most", "at_least"} & table.keys():
+            if table.get("what") not in ("score", "fall") or not {"at_most", "at_least"} & table.keys():
                 self.problems.append("[[gate]] needs what (fall or score) and at_most or at_least")
                 continue
             for key in table.keys() & {"at_most", "at_least"}:
                 if not _is_number(table[key]):
                     self.problems.append(f"[[gate]] {key} must be a number, not {table[key]!r}")
-            for key, names in (("split", known[table["what"]]), ("model", [*study.pipelines, *study.models])):
+            for key, names in _choices(table, study).items():
                 if table.get(key) and table[key] not in names:
                     self.problems.append(f"[[gate]] {key}: {table[key]!r} is not one of {', '.join(names)}")
             keys = {each.name for each in fields(Gate)}
@@ -177,7 +185,7 @@ class _Reader:
         return least
 
     def _known(self, place: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
-        self.problems += [f"{place}: {key!r} is not known here{_near(key, keys)}" for key in table if key not in keys]
+        self.problems += [f"{place}: {key!r} is not known here{hint(key, keys)}" for key in table if key not in keys]
 
     @contextmanager
     def _noted(self, place: str) -> Iterator[None]:
@@ -206,17 +214,21 @@ def _check_functions(pipeline: Pipeline) -> None:
             raise InputError(f"{place} does not take {', '.join(lacking)}")
 
 
+def _choices(gate: Mapping[str, Any], study: Validation) -> dict[str, list[str]]:
+    """What a gate may name: learners, and what the learner that it names can have, or any."""
+    learners, falls = [*study.pipelines, *study.models], gate["what"] == "fall"
+    if gate.get("model") in learners:
+        of = study.prices_of if falls else study.protocols_of
+        return {"split": of(gate["model"]), "model": learners}
+    return {"split": study.prices if falls else study.protocols, "model": learners}
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    near = nearest_name(str(name), known)
-    return f"; did you mean {near!r}?" if near else ""
 
 
 def _listed(value: Any) -> list[Any]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from unseen.errors import InfeasibleError
 from unseen.seeding import generator
+from unseen.splits.caps import within_cap
 from unseen.splits.hard_kfold import fold_quotas
 from unseen.splits.problem import Problem, pose
 from unseen.types import Dataset
@@ -69,10 +70,7 @@ def divided(rows: Rows, labels: npt.NDArray[np.integer], units: Rows | None, see
 
 def capped(rows: Rows, cells: Rows, most: int, seed: int) -> Rows:
     """Of `rows`, at most so many of each cell (an author's texts of one class), drawn at random; in their order."""
-    drawn = generator(seed, "cap").permutation(rows)
-    drawn = drawn[np.argsort(cells[drawn], kind="stable")]
-    starts = np.searchsorted(cells[drawn], cells[drawn], side="left")
-    return np.sort(drawn[np.arange(len(drawn)) - starts < most])
+    return rows[within_cap(cells[rows], most, generator(seed, "cap"))]
 
 
 def author_codes(data: Dataset, attribute: str) -> Rows:
