@@ -30,8 +30,9 @@ def main() -> None:
     """Measure everything, each in a fresh process, and write the page."""
     sizes = [_in_process("texts", size) for size in SIZES]
     vectors = [_in_process("vectors", size) for size in SIZES]
+    audit = _in_process("audit", SIZES[-1])
     peers = [_in_process(name, PEER_SIZE) for name in ("ours", "rensa", "datasketch", "exact") if _is_here(name)]
-    page = "\n".join([_heading(), _curve(sizes, vectors), _beside(peers)])
+    page = "\n".join([_heading(), _curve(sizes, vectors), _whole(audit), _beside(peers)])
     (ROOT / "docs" / "results" / "duplicates.md").write_text(page, encoding="utf-8")
     print(page)
 
@@ -73,6 +74,13 @@ def _curve(texts: list[dict[str, Any]], vectors: list[dict[str, Any]]) -> str:
         + table(["rows", "texts: time, relative", "memory", "pairs", "vectors: time, relative", "memory", "pairs",
                  "planted pairs found"], rows)
     )  # fmt: skip
+
+
+def _whole(audit: dict[str, Any]) -> str:
+    return (
+        f"All checks of `unseen.audit` but that of vectors, of {audit['rows']:,} such texts with authors, times and a "
+        f"split: {audit['seconds'] / 60:.1f} minutes, {audit['gigabytes']:.2f} GB.\n"
+    )
 
 
 def _beside(found: list[dict[str, Any]]) -> str:
@@ -139,6 +147,22 @@ def measure_vectors(n: int) -> dict[str, Any]:
     planted = list(zip(sources[alike].tolist(), copies[alike].tolist(), strict=True))
     recall = sum(pair in found for pair in planted) / len(planted)
     return {"rows": n, "seconds": taken, "pairs": len(pairs), "gigabytes": _peak(), "recall": recall}
+
+
+def measure_audit(n: int) -> dict[str, Any]:
+    """Time and memory of all checks of texts with authors, times and a split."""
+    import unseen
+
+    draw = np.random.default_rng(1)
+    columns = {
+        "id": [str(row) for row in range(n)], "text": made(n), "label": np.where(draw.random(n) < 0.3, "yes", "no"),
+        "user": draw.zipf(1.3, n).clip(0, 200_000).astype(str), "day": draw.integers(0, 1000, n),
+        "part": np.where(draw.random(n) < 0.1, "test", "train"),
+    }  # fmt: skip
+    data = unseen.load(pa.table(columns), id="id", attributes=["user", "day", "part"])
+    split = unseen.split(data, "predefined", by="part")
+    taken, _ = seconds(lambda: unseen.audit(data, split, author="user", time="day"))
+    return {"rows": n, "seconds": taken, "gigabytes": _peak()}
 
 
 def _peak() -> float:
@@ -211,7 +235,7 @@ def _datasketch(forms: list[str]) -> set[tuple[int, int]]:
 if __name__ == "__main__":
     if len(sys.argv) == 3:
         kind, rows = sys.argv[1], int(sys.argv[2])
-        measures = {"texts": measure_texts, "vectors": measure_vectors}
+        measures = {"texts": measure_texts, "vectors": measure_vectors, "audit": measure_audit}
         print(json.dumps(measures[kind](rows) if kind in measures else measure_beside(kind, rows)))
     else:
         main()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, Time, split_of
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -69,7 +67,7 @@ def audit(
             None if placed is None else api.vectors_of(data, placed, seed), near,
             SEMANTIC if semantic is None else semantic, seed,
         )  # fmt: skip
-        command = shlex.join(["unseen", *sys.argv[1:]])
+        command = command_line()
         done = audit_data(subject, checks=check, fail_on=fail_on, out=out, texts=texts, command=command)
     tell(done, as_json)
     if not done.passed:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import shlex
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.columns import split_of
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -63,7 +61,7 @@ def audit_pipeline(
     from unseen.audits.pipelines import open_pipeline, planned_runs
     from unseen.study.audit import audit_pipeline_to
 
-    command = shlex.join(["unseen", *sys.argv[1:]])
+    command = command_line()
     with notes(quiet), progress(quiet):
         fit = open_pipeline(pipeline, trust=trust)
         given = parameters(settings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -61,7 +59,7 @@ def authors(
         cut = None if split is None else read_any_split(split, data)
         done = author_audit(
             data, cut, author, how, calibration=_calibration(calibrate, calibrate_author), fail_on=fail_on,
-            out=out, workers=workers, command=shlex.join(["unseen", *sys.argv[1:]]),
+            out=out, workers=workers, command=command_line(),
         )  # fmt: skip
     _tell(done, as_json)
     if not done.passed:

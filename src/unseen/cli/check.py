@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import declared, pairs
 from unseen.errors import InputError, UnknownNameError
@@ -86,7 +84,7 @@ def check(
         }
         found = check_models(
             asked, cases, out=out, slices=slice_by or (), gates=[Gate.parsed(each) for each in gate or ()],
-            tolerance=tolerance, texts=texts, command=shlex.join(["unseen", *sys.argv[1:]]), seed=seed,
+            tolerance=tolerance, texts=texts, command=command_line(), seed=seed,
         )  # fmt: skip
     _tell(found, as_json)
     if not found.passed:

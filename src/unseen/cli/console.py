@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,11 @@ from unseen.progress import Reporter, reporting
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
+
+
+def command_line() -> str:
+    """What was typed."""
+    return shlex.join(["unseen", *sys.argv[1:]])
 
 
 def print_json(content: Any) -> None:

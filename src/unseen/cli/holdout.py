@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
 from unseen.cli.model import Set, Trust, parameters
 from unseen.cli.source import pairs
 
@@ -80,7 +78,7 @@ def holdout(
         cases = load_suite(suite, columns=pairs(columns, "--column"), data_dir=data_dir)
         done = learn_from_suite(
             cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
-            out=out, workers=workers, command=shlex.join(["unseen", *sys.argv[1:]]),
+            out=out, workers=workers, command=command_line(),
             announce=None if quiet else lambda plan: typer.echo(described(plan), err=True), **chosen,
         )  # fmt: skip
     _tell(done, as_json)

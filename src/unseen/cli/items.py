@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -151,7 +149,7 @@ def effect(
     )  # fmt: skip
     with notes(quiet), progress(quiet):
         parts = None if split is None else read_any_split(split, data)
-        command = shlex.join(["unseen", *sys.argv[1:]])
+        command = command_line()
         done = item_effect(data, parts, wanted, out=out, workers=workers, command=command)
     if as_json:
         rows = [asdict(row) for row in done.measurements]

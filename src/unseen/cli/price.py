@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, split_of
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -82,7 +80,7 @@ def price(
         )  # fmt: skip
         said = _predictions(predictions, data)
         found = find_leaks(Subject(data, cut, columns, _vectors(vectors, data), seed=seed), kinds)
-        command = shlex.join(["unseen", *sys.argv[1:]])
+        command = command_line()
         done = priced(data, cut, found, how, predictions=said, out=out, workers=workers, command=command)
     _tell(done, metric, as_json)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
 from unseen.cli.stress import duration
 
 File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
@@ -53,7 +51,7 @@ def run(
     with notes(quiet), progress(quiet):
         done = run_of(
             study, engine=chosen, out=out or Path("out") / study.stem, store=store,
-            command=shlex.join(["unseen", *sys.argv[1:]]), announce=announce,
+            command=command_line(), announce=announce,
         )  # fmt: skip
     _tell(done, as_json)
     if not done.passed:

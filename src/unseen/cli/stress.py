@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import pairs, takes_data
 
@@ -101,7 +99,7 @@ def stress(
             plan = study.plan(data, **given)
         print_json(asdict(plan)) if as_json else typer.echo(described(plan))
         return
-    command = shlex.join(["unseen", *sys.argv[1:]])
+    command = command_line()
     with notes(quiet), progress(quiet):
         announce = None if quiet else lambda plan: typer.echo(described(plan), err=True)
         done = study.stress(data, command=command, workers=workers, announce=announce, fail_above=fail_above, **given)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.errors import InputError
 
@@ -58,7 +56,7 @@ def transfer(
         done = carry_over(
             chosen(datasets or [], labels, columns, data_dir), model=model, params=parameters(settings, trust=trust),
             seeds=seeds, seed=seed, test=test, groups=groups, merge=merge, cap=cap, cap_by=cap_by, matched=matched,
-            out=out, workers=workers, command=shlex.join(["unseen", *sys.argv[1:]]),
+            out=out, workers=workers, command=command_line(),
             announce=None if quiet else lambda plan: typer.echo(described(plan), err=True),
         )  # fmt: skip
     tell(done, as_json)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,10 @@ from unseen.audits.pipelines import PipelineAudit, audit_pipeline, prepared
 from unseen.audits.subject import Subject
 from unseen.errors import InputError, UnknownNameError
 from unseen.reports.audit_page import write_audit_page
-from unseen.splits.partition import versions
 from unseen.store import atomic, write_findings, write_json, write_measurements
 from unseen.store.files import csv_rows, harmless
+from unseen.study.about import now, used_versions
 from unseen.study.folder import RunFolder
-from unseen.study.job import package_versions
 from unseen.types import Dataset, Split
 
 FAIL_ON = {"fail": ("fail",), "warn": ("fail", "warn"), "never": ()}
@@ -59,7 +56,7 @@ def audit_data(
         write_findings(found.findings, folder / "findings.csv")
         write_measurements(found.measurements, folder / "measurements.csv")
         _write_leaks(found, subject, texts, folder / "leaks.csv")
-        write_json(folder / "run.json", _about(subject, command) | {"finished": _now()})
+        write_json(folder / "run.json", _about(subject, command) | {"finished": now()})
         return Audited(found, write_audit_page(folder.path), _passed(found, fail_on))
 
 
@@ -91,7 +88,7 @@ def audit_pipeline_to(
         found = audit_pipeline(pipeline.fit, data, split, seed=seed, **options)
         write_findings(found.findings, folder / "findings.csv")
         write_measurements(found.measurements, folder / "measurements.csv")
-        write_json(folder / "run.json", about | {"passed": found.passed, "finished": _now()})
+        write_json(folder / "run.json", about | {"passed": found.passed, "finished": now()})
         return found, write_audit_page(folder.path)
 
 
@@ -134,10 +131,6 @@ def _about(subject: Subject, command: str | None) -> dict[str, Any]:
         "columns": dict(subject.columns),
         "thresholds": {"near": subject.near, "semantic": subject.semantic},
         "seed": subject.seed,
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "finished": None,
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

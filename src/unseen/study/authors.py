@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +26,12 @@ from unseen.evaluation.runs import Run, fall, level
 from unseen.reports.author_page import write_author_page
 from unseen.seeding import generator
 from unseen.splits.caps import within_cap
-from unseen.splits.partition import versions
 from unseen.store import write_findings, write_json, write_measurements
 from unseen.store.results import Results
+from unseen.study.about import now, used_versions
 from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.audit import FAIL_ON
 from unseen.study.folder import RunFolder
-from unseen.study.job import package_versions
 from unseen.study.spaces import Model
 from unseen.types import Dataset, Finding, Measurement, Split
 
@@ -110,7 +107,7 @@ def author_audit(
         rows, findings = _audited(data, split, author, how, calibration, folder.results, workers)
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
-        write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
+        write_json(folder / "run.json", about | {"finished": now()})
         page = write_author_page(folder.path)
         return AuthorAudit(tuple(rows), tuple(findings), page, _passed(findings, fail_on))
 
@@ -256,6 +253,6 @@ def _about(
         "data": {"name": data.name, "rows": len(data), "fingerprint": data.fingerprint},
         "split": None if split is None else {"name": split.name, "sizes": split.sizes},
         "settings": {"author": author, "calibration": other, **measured},
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "finished": None,
     }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,11 +19,10 @@ from unseen.functional.gates import Gate, Judged, check_gates, judged
 from unseen.functional.outcomes import TOLERANCE, check_tolerance, outcomes
 from unseen.models import open_model
 from unseen.reports.check_page import write_check_page
-from unseen.splits.partition import versions
 from unseen.store import atomic, read_predictions, write_json, write_measurements, write_predictions
 from unseen.store.files import csv_rows, file_name, harmless
+from unseen.study.about import now, used_versions
 from unseen.study.folder import RunFolder
-from unseen.study.job import package_versions
 from unseen.types import Dataset, Measurement, Predictions, some
 
 PREDICTIONS = (".csv", ".parquet")
@@ -132,7 +129,7 @@ def check_models(
         found = tuple(judged(gates, rows))
         write_measurements(rows, folder / "measurements.csv")
         _write_failures(asked, suite, tolerance, texts, folder / "failures.csv")
-        write_json(folder / "run.json", _about(models, suite, command, found) | {"finished": _now()})
+        write_json(folder / "run.json", _about(models, suite, command, found) | {"finished": now()})
         return Checked(tuple(rows), found, write_check_page(folder.path))
 
 
@@ -184,10 +181,6 @@ def _about(models: Mapping[str, Asked], suite: Dataset, command: str | None, gat
             "name": suite.name, "cases": len(suite), "counts": suite.label_counts, "fingerprint": suite.fingerprint,
         },
         "gates": [asdict(each) for each in gates],
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "finished": None,
     }  # fmt: skip
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -7,10 +7,8 @@ clean the training part, so a gain there alone says little: look at the original
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -30,14 +28,13 @@ from unseen.evaluation.metrics import metric
 from unseen.evaluation.runs import Run, fall, level
 from unseen.reports.item_effect_page import write_item_effect_page
 from unseen.seeding import generator
-from unseen.splits.partition import versions
 from unseen.store import write_findings, write_json, write_measurements, write_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.study.about import now, used_versions
 from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.aside import by_id
 from unseen.study.folder import RunFolder
-from unseen.study.job import package_versions
 from unseen.study.spaces import Model
 from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, some
 
@@ -142,7 +139,7 @@ def item_effect(
         found = plan.carried_out(flags, folder.results, workers)
         write_measurements(found.measurements, folder / "measurements.csv")
         write_findings(found.findings, folder / "findings.csv")
-        write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
+        write_json(folder / "run.json", about | {"finished": now()})
         return replace(found, report=write_item_effect_page(folder.path))
 
 
@@ -293,6 +290,6 @@ def _about(plan: Plan, flags: Flags, command: str | None) -> dict[str, Any]:
         },
         "splits": [file_name(plan.split.name)],
         "rules": {rule.name: {"pack": rule.pack, "trait": rule.trait} for rule in flags.rules},
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "finished": None,
     }  # fmt: skip

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,10 @@ from unseen.reports.case import hardest
 from unseen.reports.run import read_run
 from unseen.reports.stress_page import write_stress_page
 from unseen.reports.verdict import Verdict, verdict
-from unseen.splits.partition import versions
 from unseen.splits.quotas import rows_asked
 from unseen.store import write_json
 from unseen.store.predictions import ALL_OTHERS
+from unseen.study.about import now, used_versions
 from unseen.study.folder import RunFolder
 from unseen.study.graph import Graph, carry_out, timings
 from unseen.study.settings import Settings, settled
@@ -96,7 +94,7 @@ def stress(
         graph.publish(folder)
         about |= {
             "timings": timings(graph.long + graph.short, folder.results),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished": now(),
         }
         write_json(folder / "run.json", about)
         write_cards(folder.path)
@@ -183,19 +181,8 @@ def _about(graph: Graph, command: str | None, fail_above: float | None) -> dict[
         "data": held | {"fingerprint": data.fingerprint},
         "model": settings.model,
         "splits": dict(settings.families),
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
         "finished": None,
     }
-
-
-def package_versions() -> dict[str, str]:
-    """Versions of the libraries that decide numbers."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {}
-    for name in ("torch", "transformers"):
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found

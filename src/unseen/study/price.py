@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,12 +18,11 @@ from unseen.evaluation.metrics import metric as metric_of
 from unseen.evaluation.runs import Run, level
 from unseen.reports.price_page import write_price_page
 from unseen.seeding import generator
-from unseen.splits.partition import versions
 from unseen.store import write_findings, write_json, write_measurements
 from unseen.store.results import Results
+from unseen.study.about import now, used_versions
 from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.folder import RunFolder
-from unseen.study.job import package_versions
 from unseen.study.leaked import Leaked, write_leaks
 from unseen.study.spaces import Model
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
@@ -109,7 +106,7 @@ def price(
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
         write_leaks(data, leaks, folder / "leaks.csv")
-        write_json(folder / "run.json", about | {"finished": datetime.now(UTC).isoformat(timespec="seconds")})
+        write_json(folder / "run.json", about | {"finished": now()})
         return Priced(tuple(rows), tuple(findings), write_price_page(folder.path))
 
 
@@ -270,7 +267,7 @@ def _about(
             "seed": how.seed, "predictions": predictions is not None,
         },
         "leaks": [each.kind for each in leaks],
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "finished": None,
     }  # fmt: skip
 

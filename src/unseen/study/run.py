@@ -19,7 +19,6 @@ from unseen.reports.study import Cell
 from unseen.reports.study_page import write_study_page
 from unseen.reports.study_tables import TELLING
 from unseen.roles import Engine
-from unseen.splits.partition import versions
 from unseen.store import (
     read_findings,
     read_measurements,
@@ -31,12 +30,12 @@ from unseen.store import (
 )
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.study.about import now, used_versions
 from unseen.study.definition import Gate
 from unseen.study.describing import MAP
 from unseen.study.file import read_study
 from unseen.study.folder import RunFolder
 from unseen.study.grid import Grid, load_sources
-from unseen.study.job import package_versions
 from unseen.study.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
 from unseen.study.work import SPLIT
 from unseen.types import Measurement, Split
@@ -136,7 +135,7 @@ def run_study(
             "costs": _costs(grid.steps, results, reused),
             "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
             "joules": _spent(spent),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished": now(),
         }
         measured = _publish(grid, folder, results)
         gates = tuple(judged(gate, measured) for gate in study.gates)
@@ -267,7 +266,7 @@ def _about(grid: Grid, results: Results, command: str | None, failures: Mapping[
         "cells": [asdict(cell) for cell in grid.cells],
         "variants": dict(study.variants),
         "failures": dict(failures),
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
     }  # fmt: skip
 

@@ -6,7 +6,6 @@ import platform
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,11 @@ from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, plans, possible_schemes
 from unseen.functional.suite import as_suite, load_suite
 from unseen.reports.learning_page import write_learning_page
-from unseen.splits.partition import versions
 from unseen.store import write_json
+from unseen.study.about import now, used_versions
 from unseen.study.aside import by_id
 from unseen.study.folder import RunFolder
 from unseen.study.graph import carry_out, timings
-from unseen.study.job import package_versions
 from unseen.study.learning.materials import CONFIGURATIONS, SHARED, Lessons, Materials, parts_of
 from unseen.study.learning.publishing import file_name, publish
 from unseen.study.learning.relabelling import refuse_unknown, refuse_unseen_labels, relabelled
@@ -120,7 +118,7 @@ def learn_from_suite(
         rows = publish(lessons, folder, wanted.seed, wanted.texts)
         about |= {
             "timings": timings(lessons.steps, folder.results),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished": now(),
         }
         write_json(folder / "run.json", about)
         report, verdict = write_learning_page(folder.path)
@@ -219,7 +217,7 @@ def _about(lessons: Lessons, wanted: Wanted, labels: Mapping[str, str], command:
             name: {"file": file_name(given, name)} | {part: len(rows) for part, rows in plan.parts.items()}
             for name, plan in given.plans.items()
         },
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
         "finished": None,

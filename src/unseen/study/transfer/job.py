@@ -5,19 +5,17 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
 from unseen.reports.transfer_page import write_transfer_page
-from unseen.splits.partition import versions
 from unseen.store import write_json
 from unseen.store.files import file_name
+from unseen.study.about import now, used_versions
 from unseen.study.arms import Arm, answers
 from unseen.study.folder import RunFolder
 from unseen.study.graph import timings
-from unseen.study.job import package_versions
 from unseen.study.spaces import Model
 from unseen.study.transfer.corpus import Corpus
 from unseen.study.transfer.entries import Datasets, Entry, read_datasets
@@ -142,7 +140,7 @@ def _done(
     publish(work.corpus, asked, rows, judged, folder)
     about |= {
         "timings": timings(steps, folder.results),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "finished": now(),
     }
     write_json(folder / "run.json", about)
     report, verdict = write_transfer_page(folder.path)
@@ -215,7 +213,7 @@ def _about(work: Work, settings: Mapping[str, Any], command: str | None) -> dict
             }
             for each in work.sets
         },
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
         "finished": None,

@@ -16,12 +16,11 @@ import pyarrow.parquet as pq
 from unseen.progress import track
 from unseen.reports.validation_page import write_validation_page
 from unseen.roles import Engine
-from unseen.splits.partition import versions
 from unseen.store import atomic, write_findings, write_json, write_measurements
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.study.about import used_versions
 from unseen.study.folder import RunFolder
-from unseen.study.job import package_versions
 from unseen.study.run import Ran, StudyPlan, judged
 from unseen.study.validation.disjointness import Sides
 from unseen.study.validation.file import KIND, read_validation
@@ -144,6 +143,6 @@ def _about(trainings: Trainings, command: str | None) -> dict[str, Any]:
         "prices": study.prices,
         "models": {name: model.described for name, model in study.models.items()},
         "pipelines": {name: asdict(each) for name, each in study.pipelines.items()},
-        "versions": versions() | package_versions() | {"python": platform.python_version()},
+        "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
     }  # fmt: skip
