@@ -9,6 +9,8 @@ import pytest
 from unseen.errors import InputError
 from unseen.study.definition import Study
 from unseen.study.file import read_study
+from unseen.study.transfer import read_datasets
+from unseen.study.validation import read_validation
 
 SMALL = """
 title = "Small"
@@ -133,7 +135,17 @@ def test_what_is_no_study(tmp_path: Path) -> None:
         read_study(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize("path", sorted(Path(__file__).parents[2].glob("studies/*.toml")), ids=lambda path: path.stem)
+READY = sorted(Path(__file__).parents[2].glob("studies/*.toml"))
+OTHER_KINDS = ("arango2019", "transfer-hate")
+
+
+@pytest.mark.parametrize("path", [each for each in READY if each.stem not in OTHER_KINDS], ids=lambda path: path.stem)
 def test_the_ready_studies_can_be_read(path: Path) -> None:
     found = read_study(path)
     assert found.experiments
+
+
+def test_the_ready_studies_of_other_kinds_can_be_read() -> None:
+    validation, transfer = (next(each for each in READY if each.stem == name) for name in OTHER_KINDS)
+    assert read_validation(validation).pipelines
+    assert set(read_datasets(transfer).entries) == {"hatexplain", "davidson", "stormfront"}
