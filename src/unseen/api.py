@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from unseen import analysis, audits, evaluation, inference
 from unseen.audits import Audit, Subject
@@ -19,6 +18,7 @@ from unseen.data.sample import sample_corpus
 from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import DEFAULT_METRICS, measure
+from unseen.evaluation.parts import by_part
 from unseen.models import open_model
 from unseen.naming import encoder_of, recipe_of, settings_of, splitter_of
 from unseen.representations.reduction import DEFAULT_DIMENSIONS
@@ -192,21 +192,11 @@ def score(
     """
     if not isinstance(predictions, Predictions):
         predictions = read_predictions(predictions, data)
-    options: dict[str, Any] = {"slices": slices, "groups": groups, "seed": seed}
-    if split is None:
-        return measure(data, predictions, np.arange(len(data)), metrics, **options)
-    split = split.of(data)
-    predicted = pc.is_in(data.ids, value_set=predictions.ids).to_numpy()
-    parts = [part for part in split.sizes if part != "unused" and predicted[split.rows(part)].any()]
-    if not parts:
-        raise InputError("no row of the split has a prediction", expected="ids of the data in the predictions")
-    return [
-        row
-        for part in parts
-        for row in measure(
-            data, predictions, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
-        )
-    ]
+
+    def measured(rows: npt.NDArray[np.intp], tags: dict[str, str]) -> list[Measurement]:
+        return measure(data, predictions, rows, metrics, slices=slices, groups=groups, seed=seed, tags=tags)
+
+    return by_part(data, split, [predictions], measured)
 
 
 def compare(
@@ -227,21 +217,13 @@ def compare(
     first, second = (
         each if isinstance(each, Predictions) else read_predictions(each, data) for each in (predictions, other)
     )
-    options: dict[str, Any] = {"slices": slices, "groups": groups, "seed": seed}
-    if split is None:
-        return evaluation.compare(data, first, second, np.arange(len(data)), metrics, **options)
-    split = split.of(data)
-    known = np.logical_and(*(pc.is_in(data.ids, value_set=each.ids).to_numpy() for each in (first, second)))
-    parts = [part for part in split.sizes if part != "unused" and known[split.rows(part)].any()]
-    if not parts:
-        raise InputError("no row of the split has both predictions", expected="ids of the data in both files")
-    return [
-        row
-        for part in parts
-        for row in evaluation.compare(
-            data, first, second, split.rows(part), metrics, tags={"split": split.name, "part": part}, **options
+
+    def compared(rows: npt.NDArray[np.intp], tags: dict[str, str]) -> list[Measurement]:
+        return evaluation.compare(
+            data, first, second, rows, metrics, slices=slices, groups=groups, seed=seed, tags=tags
         )
-    ]
+
+    return by_part(data, split, [first, second], compared)
 
 
 def audit(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, Time, split_of
+from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, Time, named_roles, split_of
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -54,16 +54,16 @@ def audit(
     from unseen.audits.subject import SEMANTIC, Subject
     from unseen.study.audit import audit_data
 
-    roles = {
-        "author": author, "conversation": conversation, "template": template, "partner": partner, "source": origin,
-        "original": original, "time": time,
-    }  # fmt: skip
+    roles = named_roles(
+        author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original,
+        time=time,
+    )  # fmt: skip
     _refuse_without_effect(vectors, encoder, semantic, texts, out)
     with notes(quiet), progress(quiet):
         found = split_of(data, split, by)
         placed = vectors or encoder
         subject = Subject(
-            data, found, {role: name for role, name in roles.items() if name is not None},
+            data, found, roles,
             None if placed is None else api.vectors_of(data, placed, seed), near,
             SEMANTIC if semantic is None else semantic, seed,
         )  # fmt: skip

@@ -33,3 +33,8 @@ def split_of(data: Any, split: str | None, by: str | None) -> Any:
     if by is not None:
         return api.split(data, "predefined", by=by, name=by)
     return None if split is None else read_any_split(split, data)
+
+
+def named_roles(**given: str | None) -> dict[str, str]:
+    """The roles that were given a column."""
+    return {role: column for role, column in given.items() if column is not None}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, split_of
+from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, named_roles, split_of
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
@@ -65,11 +65,9 @@ def price(
         raise InputError("there is no split to price", fix="name its file, or the column that names the parts: --by")
     training = {"seeds": seeds, "repeats": repeats}
     _refuse_useless(model, predictions, settings, training)
-    roles = {
-        "author": author, "conversation": conversation, "template": template, "partner": partner, "source": origin,
-        "original": original,
-    }  # fmt: skip
-    columns = {role: column for role, column in roles.items() if column is not None}
+    columns = named_roles(
+        author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original
+    )
     kinds = [name.strip() for name in leaks.split(",")] if leaks else None
     _refuse_unused(kinds, columns, vectors, units)
     with notes(quiet), progress(quiet):

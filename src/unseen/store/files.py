@@ -8,6 +8,7 @@ import json
 import os
 import re
 import secrets
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -76,6 +77,16 @@ def read_json(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{path} does not hold a JSON object", got=type(content).__name__)
     return content
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The TOML table in `path`."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as cause:
+        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
+    except ValueError as cause:
+        raise InputError(f"{path} is not TOML: {cause}") from cause
 
 
 def holds(path: Path, keys: set[str]) -> bool:

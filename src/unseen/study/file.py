@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -16,6 +15,7 @@ from unseen.errors import InputError, UnseenError, nearest_name
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.registry import check_parameters
 from unseen.splits import SPLITTERS
+from unseen.store.files import read_toml
 from unseen.study.definition import OWN_MODEL, Data, Experiment, Gate, Splits, Study
 from unseen.study.settings import BASELINE
 from unseen.study.spaces import Model, Space
@@ -31,14 +31,7 @@ PLAIN = re.compile(r"[\w.+=,() -]+")
 
 def read_study(path: str | Path) -> Study:
     """The study in a TOML file; all its mistakes in one error."""
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as cause:
-        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
-        raise InputError(f"{path} is not TOML: {cause}") from cause
-    reader = _Reader(path, content)
+    reader = _Reader(Path(path), read_toml(path))
     study = reader.study()
     if reader.problems or study is None:
         raise InputError(f"{path} cannot be run as it is", problems=reader.problems)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from unseen import api
 from unseen.data.catalogue import cards
 from unseen.data.tables import column_names
 from unseen.errors import InputError, UnseenError, hint
+from unseen.store.files import read_toml
 from unseen.types import Dataset
 
 LOADING = ("text", "label", "id", "attributes", "drop", "delimiter", "encoding", "file", "data_dir")
@@ -70,13 +70,7 @@ def read_datasets(path: str | Path) -> Datasets:
     `labels = [...]`, `positive = "…"`, and a table [data.NAME] for each, with `source`, `map`, `groups`, `split` and
     what `unseen.load` takes. Files are looked for beside the TOML file first.
     """
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as cause:
-        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
-        raise InputError(f"{path} is not TOML: {cause}") from cause
+    path, content = Path(path), read_toml(path)
     problems = [*_unknown("the file", content, ("labels", "positive", "data"))]
     labels = _labels(content, problems)
     entries: dict[str, Entry] = {}

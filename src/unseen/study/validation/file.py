@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -14,6 +13,7 @@ from unseen.audits.pipelines import EXAMPLES
 from unseen.data.catalogue import cards
 from unseen.errors import InputError, UnseenError, hint
 from unseen.evaluation.metrics import metric as metric_of
+from unseen.store.files import read_toml
 from unseen.study.definition import Gate
 from unseen.study.spaces import Model
 from unseen.study.validation.definition import Pipeline, Texts, Validation, function, takes_folds
@@ -28,21 +28,14 @@ SIZES = {"limit": 50, "per_label": 10}
 def is_validation(path: str | Path) -> bool:
     """Whether a study file is of this kind; no for what cannot be read."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8")).get("kind") == KIND
-    except (OSError, ValueError):
+        return read_toml(path).get("kind") == KIND
+    except InputError:
         return False
 
 
 def read_validation(path: str | Path) -> Validation:
     """The validation study in a TOML file; all its mistakes in one error."""
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as cause:
-        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
-        raise InputError(f"{path} is not TOML: {cause}") from cause
-    reader = _Reader(path, content)
+    reader = _Reader(Path(path), read_toml(path))
     study = reader.study()
     if reader.problems or study is None:
         raise InputError(f"{path} cannot be run as it is", problems=reader.problems)
