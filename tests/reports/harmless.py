@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from html_page import Page
 
@@ -19,3 +21,10 @@ def assert_harmless(page: Path, shown: str = RUNS) -> None:
     assert any(shown in text for text in parsed.texts)
     assert content.count("default-src 'none'") == 1
     assert parsed.open == []
+
+
+def assert_fits_and_runs_nothing(found: Mapping[str, Any]) -> None:
+    """What a browser saw of a page: nothing sticks out of a telephone's screen, and no name ran."""
+    assert found["over"] == []
+    assert found["scrolls"] <= found["width"]
+    assert found["ran"] != "it ran"

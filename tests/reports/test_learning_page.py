@@ -9,7 +9,7 @@ from typing import Any
 
 import browser
 import pytest
-from harmless import EVIL, assert_harmless
+from harmless import EVIL, assert_fits_and_runs_nothing, assert_harmless
 
 from learning_suite import LABELS, small_suite, small_task
 from unseen.errors import InputError
@@ -174,7 +174,5 @@ def test_nothing_in_a_run_becomes_markup(hostile: Path) -> None:
 @pytest.mark.skipif(not browser.CHROMIUM.exists(), reason="no browser: chromium is missing")
 def test_it_fits_a_telephone_and_runs_nothing(hostile: Path, probe: Callable[..., dict[str, Any]]) -> None:
     found = probe(hostile.read_text(encoding="utf-8"), browser.PHONE)
-    assert found["over"] == []
-    assert found["scrolls"] <= found["width"]
-    assert found["ran"] != "it ran"
+    assert_fits_and_runs_nothing(found)
     assert hostile.stat().st_size < 1_000_000
