@@ -6,13 +6,16 @@ from unseen.audits.cross_validation import cross_validated
 from unseen.audits.hardness import hard_or_broken
 from unseen.audits.label_conflict import Conflict, label_conflict
 from unseen.audits.leaks import Leak, leak
+from unseen.audits.seen import FOLDS, SeenFold, parts_of_fall, seen_fold
 from unseen.audits.subject import Subject
 from unseen.audits.trials import Trial
 
 __all__ = [
+    "FOLDS",
     "Audit",
     "Conflict",
     "Leak",
+    "SeenFold",
     "Subject",
     "Suspects",
     "Trial",
@@ -21,5 +24,7 @@ __all__ = [
     "hard_or_broken",
     "label_conflict",
     "leak",
+    "parts_of_fall",
+    "seen_fold",
     "suspect_labels",
 ]

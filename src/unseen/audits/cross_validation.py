@@ -53,14 +53,14 @@ def cross_validated(
     return Predictions(chosen.ids, probabilities, data.label_names, origin)
 
 
-def dealt(data: Dataset, folds: int, seed: int) -> npt.NDArray[np.intp]:
+def dealt(data: Dataset, folds: int, seed: int, groups: str | None = None) -> npt.NDArray[np.intp]:
     """The fold of each row: distinct texts of one label (that of their first id) dealt out in random order.
 
-    The order of rows decides nothing.
+    With `groups`, what is dealt out are the values of that attribute. The order of rows decides nothing.
     """
     by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
-    texts = data.texts.take(pa.array(by_id)).combine_chunks()
-    codes = texts.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    units = (data.texts if groups is None else data.attribute(groups)).take(pa.array(by_id)).combine_chunks()
+    codes = units.dictionary_encode("encode").indices.to_numpy(zero_copy_only=False)
     first = np.unique(codes, return_index=True)[1]  # codes are 0, 1, …: the place in `first` is the code
     labels = data.labels[by_id[first]]
     shuffled = generator(seed, "folds").permutation(len(first))

@@ -31,6 +31,8 @@ class Trial:
     """For all test rows; for the independent rows too, where there are some."""
     family: str = ""
     """Method of the split; by default its name."""
+    seen: Predictions | None = None
+    """For test rows, all or some, by models that were trained on the others: the seen control."""
 
 
 @dataclass(frozen=True, eq=False)

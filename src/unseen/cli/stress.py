@@ -19,9 +19,16 @@ def stress(
     model: Model = "minilm",
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
     budget: Annotated[
-        str, typer.Option(help="small: one training per split; thesis: the published settings.")
+        str, typer.Option(help="small: few trainings of transformers; thesis: the published settings.")
     ] = "small",
-    splits: Annotated[str, typer.Option(help="Splits, 'random' among them.")] = "random,subset-sum,closest",
+    splits: Annotated[
+        str | None,
+        typer.Option(help="Splits, 'random' among them. (default: random,subset-sum,closest,novel; of --split: random)"),
+    ] = None,
+    split_files: Annotated[
+        list[str] | None,
+        typer.Option("--split", help="A split that somebody else made, a file of ids and parts; may be repeated."),
+    ] = None,
     random_splits: Annotated[int, typer.Option(help="Random splits to compare with.")] = 3,
     representation: Annotated[
         str | None,
@@ -29,13 +36,28 @@ def stress(
             help="bottleneck-50, full, pca-50, umap-50, pretrained, … (default: bottleneck-50, or the model's own)"
         ),
     ] = None,
-    seeds: Annotated[str | None, typer.Option(help="Of the trainings, '42,55,83'. (default: the budget's)")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Of the trainings. (default: 42,55,83; of transformers with --budget small: 42)")
+    ] = None,
+    seen_folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Fifths of every hard test part to score again with the rest of it in training, 0 to 5. "
+            "(default: 5; of transformers with --budget small: 2)"
+        ),
+    ] = None,
+    space_seeds: Annotated[
+        int | None,
+        typer.Option(help="Further seeds of the latent space, to see whether its splits stay. (default: 2 or 1)"),
+    ] = None,
     settings: Set = None,
     trust: Trust = False,
-    test: Annotated[float, typer.Option(help="Share of the rows for testing.")] = 0.1,
+    test: Annotated[
+        float | None, typer.Option(help="Share of the rows for testing. (default: 0.1, or that of --split)")
+    ] = None,
     dev: Annotated[float, typer.Option(help="Share of the training rows for validation.")] = 0.1,
     independent: Annotated[
-        str, typer.Option(help="Share of the rows to set aside first, or a file like DATA.")
+        str, typer.Option(help="Share of the rows to set aside first, 0 for none, or a file like DATA.")
     ] = "0.1",
     limit: Annotated[
         int | None, typer.Option(help="Take at most so many rows, at random with the class mix of all.")
@@ -74,7 +96,10 @@ def stress(
         "out": out,
         "budget": budget,
         "params": parameters(settings, trust=trust),
-        "splits": [name.strip() for name in splits.split(",")],
+        "splits": splits and [name.strip() for name in splits.split(",")],
+        "split_files": split_files,
+        "seen_folds": seen_folds,
+        "space_seeds": space_seeds,
         "random_splits": random_splits,
         "representation": representation,
         "seeds": None if seeds is None else numbers(seeds),
@@ -131,7 +156,9 @@ def tell(done: Any, as_json: bool) -> None:
 def described(plan: Any) -> str:
     """A plan in two lines."""
     rows = f"{plan.rows['split']:,} texts to split, {plan.rows['independent']:,} set aside"
-    said = f"{rows}; {plan.trainings} trainings" + (f", {plan.done} of them done" if plan.done else "")
+    said = f"{rows}; {plan.trainings} trainings"
+    said += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
+    said += f"; {plan.done} are done" if plan.done else ""
     if plan.seconds is None:
         return f"{said}; a light recipe, seconds to a minute each"
     return (

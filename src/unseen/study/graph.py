@@ -33,14 +33,19 @@ from unseen.study.steps import (
     bias_step,
     clusters_step,
     findings_step,
+    given_split_step,
     held_out_step,
+    kept_whole,
     leaks_step,
     map_step,
     properties_step,
     reads_vectors,
     scores_step,
+    seen_steps,
+    space_cut,
     space_step,
     split_step,
+    stability_step,
     train_step,
 )
 from unseen.study.work import MODEL, PREDICTIONS, SPLIT, VECTORS
@@ -67,22 +72,38 @@ class Graph:
 
     def _cut(self, name: str, family: str) -> Step:
         settings = self.settings
+        if family in settings.given_splits:
+            return given_split_step(self.source, name, settings.dev, settings.seed)
         number = int(name.rpartition("-")[2]) if family == BASELINE else 0
-        space = settings.space if reads_vectors(family) else None
-        cut = Cut(
-            name, family, space, settings.seed + number, settings.seed, settings.test, settings.dev, settings.groups
-        )
-        return split_step(self.source, cut, settings.seed)
+        return self._made(name, family, settings.seed + number, settings.seed)
+
+    def _made(self, name: str, family: str, random_state: int, space_seed: int) -> Step:
+        settings, space = self.settings, space_cut(self.settings.space, family)
+        cut = Cut(name, family, space, random_state, settings.seed, settings.test, settings.dev, settings.groups)
+        return split_step(self.source, cut, space_seed)
+
+    @cached_property
+    def stability(self) -> list[Step]:
+        """How far the splits of a latent space stay the same when the space is made from other seeds."""
+        seeds = [self.settings.seed + number for number in range(1, self.settings.space_seeds + 1)]
+        latent = [family for family in self.settings.splits if reads_vectors(family)]
+        cuts = {
+            family: [self.cuts[family], *(self._made(f"{family} seed {seed}", family, seed, seed) for seed in seeds)]
+            for family in latent
+        }
+        return [stability_step(self.source, cuts)] if seeds and latent else []
 
     @cached_property
     def trained(self) -> list[Trained]:
         """Every training on a split."""
-        model = self.settings.space.model
-        return [
-            Trained(name, family, seed, cut, train_step(self.source, cut, model, seed, f"{name}-seed{seed}"))
-            for name, family, seed in self.settings.runs
-            if (cut := self.cuts[name])
-        ]
+        settings, found = self.settings, []
+        for name, family, seed in settings.runs:
+            cut = self.cuts[name]
+            training = train_step(self.source, cut, settings.space.model, seed, f"{name}-seed{seed}")
+            folds = 0 if family == BASELINE else settings.seen_folds
+            seen = seen_steps(training, folds, kept_whole(self.source, family, settings.groups))
+            found.append(Trained(name, family, seed, cut, training, seen))
+        return found
 
     def of_family(self, family: str) -> list[Trained]:
         """The trainings on splits of one family."""
@@ -101,7 +122,7 @@ class Graph:
         control = self.of_family(BASELINE)
         return [
             scores_step(self.source, self.of_family(family), control if family != BASELINE else [], self.asked)
-            for family in self.settings.splits
+            for family in self.settings.methods
         ]
 
     @cached_property
@@ -110,8 +131,7 @@ class Graph:
         control = self.of_family(BASELINE)
         return [
             findings_step(self.source, self.of_family(family), control, self.space, self.asked)
-            for family in self.settings.splits
-            if family != BASELINE
+            for family in self.settings.hard
         ]
 
     @cached_property
@@ -137,7 +157,7 @@ class Graph:
             bias_step(
                 self.source, self.of_family(family), settings.bias, settings.positive, settings.fewest, self.asked
             )
-            for family in settings.splits
+            for family in settings.methods
         ]
 
     @cached_property
@@ -167,15 +187,17 @@ class Graph:
     @property
     def long(self) -> list[Step]:
         """Everything that takes long: space, splits, trainings."""
-        return in_order([each.training for each in self.trained] + [self.space, *self.cuts.values()])
+        trainings = [step for each in self.trained for step in (each.training, *each.seen)]
+        others = [step for stability in self.stability for step in stability.needs.values()]
+        return in_order([*trainings, self.space, *self.cuts.values(), *others])
 
     @property
     def short(self) -> list[Step]:
         """What is measured afterwards."""
         done = {step.key for step in self.long}
         wanted = [
-            *self.scores, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.properties, self.map,
-            self.clusters,
+            *self.scores, *self.findings, *self.stability, self.leaks, *self.bias, *self.behaviour, *self.properties,
+            self.map, self.clusters,
         ]  # fmt: skip
         return [step for step in in_order(wanted) if step.key not in done]
 
@@ -202,7 +224,7 @@ class Graph:
         def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
             return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
-        steps = [*self.scores, *self.findings, self.leaks, *self.bias, *self.behaviour]
+        steps = [*self.scores, *self.findings, *self.stability, self.leaks, *self.bias, *self.behaviour]
         measured = rows(steps, MEASUREMENTS, read_measurements)
         write_measurements(measured, folder / MEASUREMENTS)
         write_measurements(rows(self.properties, PROPERTIES, read_measurements), folder / PROPERTIES)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from unseen.engines import Inline, Local
 from unseen.errors import MismatchError
@@ -51,7 +53,9 @@ class Plan:
     rows: Mapping[str, int]
     """Rows to be split, and rows set aside."""
     trainings: int
-    """All of them, the one that gives the vectors included."""
+    """All of them, those that give vectors and those of the seen control included."""
+    seen: int
+    """Trainings of the seen control."""
     done: int
     """Trainings that are done already."""
     texts: int
@@ -128,17 +132,19 @@ def plan_of(graph: Graph, folder: RunFolder) -> Plan:
     settings, data, aside = graph.settings, graph.source.data, int(graph.source.aside.sum())
     rest = len(data) - aside
     trained = rest - rows_asked(settings.test, rest, "test")
-    space, model = settings.space, settings.space.model
-    sizes = {each.training.key: round(trained * (1 - settings.dev)) for each in graph.trained}
-    if not space.encodes_untrained:
-        sizes[graph.space.key] = rest
+    model = settings.space.model
+    seen = [step.key for each in graph.trained for step in each.seen]
+    on_splits = [*(each.training.key for each in graph.trained), *seen]
+    sizes = dict.fromkeys(on_splits, round(trained * (1 - settings.dev)))
+    sizes |= {step.key: rest for step in graph.long if step.work.endswith(":learn_space")}
     open_ = {key: size for key, size in sizes.items() if not folder.results.has(key)}
     texts = sum(open_.values()) * model.epochs
     predicted = len(open_) * (len(data) - trained) + len(data)
     recipe = model.recipe()
     speed = recipe.speed(data) if open_ and hasattr(recipe, "speed") else None
     seconds = None if speed is None else (texts + predicted / FASTER) / speed
-    return Plan({"split": rest, "independent": aside}, len(sizes), len(sizes) - len(open_), texts, speed, seconds)
+    rows = {"split": rest, "independent": aside}
+    return Plan(rows, len(sizes), len(seen), len(sizes) - len(open_), texts, speed, seconds)
 
 
 def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
@@ -147,6 +153,9 @@ def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | Non
     settings = settled(model, budget, params=params, **chosen)
     settings.space.model.recipe()  # a mistake should be seen before anything is done
     loaded = load_source(source, columns, settings, settings.seed)
+    if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
+        parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]
+        settings = replace(settings, test=float((parts == "test").mean()))
     return Graph(loaded, settings, _suite(settings, loaded.data.label_names))
 
 

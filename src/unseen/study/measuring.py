@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from unseen import api, inference
-from unseen.audits import Subject, Trial, audit, cross_validated, hard_or_broken
+from unseen.analysis import shared_tests
+from unseen.audits import Subject, Trial, audit, cross_validated, hard_or_broken, parts_of_fall
 from unseen.bias import Place, bias_measurements, groups_by_attribute
 from unseen.engines import Workspace
 from unseen.evaluation import Run, fall, level, measure
@@ -20,7 +23,7 @@ from unseen.models.renamed import Renamed
 from unseen.progress import track
 from unseen.store import read_predictions, write_findings, write_measurements, write_predictions
 from unseen.study.work import MODEL, PREDICTIONS, learnt, split_of, vectors
-from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 
 MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"
 PARTS_MEASURED = ("test", "independent", "dev")
@@ -57,6 +60,9 @@ def _of_training(here: Workspace, data: Dataset, trial: Trial, names: Sequence[s
         )  # fmt: skip
         if part == "test":
             rows += _by_composition(here, data, trial, tags)
+            if trial.seen is not None:
+                found = measure(data, trial.seen, rows_of(data, trial.seen), _main(here), tags=tags, **options)
+                rows += [replace(row, metric=f"seen.{row.metric}") for row in found]
     return rows
 
 
@@ -75,7 +81,38 @@ def _over_trainings(
             tags |= {"against": control[0].family}
             against = _runs(here, data, control, part)
             rows += [fall(against, runs, name, tags=tags, seed=settings["seed"]) for name in names]
+            rows += _parts_of_fall(here, data, trials, against, runs, tags)
     return rows
+
+
+def _parts_of_fall(
+    here: Workspace, data: Dataset, trials: Sequence[Trial], control: Sequence[Run], runs: Sequence[Run],
+    tags: Mapping[str, Any],
+) -> list[Measurement]:  # fmt: skip
+    """What the fall is made of, where the seen control was carried out."""
+    asked = [(trial, trial.seen, rows_of(data, trial.seen)) for trial in trials if trial.seen is not None]
+    if len(asked) < len(trials):
+        return []
+    seen, unseen = (
+        [_run(here, data, trial, predictions, rows) for trial, predictions, rows in some]
+        for some in (asked, [(trial, trial.predictions, rows) for trial, _, rows in asked])
+    )
+    whole = None if all(len(a.gold) == len(b.gold) for a, b in zip(unseen, runs, strict=True)) else runs
+    return [
+        row
+        for name in _main(here)
+        for row in parts_of_fall(control, seen, unseen, name, whole=whole, tags=tags, seed=here.settings["seed"])
+    ]
+
+
+def _main(here: Workspace) -> list[str]:
+    """Metrics whose fall is taken apart: the main one and the usual ones, not those of single labels."""
+    return list(dict.fromkeys([here.settings["metric"], *METRICS]))
+
+
+def rows_of(data: Dataset, predictions: Predictions) -> npt.NDArray[np.intp]:
+    """The rows of `data` that predictions are about, in row order."""
+    return np.flatnonzero(pc.is_in(data.ids, value_set=pa.array(predictions.ids.to_pylist(), data.ids.type)))
 
 
 def _parts(trial: Trial) -> list[str]:
@@ -83,13 +120,16 @@ def _parts(trial: Trial) -> list[str]:
 
 
 def _runs(here: Workspace, data: Dataset, trials: Sequence[Trial], part: str) -> list[Run]:
-    return [
-        Run.of(
-            data, trial.predictions, trial.split.rows(part), split=trial.split.name, family=trial.family,
-            seed=trial.seed, groups=here.settings["groups"],
-        )
-        for trial in trials
-    ]  # fmt: skip
+    return [_run(here, data, trial, trial.predictions, trial.split.rows(part)) for trial in trials]
+
+
+def _run(
+    here: Workspace, data: Dataset, trial: Trial, predictions: Predictions, rows: npt.NDArray[np.intp]
+) -> Run:  # fmt: skip
+    return Run.of(
+        data, predictions, rows, split=trial.split.name, family=trial.family, seed=trial.seed,
+        groups=here.settings["groups"],
+    )  # fmt: skip
 
 
 def _trials(here: Workspace, kind: str) -> list[Trial]:
@@ -101,9 +141,20 @@ def _trials(here: Workspace, kind: str) -> list[Trial]:
             called["seed"],
             read_predictions(here.need(f"{kind}-{number}", PREDICTIONS), data),
             called["family"],
+            _seen(here, [f"{kind}-{number}-seen-{fold}" for fold in range(called["seen"])]),
         )
         for number, called in enumerate(here.settings[kind])
     ]
+
+
+def _seen(here: Workspace, roles: Sequence[str]) -> Predictions | None:
+    """What the trainings of a seen control say, one about each fold."""
+    if not roles:
+        return None
+    data = here.shared["source"].data
+    folds = [read_predictions(here.need(role, PREDICTIONS), data) for role in roles]
+    ids = pa.chunked_array([chunk for fold in folds for chunk in fold.ids.chunks], folds[0].ids.type)
+    return replace(folds[0], ids=ids, probabilities=np.concatenate([fold.probabilities for fold in folds]))
 
 
 def composition(split: Split) -> dict[str, npt.NDArray[np.intp]]:
@@ -203,6 +254,17 @@ def write_leaks(here: Workspace) -> None:
         findings += [replace(each, check=f"{each.check}[{name}]") for each in found.findings]
     write_measurements(rows, here.folder / MEASUREMENTS)
     write_findings(findings, here.folder / FINDINGS)
+
+
+def write_stability(here: Workspace) -> None:
+    """The share of test rows that the splits of a family have in common when their space has other seeds."""
+    data, rows = here.shared["source"].data, list[Measurement]()
+    for family, count in here.settings["families"].items():
+        splits = [split_of(here, f"{family}-{number}") for number in range(count)]
+        for row in shared_tests(data, {family: splits}):
+            name = row.metric.replace("test_overlap", "test_overlap.space_seeds")
+            rows.append(replace(row, metric=name, tags={"family": family, "part": "test", "splits": count}))
+    write_measurements(rows, here.folder / MEASUREMENTS)
 
 
 def write_properties(here: Workspace) -> None:

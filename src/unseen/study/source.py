@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from unseen.analysis import Words
 from unseen.data.catalogue import cards
 from unseen.engines.steps import key_of
 from unseen.errors import InputError, UnknownNameError
+from unseen.splits.predefined import part_names
+from unseen.store.foreign_splits import read_parts
 from unseen.study.aside import Mask, limited, set_aside
 from unseen.types import Dataset
 
@@ -35,6 +37,13 @@ class Wanted:
     """Attribute that says how far annotators agreed."""
     neutral: str | None = None
     """The label that means nothing is there, for the properties that compare class words."""
+    split_files: tuple[str, ...] = ()
+    """Splits that somebody else made."""
+
+    @property
+    def given_splits(self) -> dict[str, str]:
+        """Files of splits that somebody else made, by the name of the split."""
+        return {Path(each).stem: each for each in self.split_files}
 
     @property
     def named(self) -> list[str]:
@@ -49,6 +58,8 @@ class Source:
     name: str
     data: Dataset
     aside: Mask
+    given: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Splits that somebody else made: the part of each row, empty where the file names none."""
 
     @cached_property
     def basis(self) -> dict[str, Any]:
@@ -92,8 +103,14 @@ def load_source(source: Any, columns: Mapping[str, Any], wanted: Wanted, seed: i
     aside: float | str | Dataset = wanted.independent
     if isinstance(aside, str) and not Path(aside).exists() and isinstance(source, str) and source in cards():
         aside = api.load(source, **dict(columns) | {"file": aside})
-    data = limited(data, wanted.limit, seed)
-    return Source(name or data.name, *set_aside(data, aside, wanted.groups, seed))
+    # a file may name rows by their position, so it is read before rows are drawn and put in order
+    by_id = {
+        split: dict(zip(data.ids.to_pylist(), read_parts(path, data), strict=True))
+        for split, path in wanted.given_splits.items()
+    }
+    data, mask = set_aside(limited(data, wanted.limit, seed), aside, wanted.groups, seed)
+    given = {split: part_names([parts.get(each, "") for each in data.ids.to_pylist()]) for split, parts in by_id.items()}
+    return Source(name or data.name, data, mask, given)
 
 
 def _load(source: Any, columns: dict[str, Any], named: list[str]) -> Dataset:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from unseen.audits import FOLDS
 from unseen.engines import Step
 from unseen.engines.steps import key_of
 from unseen.errors import InputError
@@ -67,6 +68,14 @@ def check_splitter(name: str, groups: str | None) -> None:
         raise InputError(f"the splitter {name!r} gives several splits", fix="take those that give one")
 
 
+def space_cut(space: Space, splitter: str) -> Space | None:
+    """The space that a splitter cuts when `space` is the model's; None for one that reads no vectors."""
+    if not reads_vectors(splitter):
+        return None
+    untrained = getattr(SPLITTERS.get(splitter), "space", "own") == "untrained" and not space.encodes_untrained
+    return Space(space.of, "pretrained") if untrained else space
+
+
 def space_step(source: Source, space: Space, seed: int) -> Step:
     """Train the model of a space on all rows that are not set aside, and encode every row."""
     shared = {"source": source.name}
@@ -108,6 +117,21 @@ def split_step(source: Source, cut: Cut, seed: int) -> Step:
     return Step(f"split {cut.name}", f"{WORK}:split", settings, needs, {"source": source.name})
 
 
+def given_split_step(source: Source, name: str, dev: float, seed: int) -> Step:
+    """A split that somebody else made; validation rows are drawn where it names none."""
+    settings = {
+        "source": source.basis, "name": name, "parts": key_of("parts", list(source.given[name])), "dev": dev, "seed": seed
+    }  # fmt: skip
+    return Step(f"split {name}", f"{WORK}:take_given_split", settings, {}, {"source": source.name})
+
+
+def stability_step(source: Source, cuts: Mapping[str, Sequence[Step]]) -> Step:
+    """Compare the test parts that a family of splits has from several seeds of its space."""
+    settings = {"families": {family: len(steps) for family, steps in cuts.items()}}
+    needs = {f"{family}-{number}": step for family, steps in cuts.items() for number, step in enumerate(steps)}
+    return Step("stability", f"{MEASURING}:write_stability", settings, needs, {"source": source.name})
+
+
 def train_step(
     source: Source, cut: Step, model: Model, seed: int, name: str, others: Mapping[str, Source] | None = None
 ) -> Step:
@@ -122,6 +146,29 @@ def train_step(
     return Step(name, f"{WORK}:train", settings, {"split": cut}, shared, uses_gpu=model.is_transformer)
 
 
+def seen_steps(training: Step, folds: int, groups: Mapping[str, str]) -> tuple[Step, ...]:
+    """The seen control of a training: as many of its folds as asked for, a training each.
+
+    `groups` are the attribute that is kept whole in folds and its content; nothing where there is none.
+    """
+    settings = {**training.settings, "folds": FOLDS, "groups": dict(groups)}
+    return tuple(
+        replace(
+            training, name=f"{training.name} seen {fold + 1}", work=f"{WORK}:train_seen",
+            settings=settings | {"fold": fold},
+        )
+        for fold in range(folds)
+    )  # fmt: skip
+
+
+def kept_whole(source: Source, family: str, groups: str | None) -> dict[str, str]:
+    """The attribute that folds of a seen control keep whole, with its content.
+
+    None where a split holds the groups themselves out: then the control puts some texts of a group back into training.
+    """
+    return source.content([groups] if groups and VERSION.sub("", family) != "grouped" else [])
+
+
 @dataclass(frozen=True)
 class Trained:
     """A training on a split, as a study plans it."""
@@ -131,11 +178,13 @@ class Trained:
     seed: int
     cut: Step
     training: Step
+    seen: tuple[Step, ...] = ()
+    """Trainings of the seen control."""
 
     @property
     def called(self) -> dict[str, Any]:
         """What it is, in plain values."""
-        return {"split": self.split, "family": self.family, "seed": self.seed}
+        return {"split": self.split, "family": self.family, "seed": self.seed, "seen": len(self.seen)}
 
 
 @dataclass(frozen=True)
@@ -168,6 +217,7 @@ def _trials(runs: Sequence[Trained], control: Sequence[Trained]) -> tuple[dict[s
     for kind, some in (("runs", runs), ("control", control)):
         for number, run in enumerate(some):
             needs |= {f"{kind}-split-{number}": run.cut, f"{kind}-{number}": run.training}
+            needs |= {f"{kind}-{number}-seen-{fold}": step for fold, step in enumerate(run.seen)}
     return settings, needs
 
 

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unseen import api, inference
+from unseen.audits import seen_fold
 from unseen.engines import Workspace
 from unseen.naming import recipe_of
 from unseen.representations.reduction import reduce as reduced
 from unseen.splits import SPLITTERS
+from unseen.splits.partition import Request, partition
 from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
 from unseen.study.aside import joined
 from unseen.study.lexicon import Lexicon, Marking
@@ -83,18 +86,45 @@ def split(here: Workspace) -> None:
     write_split(replace(made, origin=replace(made.origin, step=name)), here.folder / SPLIT)
 
 
+def take_given_split(here: Workspace) -> None:
+    """A split that somebody else made, with validation rows drawn where it names none."""
+    source: Source = here.shared["source"]
+    settings, name = here.settings, here.settings["name"]
+    parts = source.given[name]
+    dev = 0 if "dev" in parts else round(settings["dev"] * parts.count("train"))
+    request = Request(
+        source.data, list(parts), dev=dev, independent=source.aside, seed=settings["seed"], name=name,
+        step=SPLITTERS.full_name("predefined"),
+    )  # fmt: skip
+    (made,) = partition(request, SPLITTERS.make("predefined"))
+    write_split(made, here.folder / SPLIT)
+
+
 def train(here: Workspace) -> None:
     """Train on one split, and predict every row that was not trained on."""
-    data = here.shared["source"].data
     cut = split_of(here)
-    rows = data.take(cut.rows("train"))
-    if "added" in here.shared:
-        rows = joined(rows, here.shared["added"].data)
-    lexicon = Lexicon.of(here.shared["lexicon"].data) if "lexicon" in here.shared else None
-    dev, seed = data.take(cut.rows("dev")), here.settings["seed"]
-    model = fit(here.settings["model"], rows, dev, seed, here.scratch, lexicon)
     unseen = np.concatenate([cut.rows(part) for part in ("dev", "test", "independent")])
-    write_predictions(inference.predict(model, data, np.sort(unseen)), here.folder / PREDICTIONS)
+    _train_and_ask(here, cut, cut.rows("train"), np.sort(unseen))
+
+
+def train_seen(here: Workspace) -> None:
+    """Train as on the split, but with all folds of its test part but one, and predict that one."""
+    cut, settings = split_of(here), here.settings
+    fold = seen_fold(
+        here.shared["source"].data, cut, settings["fold"], folds=settings["folds"],
+        groups=next(iter(settings["groups"]), None), seed=settings["seed"],
+    )  # fmt: skip
+    _train_and_ask(here, cut, fold.train, fold.test)
+
+
+def _train_and_ask(here: Workspace, cut: Split, rows: npt.NDArray[np.intp], asked: npt.NDArray[np.intp]) -> None:
+    data, seed = here.shared["source"].data, here.settings["seed"]
+    train = data.take(rows)
+    if "added" in here.shared:
+        train = joined(train, here.shared["added"].data)
+    lexicon = Lexicon.of(here.shared["lexicon"].data) if "lexicon" in here.shared else None
+    model = fit(here.settings["model"], train, data.take(cut.rows("dev")), seed, here.scratch, lexicon)
+    write_predictions(inference.predict(model, data, asked), here.folder / PREDICTIONS)
 
 
 def fit(
