@@ -82,7 +82,7 @@ def compare_runs(
     shown = _only(found, chosen, part, everything)
     tested = cache(lambda split, of: _tested(split, of, first, second))  # reads splits, once each
     falls = paired_falls(first.measurements, second.measurements, found.ignored)
-    names = {f"fall.{name}" for name in chosen}
+    names = {f"fall.{part_of}{name}" for name in chosen for part_of in ("", "selection.", "novelty.")}
     return Comparison(
         first.folder, second.folder, main, part,
         tuple(_difference(key, pairs, tested) for key, pairs in shown.groups.items()),

@@ -106,15 +106,22 @@ def differences_table(found: Comparison, exact: bool = False) -> Table:
 def falls_table(found: Comparison) -> Table:
     """The fall of each family in A and in B, with their intervals; the change has none of its own."""
     names = _told_apart([a for a, _ in found.falls])
-    columns = ("family", *names, "metric", "fall in A", "fall in B", "B − A")
+    columns = ("family", *names, "part", "metric", "fall in A", "fall in B", "B − A")
     rows = tuple(
         (
             *(str(a.tags.get(tag, "")) for tag in ("family", *names)),
-            a.metric.removeprefix("fall."), scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
+            *_part_of_fall(a.metric), scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
         )
         for a, b in found.falls
     )  # fmt: skip
     return Table("The fall against random splits", columns, rows, "Positive is worse.")
+
+
+def _part_of_fall(metric: str) -> tuple[str, str]:
+    """Which part of a fall a row is, and of which metric."""
+    name = metric.removeprefix("fall.")
+    part = next((each for each in ("selection", "novelty") if name.startswith(f"{each}.")), "")
+    return part or "all", name.removeprefix(f"{part}.") if part else name
 
 
 def named(row: Measurement, rows: Sequence[Measurement]) -> str:

@@ -69,8 +69,9 @@ def difficulty(run: StudyRun, data: str) -> dict[str, Any] | None:
     if not curves:
         return None
     series = [
-        Series(space, tuple(CurvePoint(point.distance, point.score) for point in curve.points))
-        for space, curve in curves.items()
+        Series(f"{space}{of}", tuple(CurvePoint(point.distance, point.score) for point in curve.points), dashed=bool(of))
+        for of, some in (("", curves), (", seen", study_tables.curves(run, data, seen=True)))
+        for space, curve in some.items()
     ]
     axis = "distance from test to training texts"
     areas = [(space, number(curve.area.value), bounds(curve.area)) for space, curve in curves.items()]

@@ -19,6 +19,8 @@ TELLING = re.compile(
 )
 """Properties that are worth correlating with a score: one number per split, not one per label or value."""
 DISTANCE = "nearest_train_distance.cosine"
+PARTS_OF_FALL = {"seen": "seen", "fall.selection": "selection", "fall.novelty": "novelty"}
+"""What is measured by the seen control, and its columns."""
 FEWEST_SPLITS = 4
 """With fewer there is no interval, and almost any property goes with the score."""
 LABELS_OF = re.compile(r"roc_auc\.\w+$")
@@ -71,14 +73,18 @@ def scores(run: StudyRun, data: str) -> Table:
                 for metric in shown
             ),
             *(number(_value(run.level(cell, metric, "independent"))) for metric in shown[:2]),
-            number(fall.value) + (f" {bounds(fall)}" if bounds(fall) else "") if fall else "",
+            scored(fall) if fall else "",
+            *(scored(run.level(cell, f"{part}.{run.metric}")) for part in PARTS_OF_FALL),
         ))  # fmt: skip
     columns = (
         "model", "space that was cut", "split", *(f"test {called(metric)}" for metric in shown),
         *(f"independent {called(metric)}" for metric in shown[:2]), f"fall of {called(run.metric)}",
+        *PARTS_OF_FALL.values(),
     )  # fmt: skip
     note = (
-        "Mean over trainings with 95 % intervals over seeds and texts; the fall is against random splits of equal size."
+        "Mean over trainings with 95 % intervals over seeds and texts; the fall is against random splits of equal size. "
+        "Seen: the same test texts when the rest of them is in training. The fall is selection, what the texts lose "
+        "even so, and novelty, what they lose by being unseen."
     )
     return Table(f"Scores on {data}", columns, tuple(rows), note)
 
@@ -189,17 +195,20 @@ def _variant_names(cell: Cell, variants: object) -> list[str]:
     ]  # fmt: skip
 
 
-def curves(run: StudyRun, data: str) -> dict[str, Curve]:
-    """For every space: scores over the distance from test to training texts, random splits first, with the area."""
+def curves(run: StudyRun, data: str, seen: bool = False) -> dict[str, Curve]:
+    """For every space: scores over the distance from test to training texts, random splits first, with the area.
+
+    `seen` are the scores of the same texts when the rest of their region is in training.
+    """
     found = {}
     for space in dict.fromkeys(cell.space for cell in run.cells if cell.data == data and cell.space and cell.own):
-        points = _points(run, data, space)
+        points = _points(run, data, space, f"seen.{run.metric}" if seen else run.metric)
         if len({point.distance for point in points}) > 1:
             found[space] = difficulty_curve(points, run.metric)
     return found
 
 
-def _points(run: StudyRun, data: str, space: str) -> list[Point]:
+def _points(run: StudyRun, data: str, space: str, metric: str) -> list[Point]:
     cells = [cell for cell in run.cells if (cell.data, cell.space, cell.own) == (data, space, True)]
     here = [row for row in run.properties if row.tags.get("data") == data and row.tags.get("space") == space]
     distance = {str(row.tags["split"]): row.value for row in here if row.metric == DISTANCE}
@@ -207,23 +216,23 @@ def _points(run: StudyRun, data: str, space: str) -> list[Point]:
     found = [
         Point(split, float(distance[split] or 0.0), by_seed)
         for cell in cells
-        for split, by_seed in _by_split(run, cell).items()
+        for split, by_seed in _by_split(run, cell, metric).items()
         if distance.get(split) is not None
     ]
     control = next((each for cell in cells if (each := run.control_of(cell))), None)
-    if control is not None and chance:
+    if control is not None and chance and found:
         level = run.level(control, run.metric)
         if level is not None and level.value is not None:
             found.append(Point(run.baseline, sum(chance) / len(chance), {0: level.value}))
     return found
 
 
-def _by_split(run: StudyRun, cell: Cell) -> dict[str, dict[int, float]]:
+def _by_split(run: StudyRun, cell: Cell, metric: str) -> dict[str, dict[int, float]]:
     """Scores of the single trainings of a cell."""
     found: dict[str, dict[int, float]] = {}
     for row in run.measurements:
         tags = row.tags
-        if row.metric == run.metric and row.slice == "all" and row.value is not None and "split" in tags and (
+        if row.metric == metric and row.slice == "all" and row.value is not None and "split" in tags and (
             (tags.get("data"), tags.get("space", ""), tags.get("family"), tags.get("model"), tags.get("part"))
             == (cell.data, cell.space, cell.family, cell.model, "test")
         ):  # fmt: skip

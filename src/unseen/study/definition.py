@@ -83,6 +83,8 @@ class Study:
     """Where there are as many seeds as splits of one kind, each split has a seed of its own."""
     metric: str
     findings: bool
+    seen_folds: int | None
+    """Folds of every hard test part that are scored again with the rest of it in training; None: as in a stress run."""
     experiments: tuple[Experiment, ...]
     gates: tuple[Gate, ...]
     variants: Mapping[str, Mapping[str, Any]]

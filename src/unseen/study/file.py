@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from unseen.audits import FOLDS
 from unseen.data.catalogue import cards
 from unseen.errors import InputError, UnseenError, nearest_name
 from unseen.evaluation.metrics import metric as metric_of
@@ -55,7 +56,10 @@ class _Reader:
         splits = self._named("split", self._split)
         train, measure = (self._table(name) for name in ("train", "measure"))
         self._known("[train]", train, ["seeds", "pair"])
-        self._known("[measure]", measure, ["metric", "findings"])
+        self._known("[measure]", measure, ["metric", "findings", "seen_folds"])
+        seen_folds = measure.get("seen_folds")
+        if seen_folds is not None and seen_folds not in range(FOLDS + 1):
+            self.problems.append(f"[measure] seen_folds must be from 0 to {FOLDS}, not {seen_folds!r}")
         metric = measure.get("metric", "f1.macro")
         with self._noted("[measure] metric"):
             metric_of(metric)
@@ -69,8 +73,8 @@ class _Reader:
             return None
         return Study(
             self.path, str(self.content.get("title", self.path.stem)), self.seed, data, models, spaces, splits, seeds,
-            bool(train.get("pair", True)), metric, bool(measure.get("findings", True)), experiments, gates,
-            self.variants,
+            bool(train.get("pair", True)), metric, bool(measure.get("findings", True)), seen_folds, experiments,
+            gates, self.variants,
         )  # fmt: skip
 
     # -- the stages ------------------------------------------------------------------------------------------------

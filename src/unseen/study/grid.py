@@ -11,7 +11,7 @@ from unseen.errors import InputError
 from unseen.reports.study import Cell
 from unseen.splits.quotas import rows_asked
 from unseen.study.definition import OWN_MODEL, Splits, Study
-from unseen.study.settings import BASELINE
+from unseen.study.settings import BASELINE, seen_folds
 from unseen.study.source import Source, load_source
 from unseen.study.spaces import Model, Space
 from unseen.study.steps import (
@@ -19,10 +19,13 @@ from unseen.study.steps import (
     Cut,
     Trained,
     findings_step,
+    kept_whole,
     map_step,
     properties_step,
     reads_vectors,
     scores_step,
+    seen_steps,
+    space_cut,
     space_step,
     split_step,
     train_step,
@@ -90,7 +93,7 @@ class Grid:
         found = {}
         for seed in splits.seeds:
             name = ".".join(filter(None, (cell.data, cell.space, f"{cell.family}{size}", str(seed))))
-            space = self.study.spaces[cell.space] if cell.space else None
+            space = space_cut(self.study.spaces[cell.space], splits.use) if cell.space else None
             found[name] = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
         return found
 
@@ -107,14 +110,22 @@ class Grid:
     def _plan(self, cell: Cell) -> list[Trained]:
         source, model = self.sources[cell.data], self._models[cell.model]
         others = {role: self.sources[name] for role, name in (("added", model.add), ("lexicon", model.lexicon)) if name}
-        found = []
+        splits, folds, found = self.study.splits[cell.family], self._seen_folds(cell, model), []
         for number, (name, cut) in enumerate(self.cuts(cell).items()):
             made = self.split_step(cell, cut)
             for seed in self._seeds(cell, number):
                 called = f"{cell.model} on {name} seed {seed}"
                 training = train_step(source, made, model, seed, called, others)
-                found.append(Trained(name, cell.family, seed, made, training))
+                seen = seen_steps(training, folds, kept_whole(source, splits.use, self.study.data[cell.data].groups))
+                found.append(Trained(name, cell.family, seed, made, training, seen))
         return found
+
+    def _seen_folds(self, cell: Cell, model: Model) -> int:
+        """Folds of the seen control: of the hard splits of a model's own space, and of splits that have none."""
+        if cell.family == self.study.baseline.name or not cell.own:
+            return 0
+        asked = self.study.seen_folds
+        return asked if asked is not None else seen_folds(model)
 
     def _seeds(self, cell: Cell, number: int) -> tuple[int, ...]:
         seeds = self.study.seeds
@@ -185,7 +196,7 @@ class Grid:
     @property
     def trainings(self) -> list[Step]:
         """Every training, each once."""
-        steps = (run.training for cell in self.cells for run in self.trained(cell))
+        steps = (step for cell in self.cells for run in self.trained(cell) for step in (run.training, *run.seen))
         return list({step.key: step for step in steps}.values())
 
     def texts(self) -> Iterator[tuple[Step, Model, int, Dataset]]:
@@ -195,10 +206,10 @@ class Grid:
             source, model = self.sources[cell.data], self._models[cell.model]
             rest = int((~source.aside).sum())
             rows = round((rest - rows_asked(cell.test, rest, "test")) * (1 - cell.dev))
-            for run in self.trained(cell):
-                if run.training.key not in seen:
-                    seen.add(run.training.key)
-                    yield run.training, model, rows, source.data
+            for step in (step for run in self.trained(cell) for step in (run.training, *run.seen)):
+                if step.key not in seen:
+                    seen.add(step.key)
+                    yield step, model, rows, source.data
             if cell.space and not self.study.spaces[cell.space].encodes_untrained:
                 space = space_step(source, self.study.spaces[cell.space], self.study.seed)
                 learnt = space if "model" in space.settings else space.needs["vectors"]

@@ -140,6 +140,11 @@ class Settings(Wanted):
         return asdict(self) | {"representation": space.resolved, "recipe": space.model.described["recipe"]}
 
 
+def seen_folds(model: Model) -> int:
+    """Folds of the seen control of a model when nothing is said."""
+    return int(TRANSFORMER["seen_folds"]) if model.is_transformer else FOLDS
+
+
 def settled(model: str, budget: str = "small", *, params: Mapping[str, Any] | None = None, **given: Any) -> Settings:
     """Settings from a budget and what was given beside it; None means not given."""
     if budget not in BUDGETS:
