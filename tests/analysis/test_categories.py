@@ -10,7 +10,7 @@ from scipy.stats import entropy
 
 import unseen
 from unseen.analysis import attribute_kinds, shift, split_groups, under_represented
-from unseen.analysis.categories import Values
+from unseen.analysis.categories import Values, value_shares
 from unseen.errors import InputError, UnknownNameError
 
 
@@ -46,6 +46,15 @@ def test_under_represented_values(tiny):
     found = {row.slice: (row.value, row.n) for row in shares}
     assert found == {"source=app": (77 / 91, 91), "source=even": (0.5, 4), "source=few": (pytest.approx(1 / 3), 3)}
     assert {row.metric for row in shares} == {"train_share"}
+
+
+def test_shares_of_the_test_rows(tiny):
+    data, split = made(tiny, ["train"] * 3 + ["test"] * 3, topic=[["a"], ["a", "b"], [], ["b"], ["b", "b"], None])
+    a, b = value_shares(data, split, "topic")
+    assert [(row.metric, row.slice, row.value, row.n) for row in (a, b)] == [
+        ("value_share", "topic=a", 0.0, 3),
+        ("value_share", "topic=b", pytest.approx(2 / 3), 3),
+    ]
 
 
 def test_several_values_in_a_row(tiny):

@@ -106,6 +106,18 @@ def under_represented(data: Dataset, split: Split, attribute: str) -> list[Measu
     ]
 
 
+def value_shares(data: Dataset, split: Split, attribute: str) -> list[Measurement]:
+    """`value_share`: the share of the test rows that have each frequent value of `attribute`."""
+    sides = sides_of(data, split)
+    names, _, test = _frequent(data, sides, attribute)
+    n = len(sides.test)
+    return [
+        Measurement("value_share", float(count / n), n, slice=f"{attribute}={name}", tags=sides.tags())
+        for name, count in zip(names, test, strict=True)
+        if n
+    ]
+
+
 def shift(data: Dataset, split: Split, attribute: str) -> list[Measurement]:
     """How differently the values of `attribute` are distributed in test and training: 0 alike, towards 1 unlike.
 

@@ -7,36 +7,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unseen.types import Measurement, some
+from unseen.types import Measurement
 
 SMALLEST = 0.1
 """Differences below it are not worth a word."""
 
 SAYINGS = {
-    "unigram_overlap": ("test texts share more words with training", "test texts share fewer words with training"),
+    "unigram_overlap": (
+        "test texts share more words with the nearest training text",
+        "test texts share fewer words with the nearest training text",
+    ),
     "length.words": ("test texts are longer", "test texts are shorter"),
     "rare_words": ("test texts hold more rare words", "test texts hold fewer rare words"),
     "class_word_overlap": (
-        "the words typical of a class are more alike in test and training",
-        "the words typical of a class differ more between test and training",
-    ),
-    "under_represented.": (
-        "more values of {of} are mostly missing from training",
-        "fewer values of {of} are mostly missing from training",
-    ),
-    "shift.": (
-        "{of} is distributed more differently in test and training",
-        "{of} is distributed more alike in test and training",
+        "test and training have more of the words typical of a class in common",
+        "test and training have fewer of the words typical of a class in common",
     ),
     "split_groups.": (
         "more groups of {of} have texts on both sides",
         "fewer groups of {of} have texts on both sides",
     ),
-    "nearest_train_distance.": ("test texts are farther from training", "test texts are nearer to training"),
-    "label_share": ("the test part holds more {of}", "the test part holds less {of}"),
+    "nearest_train_distance.": (
+        "test texts are farther from the nearest training text",
+        "test texts are nearer to the nearest training text",
+    ),
+    "label_share": ("more test texts are labelled “{of}”", "fewer test texts are labelled “{of}”"),
+    "value_share": ("more test texts have {of}", "fewer test texts have {of}"),
 }
 """What to say when a property of the test part is higher, and when it is lower; a name that ends in a dot goes on."""
 
+BY_SLICE = ("label_share", "value_share")
+"""Properties of which there is one for each label or value."""
+SHARES = (*BY_SLICE, "class_word_overlap", "split_groups.")
 UNITS = {"length.words": " words", "rare_words": " per text"}
 
 
@@ -65,7 +67,7 @@ def largest_changes(properties: Sequence[Measurement], split: str, baselines: Se
     others = [_comparable(properties, name) for name in dict.fromkeys(baselines)]
     for key, row in mine.items():
         known = [rows[key] for rows in others if key in rows]
-        if known and (change := _change(row, known, properties)):
+        if known and (change := _change(row, known)):
             found.append(change)
     return sorted(found, key=lambda change: (-abs(change.difference), change.metric, change.sentence))
 
@@ -79,11 +81,11 @@ def _comparable(properties: Sequence[Measurement], split: str) -> dict[tuple[str
         and row.tags.get("split") == split
         and row.tags.get("part") == "test"
         and _saying(row.metric) is not None
-        and (row.slice == "all" or row.metric == "label_share")
+        and (row.slice == "all" or row.metric in BY_SLICE)
     }
 
 
-def _change(row: Measurement, baselines: Sequence[Measurement], properties: Sequence[Measurement]) -> Change | None:
+def _change(row: Measurement, baselines: Sequence[Measurement]) -> Change | None:
     places = _on_scale([row, *baselines])
     middle = float(np.mean(places[1:]))
     difference = float(places[0]) - middle
@@ -91,7 +93,7 @@ def _change(row: Measurement, baselines: Sequence[Measurement], properties: Sequ
     if abs(difference) <= max(SMALLEST, spread, _chance(row)):
         return None
     value, baseline = float(row.value or 0), float(np.mean([each.value for each in baselines]))
-    return Change(row.metric, value, baseline, difference, _sentence(row, baseline, difference > 0, properties))
+    return Change(row.metric, value, baseline, difference, _sentence(row, baseline, difference > 0))
 
 
 def _on_scale(rows: Sequence[Measurement]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -100,8 +102,6 @@ def _on_scale(rows: Sequence[Measurement]) -> np.ndarray[tuple[int], np.dtype[np
     if rows[0].low is not None:
         deviation = float(np.sqrt(np.mean([_deviation(row) ** 2 for row in rows])))
         return values / (deviation or float(np.abs(values).max()) or 1.0)
-    if rows[0].metric.startswith("under_represented."):
-        values = values / np.array([row.n for row in rows])
     return 2 * np.arcsin(np.sqrt(np.clip(values, 0, 1)))
 
 
@@ -114,7 +114,7 @@ def _deviation(row: Measurement) -> float:
 
 def _chance(row: Measurement) -> float:
     """What a property of this many texts may differ by chance; 0 where `n` does not count texts."""
-    counts_texts = row.low is not None or row.metric == "label_share"
+    counts_texts = row.low is not None or row.metric in BY_SLICE
     return float(1.96 / np.sqrt(row.n)) if counts_texts else 0.0
 
 
@@ -128,23 +128,19 @@ def _saying(metric: str) -> tuple[str, tuple[str, str]] | None:
     return None
 
 
-def _sentence(row: Measurement, baseline: float, higher: bool, properties: Sequence[Measurement]) -> str:
+def _sentence(row: Measurement, baseline: float, higher: bool) -> str:
     of, sayings = _saying(row.metric) or ("", ("", ""))
-    said = sayings[0 if higher else 1].format(of=of or row.slice.removeprefix("label="))
-    value, other = _figures(float(row.value or 0), baseline)
-    names = _missing(row, of, properties) if row.metric.startswith("under_represented.") else []
-    return f"{said} ({value}{UNITS.get(row.metric, '')} against {other})" + (f": {some(names)}" if names else "")
+    attribute, _, sliced = row.slice.partition("=")
+    said = sayings[0 if higher else 1].format(of=of or (sliced if attribute == "label" else f"{attribute} “{sliced}”"))
+    value = float(row.value or 0)
+    if row.metric.startswith(SHARES):
+        return f"{said}: {_percent(value)} against {_percent(baseline)}"
+    shown, other = _figures(value, baseline)
+    return f"{said}: {shown}{UNITS.get(row.metric, '')} against {other}"
 
 
-def _missing(row: Measurement, attribute: str, properties: Sequence[Measurement]) -> list[str]:
-    """The under-represented values, the one with the smallest share in training first."""
-    shares = {
-        each.slice.removeprefix(f"{attribute}="): each.value
-        for each in properties
-        if each.metric == "train_share" and each.slice.startswith(f"{attribute}=") and each.value is not None
-        if each.tags.get("split") == row.tags.get("split") and each.value < 0.5
-    }
-    return sorted(shares, key=lambda name: (shares[name], name))
+def _percent(share: float) -> str:
+    return f"{100 * share:.{0 if share >= 0.02 or not share else 1}f} %"
 
 
 def _figures(value: float, other: float) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented
+from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented, value_shares
 from unseen.analysis.class_words import class_word_overlap
 from unseen.analysis.lengths import lengths
 from unseen.analysis.overlap import unigram_overlap
@@ -35,7 +35,8 @@ def properties(
     rows += rare_words(data, split, words, english)
     rows += class_word_overlap(data, split, words, neutral)
     for attribute in as_category:
-        rows += under_represented(data, split, attribute) + shift(data, split, attribute)
+        rows += under_represented(data, split, attribute) + value_shares(data, split, attribute)
+        rows += shift(data, split, attribute)
     for attribute in as_grouping:
         rows += split_groups(data, split, attribute)
     return rows

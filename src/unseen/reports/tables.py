@@ -27,6 +27,7 @@ PROPERTIES = {
     "nearest_train_distance.cosine.matched_random": "the same in a matched random split",
     "nearest_train_distance_ratio.cosine": "distance as a multiple of matched random",
     "train_share": "share in training",
+    "value_share": "share of the test texts",
 }
 OF_ATTRIBUTE = {
     "under_represented": "under-represented values of",
