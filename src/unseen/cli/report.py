@@ -34,9 +34,9 @@ def _of_stress(run: Path) -> tuple[Path, str, list[str]]:
     from unseen.reports.stress_page import write_stress_page
     from unseen.reports.verdict import verdict
 
-    page = write_stress_page(run)
-    said = verdict(read_run(run))
-    return page, said.level, [said.headline, *said.sentences]
+    found = read_run(run)
+    said = verdict(found)
+    return write_stress_page(found), said.level, said.lines()
 
 
 def _of_study(run: Path) -> tuple[Path, str, list[str]]:

@@ -23,7 +23,9 @@ def stress(
     ] = "small",
     splits: Annotated[
         str | None,
-        typer.Option(help="Splits, 'random' among them. (default: random,subset-sum,closest,novel; of --split: random)"),
+        typer.Option(
+            help="Splits, 'random' among them. (default: random,subset-sum,closest,novel; of --split: random)"
+        ),
     ] = None,
     split_files: Annotated[
         list[str] | None,
@@ -143,6 +145,7 @@ def tell(done: Any, as_json: bool) -> None:
             {
                 "level": done.verdict.level,
                 "verdict": [done.verdict.headline, *done.verdict.sentences],
+                "actions": [asdict(each) for each in done.verdict.actions],
                 "fall": done.fall,
                 "hardest": done.family,
                 "folder": done.folder,

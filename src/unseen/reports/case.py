@@ -1,10 +1,12 @@
-"""The case a verdict rests on: the hardest family of splits of a run, and its numbers."""
+"""The cases a verdict rests on: the hard families of splits of a run, and what the fall of each is made of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from unseen.audits.hardness import FAR
+from unseen.evaluation.multiplicity import worst_of
 from unseen.reports.run import BASELINE, Run, SplitCard
 from unseen.reports.wording import higher_is_better
 from unseen.types import Measurement
@@ -13,22 +15,38 @@ FAIL_ABOVE = 0.2
 """A fall this large fails, unless the run's settings say `fail_above`."""
 VISIBLE = 0.0005
 """Smaller falls would be written as nought."""
+MOST = 0.5
+"""A part of a fall that is at least half of it is what the fall mostly is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """The numbers a verdict rests on."""
+    """One hard family against random splits."""
 
     run: Run
     family: str
     random: Measurement
     hard: Measurement
-    fall: Measurement
+    """The test part, unseen."""
+    measured: Measurement
+    """The fall as it was measured."""
+    families: int = 1
+    """Hard families among which the worst is looked for."""
+
+    @cached_property
+    def fall(self) -> Measurement:
+        """The fall, its interval wide enough for the worst of so many families."""
+        return worst_of(self.measured, self.families)
 
     @property
     def drop(self) -> float:
         """The fall as a number; positive is worse."""
         return self.fall.value or 0.0
+
+    @property
+    def seeds(self) -> int:
+        """Trainings of the hard family with different seeds."""
+        return len(self.run.single(self.family))
 
     @property
     def certain(self) -> bool | None:
@@ -64,22 +82,112 @@ class Case:
         """Whether the task was not learnt: the independent score lost much, and half of the fall or more."""
         return self.lost is not None and self.lost > FAR and self.lost >= self.drop / 2
 
+    # -- what the fall is made of --------------------------------------------------------------------------------
+
+    @cached_property
+    def seen(self) -> Measurement | None:
+        """The same test rows with the rest of their region in training."""
+        return self.run.score(self.family, metric=f"seen.{self.run.metric}")
+
+    @cached_property
+    def selection(self) -> Measurement | None:
+        """What the test rows lose even when the rest of their region is in training."""
+        return self.run.found(f"fall.selection.{self.run.metric}", self.family)
+
+    @cached_property
+    def novelty(self) -> Measurement | None:
+        """What they lose by being unseen, its interval wide enough for the worst of the families."""
+        found = self.run.found(f"fall.novelty.{self.run.metric}", self.family)
+        return None if found is None else worst_of(found, self.families)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether being unseen certainly costs something."""
+        novelty = self.novelty
+        return novelty is not None and (novelty.value or 0) >= VISIBLE and novelty.low is not None and novelty.low > 0
+
+    @cached_property
+    def noise(self) -> Measurement | None:
+        """Share of mislabelled test rows; None where it was not measured or cannot be told."""
+        return self.run.found("label_noise", self.family)
+
+    @cached_property
+    def usual_noise(self) -> Measurement | None:
+        """The same in random test parts."""
+        return self.run.found("label_noise.control", self.family)
+
+    @property
+    def suspects(self) -> Measurement | None:
+        """Share of test rows whose label is suspect, whether or not noise can be told."""
+        return self.run.found("suspect_labels", self.family)
+
+    @cached_property
+    def corrected(self) -> Measurement | None:
+        """The fall without the rows whose label is suspect, on both sides."""
+        return self.run.found(f"fall.corrected.{self.run.metric}", self.family)
+
+    @property
+    def mislabelled(self) -> float | None:
+        """Points of the fall that wrong labels account for; None where that cannot be told."""
+        if self.corrected is None or self.corrected.value is None or self.noise is None:
+            return None
+        return self.drop - self.corrected.value
+
+    @property
+    def is_noisier(self) -> bool:
+        """Whether more labels are wrong than in random test parts, by intervals."""
+        noise, usual = self.noise, self.usual_noise
+        if noise is None or noise.low is None:
+            return False
+        return noise.low > (0.0 if usual is None or usual.high is None else usual.high)
+
+    @property
+    def cause(self) -> str:
+        """What the fall mostly is: mislabelled, new, hard, mixed; unknown without the seen control."""
+        if self.is_noisier and (self.mislabelled or 0) >= MOST * self.drop:
+            return "mislabelled"
+        if self.novelty is None or self.novelty.value is None:
+            return "unknown"
+        share = self.novelty.value / self.drop
+        if share >= MOST and self.is_new:
+            return "new"
+        return "hard" if share < MOST / 2 else "mixed"
+
+    @property
+    def overlap(self) -> Measurement | None:
+        """Share of test rows that stay when the space is made from another seed."""
+        return self.run.found("test_overlap.space_seeds", self.family)
+
     @property
     def place(self) -> str:
-        """What the hardest split is, in a sentence."""
+        """What the split is, in a sentence."""
         clustered = any(split.certificate.n_clusters for split in self.run.of_family(self.family))
-        return f"{'region' if clustered else 'split'} this model finds hardest (“{self.family}”)"
+        return f"{'region' if clustered else 'split'} it finds hardest (“{self.family}”)"
+
+
+def cases(run: Run) -> list[Case]:
+    """Every hard family that was compared with random splits, the largest fall first."""
+    random = run.score(BASELINE)
+    compared = [
+        (family, hard, fall)
+        for family in run.families
+        if family != BASELINE and (hard := run.score(family)) is not None and (fall := run.fall(family)) is not None
+    ]
+    if random is None:
+        return []
+    found = [Case(run, family, random, hard, fall, len(compared)) for family, hard, fall in compared]
+    return sorted(found, key=lambda case: -case.drop)
 
 
 def hardest(run: Run) -> Case | None:
     """The family that falls most, with its numbers; None when there is nothing to compare."""
-    random = run.score(BASELINE)
-    cases = []
-    for family in run.families:
-        hard, fall = run.score(family), run.fall(family)
-        if family != BASELINE and random is not None and hard is not None and fall is not None:
-            cases.append(Case(run, family, random, hard, fall))
-    return max(cases, key=lambda case: case.drop, default=None)
+    return next(iter(cases(run)), None)
+
+
+def newest(run: Run) -> Case | None:
+    """The family that loses most by being unseen; None where the seen control was not carried out."""
+    known = [case for case in cases(run) if case.novelty is not None and case.novelty.value is not None]
+    return max(known, key=lambda case: case.novelty.value or 0.0 if case.novelty else 0.0, default=None)
 
 
 def chance(run: Run, family: str) -> float | None:

@@ -9,7 +9,8 @@ from unseen.reports import tables, wording
 from unseen.reports.behaviour import behaviours
 from unseen.reports.behaviour_section import section
 from unseen.reports.bias_section import bias_section
-from unseen.reports.case import Case, chance, hardest, hardest_split
+from unseen.reports.case import Case, cases, chance, hardest, hardest_split
+from unseen.reports.fall_chart import FallBar, fall_chart
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
 from unseen.reports.pages import flat, write_page
 from unseen.reports.run import BASELINE, Run, SplitCard, read_run
@@ -19,9 +20,9 @@ MOST_MAPS = 11
 """Maps of splits on the page; each takes up to a tenth of a megabyte."""
 
 
-def write_stress_page(run_folder: str | Path) -> Path:
-    """Write `report.html` into the run folder and return its path. The same folder gives the same bytes."""
-    run = read_run(run_folder)
+def write_stress_page(run: Run | str | Path) -> Path:
+    """Write `report.html` into the folder of a run and return its path. The same folder gives the same bytes."""
+    run = run if isinstance(run, Run) else read_run(run)
     return write_page(run.folder, "stress.html", run.about, **context(run))
 
 
@@ -39,6 +40,7 @@ def context(run: Run) -> dict[str, Any]:
         "in_points": wording.in_points(run.metric),
         "falls": "fall" if wording.higher_is_better(run.metric) else "rise",
         "tiles": tiles(run, case),
+        "parts": parts(run),
         "gap": gap(run, case),
         "maps": maps(run, case),
         "colours": class_colours(run.label_names),
@@ -63,17 +65,29 @@ def context(run: Run) -> dict[str, Any]:
 
 
 def tiles(run: Run, case: Case | None) -> list[dict[str, str]]:
-    """The three numbers of the verdict, large."""
+    """The numbers of the verdict, large."""
     if case is None:
         return []
-    independent = run.score(case.family, "independent")
-    shown = [("random split", case.random, "random"), (f"hardest: {case.family}", case.hard, "hard")]
-    if independent is not None:
-        shown.append((f"independent data, trained on {case.family}", independent, "independent"))
+    shown = [("random splits", case.random, "random"), (f"{case.family}, unseen", case.hard, "hard")]
+    if case.seen is not None:
+        shown.insert(1, (f"{case.family}, the rest of it seen", case.seen, "independent"))
     return [
         {"name": name, "value": wording.number(row.value), "bounds": wording.bounds(row), "kind": kind}
         for name, row, kind in shown
     ]
+
+
+def parts(run: Run) -> dict[str, Any] | None:
+    """What every fall is made of: a chart in two widths and its table; None without a seen control."""
+    bars = {
+        case: FallBar(case.family, case.selection, case.novelty, case.mislabelled)
+        for case in cases(run)
+        if case.selection is not None and case.novelty is not None
+    }
+    if not bars:
+        return None
+    wide, narrow = (fall_chart([*bars.values()], wording.called(run.metric), narrow=each) for each in (False, True))
+    return {"wide": wide, "narrow": narrow, "cases": list(bars)}
 
 
 def gap(run: Run, case: Case | None) -> dict[str, Any] | None:

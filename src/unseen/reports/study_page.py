@@ -69,7 +69,9 @@ def difficulty(run: StudyRun, data: str) -> dict[str, Any] | None:
     if not curves:
         return None
     series = [
-        Series(f"{space}{of}", tuple(CurvePoint(point.distance, point.score) for point in curve.points), dashed=bool(of))
+        Series(
+            f"{space}{of}", tuple(CurvePoint(point.distance, point.score) for point in curve.points), dashed=bool(of)
+        )
         for of, some in (("", curves), (", seen", study_tables.curves(run, data, seen=True)))
         for space, curve in some.items()
     ]

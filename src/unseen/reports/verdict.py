@@ -1,19 +1,31 @@
-"""The verdict of a run in plain sentences, for the page and for the command line."""
+"""The verdict of a run in plain sentences, for the page and for the command line: hard, mislabelled, or new."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from unseen.analysis import largest_changes
-from unseen.audits.hardness import NEAR, NOTABLE, SINGLES, TIMES
-from unseen.reports.case import Case, chance, hardest, hardest_split
+from unseen.audits.hardness import NEAR, SINGLES
+from unseen.reports.actions import Action, actions
+from unseen.reports.case import Case, cases, chance, hardest_split, newest
 from unseen.reports.run import BASELINE, Run, SplitCard
 from unseen.reports.wording import amount, bounds, called, capital, higher_is_better, in_points, number, percent, points
 from unseen.reports.wording import scored as said
 from unseen.types import Measurement
 
 MOST_CHANGES = 3
+HARDLY = 0.05
+"""Where being unseen costs less than this even at the end of its interval, it costs hardly anything."""
+SHAKY = 0.5
+"""A split that keeps less of its test part than this when its space is made again is one of many."""
+CAUSES = {
+    "mislabelled": "most of that is wrong labels",
+    "new": "most of that is because texts like these were not in training",
+    "hard": "not because they are unseen, but because these texts are hard, ambiguous or mislabelled wherever they are",
+    "mixed": "partly because texts like these were not in training, partly because they are hard anyway",
+    "unknown": "how much of it comes from being unseen was not measured",
+}
 
 
 @dataclass(frozen=True)
@@ -24,17 +36,25 @@ class Verdict:
     sentences: list[str]
     level: str
     """ok: no fall that is more than chance; warn: a fall, or no conclusion; fail: a fall above the limit."""
+    actions: list[Action] = field(default_factory=list)
+    """What to do, the most useful first."""
+
+    def lines(self) -> list[str]:
+        """Everything that is said, a line each."""
+        to_do = [f"{place}. {each}" for place, each in enumerate(self.actions, start=1)]
+        return [self.headline, *self.sentences, *(["What to do:"] if to_do else []), *to_do]
 
     def __str__(self) -> str:
-        return "\n".join([self.headline, *self.sentences])
+        return "\n".join(self.lines())
 
 
 def verdict(run: Run) -> Verdict:
-    """Headline, sentences and level; says so where numbers are missing or mislead."""
-    case = hardest(run)
-    if case is None:
+    """Headline, sentences, level and actions; says so where numbers are missing or mislead."""
+    found = cases(run)
+    if not found:
         return _nothing(run)
-    return Verdict(_headline(case), [capital(each) for each in _sentences(case)], _level(case))
+    sentences = [capital(each) for each in _sentences(run, found[0])]
+    return Verdict(_headline(run, found[0]), sentences, _level(found[0]), actions(run))
 
 
 def _nothing(run: Run) -> Verdict:
@@ -50,66 +70,119 @@ def _nothing(run: Run) -> Verdict:
 def _level(case: Case) -> str:
     if not case.fell:
         return "warn" if case.open else "ok"
-    if case.broken:
+    if case.broken or case.seeds < 2:
         return "warn"
     return "fail" if case.drop > case.limit else "warn"
 
 
-def _headline(case: Case) -> str:
-    name = capital(called(case.run.metric))
-    if case.open:
-        return f"No conclusion: on the {case.place} there may be no fall or a large one."
-    if not case.fell and case.drop > 0:
-        return f"No certain fall: on the {case.place} {called(case.run.metric)} is worse by no more than chance."
-    if not case.fell:
-        return f"No fall: on the {case.place} {called(case.run.metric)} is as good as on a random split."
-    falls = "falls" if higher_is_better(case.run.metric) else "rises"
-    change = amount(case.run.metric, case.drop)
-    if case.broken:
-        return f"{name} {falls} by {change}, but the split “{case.family}” teaches too little to say why."
-    return f"{name} {falls} by {change} on the {case.place}."
+def _headline(run: Run, worst: Case) -> str:
+    """What to expect: on texts like those of training, on kinds that were not there, on the hardest."""
+    expect = [f"Expect {called(run.metric)} of about {number(worst.random.value)} on texts like those it learnt from"]
+    new = newest(run)
+    if new is not None:
+        expect.append(_expected_of_new(new))
+    if worst.fell and (new is None or not new.is_new or new.family != worst.family):
+        expect.append(f"{number(worst.hard.value)} on the {worst.place}")
+    if len(expect) == 1:
+        return f"{expect[0]}; no split was harder by more than chance."
+    return f"{', '.join(expect[:-1])}, and {expect[-1]}."
 
 
-def _sentences(case: Case) -> Iterator[str]:
-    yield f"On a random split {called(case.run.metric)} is {said(case.random)}."
-    yield _compared(case)
-    yield from _few_runs(case)
-    yield from _below_chance(case)
-    yield from _composed(case)
-    if case.fell:
-        yield _independent(case)
-    yield from _conflicts(case)
-    if case.fell:
-        changes = [each.rstrip(". ") for each in differences(case)]
+def _expected_of_new(case: Case) -> str:
+    if case.is_new:
+        return f"{number(case.hard.value)} on kinds of text it has not seen (“{case.family}”)"
+    most = max((each.novelty.high or 0.0 for each in cases(case.run) if each.novelty is not None), default=0.0)
+    if case.seeds > 1 and most <= HARDLY:
+        return "hardly less on kinds of text it has not seen"
+    return "something that is not certain on kinds of text it has not seen"
+
+
+def _sentences(run: Run, worst: Case) -> Iterator[str]:
+    yield _compared(worst)
+    yield from _parts(worst)
+    new = newest(run)
+    if new is not None and new.family != worst.family:
+        yield _new(new)
+    yield from _noise(worst)
+    yield from _below_chance(worst)
+    yield from _composed(worst)
+    if worst.fell:
+        yield from _independent(worst)
+    yield from _certainty(worst)
+    if worst.fell:
+        changes = [each.rstrip(". ") for each in differences(worst)]
         if changes:
-            yield f"What is different: {'; '.join(changes)}."
+            yield f"What is different there: {'; '.join(changes)}."
+
+
+def _between(metric: str, row: Measurement | None) -> str:
+    return bounds(row, points if in_points(metric) else number)
+
+
+def _amount(metric: str, row: Measurement) -> str:
+    return " ".join(filter(None, [amount(metric, row.value), _between(metric, row)]))
 
 
 def _compared(case: Case) -> str:
+    """The score of the hardest family, its fall, and what that mostly is."""
     metric, higher = case.run.metric, higher_is_better(case.run.metric)
-    begin = f"on the {case.place} it is {said(case.hard)}"
-    interval = bounds(case.fall, points if in_points(metric) else number)
-    change = " ".join(filter(None, [amount(metric, abs(case.drop)), interval]))
+    begin = f"on the {case.place} {called(metric)} is {said(case.hard)}, on random splits {said(case.random)}"
+    change = " ".join(filter(None, [amount(metric, abs(case.drop)), _between(metric, case.fall)]))
+    if case.open:
+        return f"{begin}. No conclusion: there may be no fall or a large one, {change}."
     if case.fell:
         missing = "" if case.fall.low is not None else " (no interval was computed)"
-        return f"{begin}: a {'fall' if higher else 'rise'} of {change}{missing}."
+        why = "but that split teaches too little to say why" if case.broken else CAUSES[case.cause]
+        return f"{begin}: a {'fall' if higher else 'rise'} of {change}{missing}; {why}."
     if case.certain is False and case.drop > 0:
-        return f"{begin}: {change} {'lower' if higher else 'higher'}, which may be chance: the interval includes zero."
+        return f"{begin}: {change} {'lower' if higher else 'higher'}, which may be chance."
     if case.certain and case.drop < 0:
         flipped = replace(case.fall, low=-(case.fall.high or 0.0), high=-(case.fall.low or 0.0))
-        gain = f"{amount(metric, -case.drop)} {bounds(flipped, points if in_points(metric) else number)}"
-        return f"{begin}: {gain} better, so nothing in this run is harder than chance makes it."
+        return f"{begin}: {amount(metric, -case.drop)} {_between(metric, flipped)} better; nothing here is harder."
     return f"{begin}: no difference that is more than chance."
 
 
-def _few_runs(case: Case) -> Iterator[str]:
-    runs = {family: len(case.run.single(family)) for family in (BASELINE, case.family)}
-    lonely = [f"“{family}”" for family, count in runs.items() if count == 1]
-    if lonely:
-        yield (
-            f"There is one training run only on {' and on '.join(lonely)}: the luck of training is in no interval. "
-            "More seeds would show it."
-        )
+def _parts(case: Case) -> Iterator[str]:
+    """The fall as a sum of selection and novelty."""
+    if not case.fell or case.seen is None or case.selection is None or case.novelty is None:
+        return
+    metric = case.run.metric
+    yield (
+        f"The same texts reach {said(case.seen)} when the rest of their region is in training. So "
+        f"{_amount(metric, case.selection)} of the fall are selection: texts like these are hard even then. "
+        f"{_amount(metric, case.novelty)} are novelty: what being unseen costs."
+    )
+
+
+def _new(case: Case) -> str:
+    """What being unseen costs where it costs most."""
+    metric, novelty = case.run.metric, case.novelty
+    assert novelty is not None
+    seen = "" if case.seen is None else f": {number(case.seen.value)} seen, {number(case.hard.value)} unseen"
+    if case.is_new:
+        return f"Being unseen costs most on “{case.family}”, {_amount(metric, novelty)}{seen}."
+    return (
+        f"No split shows that being unseen costs anything; the most is {_amount(metric, novelty)} on “{case.family}”."
+    )
+
+
+def _noise(case: Case) -> Iterator[str]:
+    """How many labels are wrong there, or that it cannot be told."""
+    noise, usual, suspects = case.noise, case.usual_noise, case.suspects
+    if noise is None:
+        if suspects is not None and suspects.value:
+            yield (
+                f"How many of its labels are wrong cannot be told from the data: classes are too ambiguous "
+                f"({percent(suspects.value)} of the labels are suspect). People have to read them."
+            )
+        return
+    beside = "" if usual is None else f" ({percent(usual.value)} in random test parts)"
+    begin = f"about {percent(noise.value)} {bounds(noise, percent)} of its labels are wrong{beside}"
+    if not case.is_noisier or case.corrected is None or case.corrected.value is None or not case.fell:
+        yield f"{begin}."
+        return
+    left = _amount(case.run.metric, case.corrected)
+    yield f"{begin}. Without the suspect ones, on both sides, the fall is {left}."
 
 
 def _better(metric: str, value: float | None, other: float) -> bool:
@@ -123,17 +196,7 @@ def _below_chance(case: Case) -> Iterator[str]:
         return
     best = case.hard.high if higher_is_better(metric) else case.hard.low
     how = "no better than" if best is not None and _better(metric, best, guessing) else "worse than"
-    begin = f"That is {how} guessing by the class mix ({number(guessing)})."
-    conflict, rest = _conflict(case), _rest(case)
-    if conflict is None:
-        yield f"{begin} Whether labels contradict their neighbourhood was not measured: look at the labels first."
-    elif rest is not None and _better(metric, rest.value, guessing):
-        yield f"{begin} Labels that contradict their neighbourhood ({percent(conflict)}) explain it."
-    else:
-        yield (
-            f"{begin} Labels that contradict their neighbourhood ({percent(conflict)}) do not explain it: look for a "
-            "fault of the labels or of the test part."
-        )
+    yield f"That is {how} guessing by the class mix ({number(guessing)}): look at the labels before anything else."
 
 
 def _composed(case: Case) -> Iterator[str]:
@@ -150,58 +213,42 @@ def _composed(case: Case) -> Iterator[str]:
     )
 
 
-def _independent(case: Case) -> str:
+def _independent(case: Case) -> Iterator[str]:
     ours, theirs = (case.run.score(each, "independent") for each in (case.family, BASELINE))
-    if ours is None:
-        return "Nothing was measured on independent data, so it is open whether the task was learnt from that split."
-    if theirs is None or case.lost is None:
-        return (
-            f"Trained on that split it reaches {number(ours.value)} on independent data; there is no such score of a "
-            "random split to compare with."
-        )
-    beside = f"{number(theirs.value)} when trained on a random split"
-    if case.lost <= NEAR:
-        return (
-            f"Trained on that split it still reaches {number(ours.value)} on independent data ({beside}), so the task "
-            "was learnt; the hard part is different, not missing."
-        )
-    if not case.broken:
-        return (
-            f"Trained on that split it reaches {number(ours.value)} on independent data, against {beside}: a part of "
-            "the fall is that less was learnt, the rest is that the hard part is different."
-        )
-    return (
-        f"Trained on that split it is worse on independent data as well, {number(ours.value)} instead of "
-        f"{number(theirs.value)}: the training part does not teach the task. The split is broken or leaves too little "
-        "data; do not read its fall as a blind spot of the model."
-    )
-
-
-def _conflict(case: Case) -> float | None:
-    found = case.run.found("label_conflict", case.family)
-    return None if found is None else found.value
-
-
-def _rest(case: Case) -> Measurement | None:
-    return case.run.found(f"{case.run.metric}.without_conflict", case.family)
-
-
-def _conflicts(case: Case) -> Iterator[str]:
-    """Label conflict where it is frequent, and more so than in random splits, with the score on the rest."""
-    conflict, usual = _conflict(case), case.run.found("label_conflict.control", case.family)
-    expected = 0.0 if usual is None else usual.value or 0.0
-    if not case.fell or conflict is None or conflict <= max(NOTABLE, TIMES * expected):
+    if ours is None or theirs is None or case.lost is None:
+        yield "Whether the task was learnt from that split is open: there are no two scores on independent data."
         return
-    beside = "" if usual is None else f" ({percent(usual.value)} on a random split)"
-    said_so = (
-        f"The labels of {percent(conflict)} of its test texts{beside} contradict both their nearest training texts and "
-        "cross-validated predictions: a part of the fall is label noise or ambiguity."
-    )
-    rest, usual_rest = _rest(case), case.run.found(f"{case.run.metric}.without_conflict.control", case.family)
-    if rest is not None:
-        beside = "" if usual_rest is None else f" (random split: {number(usual_rest.value)})"
-        said_so += f" On the rest {called(case.run.metric)} is {said(rest)}{beside}."
-    yield said_so
+    beside = f"{number(ours.value)} on independent data, {number(theirs.value)} when trained on a random split"
+    if case.lost <= NEAR:
+        yield f"The task was learnt from that split: {beside}."
+    elif not case.broken:
+        yield f"A part of the fall is that less was learnt from that split: {beside}."
+    else:
+        yield (
+            f"Trained on that split it is worse on independent data as well: {beside}. The split is broken or leaves "
+            "too little data; do not read its fall as a blind spot of the model."
+        )
+
+
+def _certainty(case: Case) -> Iterator[str]:
+    """How sure all this is."""
+    runs = {family: len(case.run.single(family)) for family in (BASELINE, case.family)}
+    lonely = [f"“{family}”" for family, count in runs.items() if count == 1]
+    if lonely:
+        yield (
+            f"There is one training only on {' and on '.join(lonely)}: the luck of training is in no interval, so "
+            "nothing here is certain."
+        )
+    elif case.families > 1 and case.fell:
+        yield f"Intervals of the falls allow for {runs[case.family]} seeds and for taking the worst of {case.families} splits."
+    overlap = case.overlap
+    if overlap is not None and overlap.value is not None and overlap.value < SHAKY:
+        by_chance = case.run.found("test_overlap.space_seeds.chance", case.family)
+        beside = "" if by_chance is None else f" (by chance {percent(by_chance.value)})"
+        yield (
+            f"“{case.family}” is one of many such splits: from another seed of the latent space it keeps "
+            f"{percent(overlap.value)} of its test texts{beside}."
+        )
 
 
 def differences(case: Case, most: int = MOST_CHANGES) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from unseen.engines import Inline, Local
 from unseen.errors import MismatchError
 from unseen.functional import load_suite
+from unseen.reports.actions import write_actions
 from unseen.reports.card import write_cards
 from unseen.reports.case import hardest
 from unseen.reports.run import read_run
@@ -102,8 +103,9 @@ def stress(
         }
         write_json(folder / "run.json", about)
         write_cards(folder.path)
-        report = write_stress_page(folder.path)
-    run = read_run(folder.path)
+        run = read_run(folder.path)
+        write_actions(run)
+        report = write_stress_page(run)
     worst = hardest(run)
     return Stress(
         folder.path,

@@ -109,7 +109,9 @@ def load_source(source: Any, columns: Mapping[str, Any], wanted: Wanted, seed: i
         for split, path in wanted.given_splits.items()
     }
     data, mask = set_aside(limited(data, wanted.limit, seed), aside, wanted.groups, seed)
-    given = {split: part_names([parts.get(each, "") for each in data.ids.to_pylist()]) for split, parts in by_id.items()}
+    given = {
+        split: part_names([parts.get(each, "") for each in data.ids.to_pylist()]) for split, parts in by_id.items()
+    }
     return Source(name or data.name, data, mask, given)
 
 

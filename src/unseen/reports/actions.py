@@ -1,0 +1,144 @@
+"""What to do after a run, the most useful first, each with a file or a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from unseen.reports.case import Case, cases, hardest_split, newest
+from unseen.reports.run import BASELINE, Run
+from unseen.reports.wording import amount, called, higher_is_better, number, percent
+from unseen.store import atomic
+from unseen.store.files import csv_rows, harmless
+
+ACTIONS, SUSPECTS = "actions.csv", "suspects.csv"
+TO_READ = 50
+"""Texts that people are asked to read where label noise cannot be told from the data."""
+CLUSTERS, WORDS = 3, 5
+"""Clusters that are named, and words of each."""
+SLICES = 3
+FEW = 30
+"""Slices with fewer texts are weak by luck."""
+LEAKS = re.compile(r"^(exact_duplicates|near_duplicates)\[(?P<split>.+)\]$")
+SEEDS = "42,55,83"
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing to do."""
+
+    action: str
+    """relabel, review, collect, slice, leak, seeds or control."""
+    what: str
+    """In a sentence."""
+    points: float | None = None
+    """How much of the main metric it is about; None where that is not known."""
+    count: int = 0
+    """Texts that it is about."""
+    file: str = ""
+    """In the run folder."""
+    command: str = ""
+
+    def __str__(self) -> str:
+        return self.what + "".join(f" → {each}" for each in (self.file, self.command) if each)
+
+
+def actions(run: Run) -> list[Action]:
+    """What to do, the most points first, then what has no points."""
+    found = cases(run)
+    if not found:
+        return []
+    some = [*_labels(found[0]), *_collect(run), *_slices(run), *_leaks(run), *_certainty(found[0])]
+    return sorted(some, key=lambda each: (each.points is None, -(each.points or 0.0)))
+
+
+def write_actions(run: Run) -> Path:
+    """Write `actions.csv` into the run folder: rank, then the fields of an `Action`."""
+    path = run.folder / ACTIONS
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write = csv_rows(file)
+        write(["rank", *(each.name for each in fields(Action))])
+        for rank, each in enumerate(actions(run), start=1):
+            write([rank, *("" if value is None else harmless(str(value)) for value in asdict(each).values())])
+    return path
+
+
+def _labels(case: Case) -> Iterator[Action]:
+    """Relabel what is suspect; where that cannot be told from the data, let people read it."""
+    suspects = case.suspects
+    if suspects is None or not suspects.value:
+        return
+    count = round(suspects.value * suspects.n)
+    if case.noise is None:
+        read = min(TO_READ, count)
+        what = (
+            f"Have people read the first {read} texts of the list: whether they are mislabelled or hard cannot be told"
+        )
+        yield Action("review", what, None, read, SUSPECTS)
+    elif case.is_noisier:
+        gain = case.mislabelled if case.fell else None
+        worth = (
+            "" if gain is None else f", which make up {amount(case.run.metric, gain)} of the fall on “{case.family}”"
+        )
+        yield Action("relabel", f"Check the {count} suspect labels of its test part{worth}", gain, count, SUSPECTS)
+
+
+def _collect(run: Run) -> Iterator[Action]:
+    """Collect texts like those that cost most by being unseen."""
+    case = newest(run)
+    if case is None or not case.is_new or case.novelty is None:
+        return
+    split = hardest_split(case)
+    tested = sorted(
+        (each for each in run.clusters if each.split == split.name and each.test), key=lambda each: -each.test
+    )
+    words = "; ".join(", ".join(each.words[:WORDS]) for each in tested[:CLUSTERS] if each.words)
+    of = f" like those of “{split.name}”" + (f", whose largest clusters speak of: {words}" if words else "")
+    what = f"Collect and label more texts{of}; being unseen costs {amount(run.metric, case.novelty.value)} there"
+    yield Action("collect", what, case.novelty.value, split.sizes["test"], f"splits/{split.name}.csv")
+
+
+def _slices(run: Run) -> Iterator[Action]:
+    """Slices that are certainly weaker than the whole on random splits."""
+    whole, sign = run.score(BASELINE), 1 if higher_is_better(run.metric) else -1
+    names = dict.fromkeys(row.slice for row in run.measurements if row.metric == run.metric and "=" in row.slice)
+    weak = []
+    for name in names:
+        row = run.score(BASELINE, slice=name)
+        if whole is None or whole.value is None or row is None or row.value is None or row.n < FEW:
+            continue
+        singles = run.single(BASELINE, slice=name)
+        if singles and all(sign * (whole.value - each) > 0 for each in singles):
+            weak.append((sign * (whole.value - row.value), name, row))
+    for loss, name, row in sorted(weak, key=lambda each: -each[0])[:SLICES]:
+        what = f"Look at {name}: {called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
+        yield Action("slice", what, loss, row.n, "measurements.csv")
+
+
+def _leaks(run: Run) -> Iterator[Action]:
+    """The random split whose test texts stand in training most often."""
+    baselines = {split.name: split for split in run.of_family(BASELINE)}
+    found = [
+        (finding.count, match["split"])
+        for finding in run.findings
+        if finding.level in ("warn", "fail") and (match := LEAKS.match(finding.check)) and match["split"] in baselines
+    ]
+    if not found:
+        return
+    count, split = max(found)
+    share = percent(count / max(1, baselines[split].sizes["test"]))
+    what = f"Remove copies: {count} test texts of {split} ({share}) stand in training, which flatters the random score"
+    command = f"unseen repair DATA {run.folder / 'splits' / split}.csv --dedupe near -o repaired.csv"
+    yield Action("leak", what, None, count, "findings.csv", command)
+
+
+def _certainty(case: Case) -> Iterator[Action]:
+    command = str(case.run.about.get("command") or "")
+    again = command if command.startswith("unseen ") else "unseen stress …"
+    if case.seeds < 2:
+        yield Action("seeds", "Train from more seeds: one training proves nothing", command=f"{again} --seeds {SEEDS}")
+    if case.novelty is None:
+        what = "Score the same texts with the rest of their region in training, to tell new from hard"
+        yield Action("control", what, command=f"{again} --seen-folds 2")

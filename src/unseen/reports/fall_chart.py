@@ -1,0 +1,92 @@
+"""What the falls of a run are made of, as SVG: one bar a split, in two parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unseen.reports.figures import INDEPENDENT_COLOUR, TEST_COLOUR
+from unseen.reports.svg import FAINT, INK, PAPER, svg
+from unseen.reports.wording import points, shortened
+from unseen.types import Measurement
+
+SELECTION_COLOUR, NOVELTY_COLOUR = INDEPENDENT_COLOUR, TEST_COLOUR
+HEIGHT = 0.34
+"""Of a bar, in rows."""
+
+
+@dataclass(frozen=True)
+class FallBar:
+    """The fall of one family of splits in its parts."""
+
+    family: str
+    selection: Measurement
+    novelty: Measurement
+    mislabelled: float | None = None
+    """Points of the fall that wrong labels account for."""
+
+
+def fall_chart(bars: Sequence[FallBar], metric: str, *, narrow: bool = False) -> str:
+    """A bar a family: selection from nought, novelty from there on; the end is the fall. Whiskers: 95 % intervals.
+
+    A part below nought runs to the left. What wrong labels account for is hatched.
+    """
+    from matplotlib.figure import Figure
+
+    width, step = (3.7, 0.78) if narrow else (7.6, 0.62)
+    height = step * len(bars) + 0.7
+    figure = Figure(figsize=(width, height))
+    figure.patch.set_alpha(0)
+    left = 0.02 if narrow else 0.22
+    axes = figure.add_axes((left, 0.52 / height, 0.96 - left, 1 - 0.6 / height))
+    for place, bar in enumerate(bars):
+        _draw(axes, bar, place + 0.12 * narrow)
+        look: dict[str, Any] = {"color": INK, "va": "center", "parse_math": False}
+        where = axes.get_yaxis_transform()
+        if narrow:
+            ground = {"facecolor": PAPER, "linewidth": 0, "pad": 1}
+            axes.text(0, place - 0.36, shortened(bar.family, 40), ha="left", transform=where, bbox=ground, **look)
+        else:
+            axes.text(-0.02, place, shortened(bar.family, 16), ha="right", transform=where, **look)
+    _bare(axes, len(bars), metric)
+    said = "; ".join(
+        f"{bar.family}: selection {points(bar.selection.value)}, novelty {points(bar.novelty.value)} points"
+        for bar in bars
+    )
+    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {said}.")
+
+
+def _draw(axes: Any, bar: FallBar, place: float) -> None:
+    selection, novelty = (100 * (row.value or 0.0) for row in (bar.selection, bar.novelty))
+    over, under = place - HEIGHT / 2, place + HEIGHT / 2
+    # side by side where the parts point in opposite directions, so that neither hides the other
+    opposed = selection * novelty < 0
+    heights = (HEIGHT / 2, HEIGHT / 2) if opposed else (HEIGHT, HEIGHT)
+    tops = (over, place) if opposed else (over, over)
+    axes.barh(tops[0], selection, heights[0], 0, align="edge", color=SELECTION_COLOUR, linewidth=0, alpha=0.8)
+    axes.barh(tops[1], novelty, heights[1], selection, align="edge", color=NOVELTY_COLOUR, linewidth=0, alpha=0.85)
+    if bar.mislabelled is not None and bar.mislabelled > 0:
+        hatched = {"color": "none", "edgecolor": INK, "hatch": "////", "linewidth": 0, "alpha": 0.55}
+        axes.barh(tops[0], min(100 * bar.mislabelled, max(selection, 0)), heights[0], 0, align="edge", **hatched)
+    for row, start, line in ((bar.selection, 0.0, over - 0.09), (bar.novelty, selection, under + 0.09)):
+        if row.low is not None and row.high is not None:
+            colour = SELECTION_COLOUR if start == 0.0 and row is bar.selection else NOVELTY_COLOUR
+            ends = [start + 100 * row.low, start + 100 * row.high]
+            axes.plot(ends, [line, line], color=colour, linewidth=2, solid_capstyle="round")
+    axes.plot([selection + novelty] * 2, [over, under], color=INK, linewidth=1.6)
+
+
+def _bare(axes: Any, count: int, metric: str) -> None:
+    """A horizontal scale of points with light rules, nought marked."""
+    axes.set_ylim(count - 0.45, -0.55)
+    axes.set_yticks([])
+    axes.margins(x=0.04)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="x", length=0, colors=INK, labelsize=9)
+    axes.set_xlabel(shortened(f"fall of {metric}, points", 44), color=INK, fontsize=9, parse_math=False)
+    axes.patch.set_alpha(0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
