@@ -57,7 +57,7 @@ def seen_fold(
 
 
 def _as_many(data: Dataset, rows: Rows, labels: npt.NDArray[np.int32], draw: np.random.Generator) -> Rows:
-    """Random ones of `rows` that carry these labels, as many of each as there are; the order of rows decides nothing."""
+    """Random ones of `rows` that carry these labels, as many of each; the order of rows decides nothing."""
     by_id = np.empty(len(data), np.intp)
     by_id[pc.sort_indices(data.ids).to_numpy()] = np.arange(len(data))
     shuffled = draw.permutation(rows[np.argsort(by_id[rows])])

@@ -113,8 +113,8 @@ def _slices(run: Run) -> Iterator[Action]:
         if singles and all(sign * (whole.value - each) > 0 for each in singles):
             weak.append((sign * (whole.value - row.value), name, row))
     for loss, name, row in sorted(weak, key=lambda each: -each[0])[:SLICES]:
-        what = f"Look at {name}: {called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
-        yield Action("slice", what, loss, row.n, "measurements.csv")
+        how = f"{called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
+        yield Action("slice", f"Look at {name}: {how}", loss, row.n, "measurements.csv")
 
 
 def _leaks(run: Run) -> Iterator[Action]:

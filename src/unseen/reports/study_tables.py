@@ -82,8 +82,8 @@ def scores(run: StudyRun, data: str) -> Table:
         *PARTS_OF_FALL.values(),
     )  # fmt: skip
     note = (
-        "Mean over trainings with 95 % intervals over seeds and texts; the fall is against random splits of equal size. "
-        "Seen: the same test texts when the rest of them is in training. The fall is selection, what the texts lose "
+        "Mean over trainings with 95 % intervals over seeds and texts; the fall is against random splits of equal size."
+        " Seen: the same test texts when the rest of them is in training. The fall is selection, what the texts lose "
         "even so, and novelty, what they lose by being unseen."
     )
     return Table(f"Scores on {data}", columns, tuple(rows), note)

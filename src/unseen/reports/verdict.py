@@ -240,7 +240,10 @@ def _certainty(case: Case) -> Iterator[str]:
             "nothing here is certain."
         )
     elif case.families > 1 and case.fell:
-        yield f"Intervals of the falls allow for {runs[case.family]} seeds and for taking the worst of {case.families} splits."
+        yield (
+            f"Intervals of the falls allow for {runs[case.family]} seeds and for taking the worst of {case.families} "
+            "splits."
+        )
     overlap = case.overlap
     if overlap is not None and overlap.value is not None and overlap.value < SHAKY:
         by_chance = case.run.found("test_overlap.space_seeds.chance", case.family)

@@ -119,9 +119,8 @@ def split_step(source: Source, cut: Cut, seed: int) -> Step:
 
 def given_split_step(source: Source, name: str, dev: float, seed: int) -> Step:
     """A split that somebody else made; validation rows are drawn where it names none."""
-    settings = {
-        "source": source.basis, "name": name, "parts": key_of("parts", list(source.given[name])), "dev": dev, "seed": seed
-    }  # fmt: skip
+    parts = key_of("parts", list(source.given[name]))
+    settings = {"source": source.basis, "name": name, "parts": parts, "dev": dev, "seed": seed}
     return Step(f"split {name}", f"{WORK}:take_given_split", settings, {}, {"source": source.name})
 
 
