@@ -17,7 +17,7 @@ from unseen.inference import predict
 from unseen.roles import Classifier, Recipe
 from unseen.training import CLASSIFIERS, RECIPES
 from unseen.training.examples import examples_of, label_weights
-from unseen.training.linear import LinearClassifier, LinearSVM, LogisticRegression
+from unseen.training.linear import TEMPERATURES, LinearClassifier, LinearSVM, LogisticRegression, softmax
 from unseen.training.vocabulary import Vocabulary
 
 RECIPE_NAMES = ["logistic", "svm"]
@@ -80,18 +80,33 @@ def test_two_labels_are_those_of_scikit_learn(tiny):
     np.testing.assert_allclose(probabilities, reference.predict_proba(scaled), atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::unseen.errors.UnseenWarning")  # of values of C that are too high
+@pytest.mark.parametrize("class_weights", [None, {"praise": 5}])
 @pytest.mark.parametrize("name", RECIPE_NAMES)
-def test_dev_chooses_c_by_log_loss(parts, name):
+def test_dev_chooses_c_by_log_loss(parts, name, class_weights):
+    """Weighted as in training: the best C by plain log loss is another one."""
     train, dev, _ = parts
-    recipe = RECIPES.make(name)
+    recipe = RECIPES.make(name, class_weights=class_weights)
     chosen = recipe.fit(train, dev, 42)
+    per_row = label_weights(examples_of(train), class_weights)[dev.labels]
 
     def loss(classifier):
-        return log_loss(dev.labels, predict(classifier, dev).probabilities)
+        return log_loss(dev.labels, predict(classifier, dev).probabilities, sample_weight=per_row)
 
-    tried = {C: loss(RECIPES.make(name, C=C).fit(train, dev, 42)) for C in recipe.choices}
+    tried = {C: loss(RECIPES.make(name, C=C, class_weights=class_weights).fit(train, dev, 42)) for C in recipe.choices}
     assert chosen.settings["C"] == min(tried, key=tried.get)
     assert loss(chosen) == pytest.approx(min(tried.values()), rel=1e-6)
+
+
+@pytest.mark.parametrize("class_weights", [None, "balanced", {"praise": 0.05}])
+def test_the_factor_of_the_margins_has_the_lowest_weighted_log_loss(parts, class_weights):
+    train, dev, _ = parts
+    texts = dev.texts.to_pylist()
+    per_row = label_weights(examples_of(train), class_weights)[dev.labels]
+    margins = np.log(LinearSVM(C=1.0, class_weights=class_weights).fit(train, dev.take([]), 42).predict_proba(texts))
+    losses = [log_loss(dev.labels, softmax(margins * each), sample_weight=per_row) for each in TEMPERATURES]
+    found = LinearSVM(C=1.0, class_weights=class_weights).fit(train, dev, 42).predict_proba(texts)
+    assert log_loss(dev.labels, found, sample_weight=per_row) == pytest.approx(min(losses), rel=1e-9)
 
 
 def test_margins_are_scaled_on_dev(parts):

@@ -11,8 +11,9 @@ from unseen.inference import predict
 from unseen.progress import reporting
 from unseen.roles import Classifier, Encoder, Recipe
 from unseen.training import CLASSIFIERS, RECIPES
+from unseen.training.examples import examples_of
 from unseen.training.hashing import BUCKETS, HashedTerms
-from unseen.training.neural import HashedNetwork, NeuralClassifier
+from unseen.training.neural import HashedNetwork, NeuralClassifier, _bags, _loss, _Part
 
 torch = pytest.importorskip("torch")
 
@@ -137,6 +138,21 @@ def test_class_weights_move_the_answers(parts):
     heavy = predict(HashedNetwork(epochs=3, class_weights={"praise": 20}).fit(train, dev, 1), test)
     column = train.label_names.index("praise")
     assert heavy.probabilities.mean(axis=0)[column] > plain[column] + 0.1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_loss_of_a_batch_is_weighted_by_row(parts, trained, smoothing):
+    """Neither divided by the weights of the batch nor smoothed towards rare labels; without weights torch's own."""
+    part, rows = _Part(trained.terms, examples_of(parts[0])), np.arange(37)
+    trained.network.eval()
+    scores = trained.network.head(_bags(trained.network, part.rows[rows]))
+    labels, cross_entropy = part.labels[rows], torch.nn.functional.cross_entropy
+    plain = cross_entropy(scores, labels, torch.ones(3), label_smoothing=smoothing)
+    assert torch.equal(_loss(trained.network, part, rows, torch.ones(3), smoothing, 0.0), plain)
+    weights = torch.tensor([0.5, 9.0, 1.5])
+    each = cross_entropy(scores, labels, label_smoothing=smoothing, reduction="none")
+    found = _loss(trained.network, part, rows, weights, smoothing, 0.0)
+    torch.testing.assert_close(found, (each * weights[labels]).mean())
 
 
 def test_a_label_without_training_texts_is_still_a_column(parts):

@@ -15,6 +15,7 @@ from tiny_transformer import ARCHITECTURES, write_transformer
 from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.training import transformer
+from unseen.training.classifier import untrained
 from unseen.training.transformer import PRESETS, Settings, Transformer, TransformerClassifier
 from unseen.types import Dataset
 
@@ -199,22 +200,53 @@ def test_without_validation_data_the_last_weights_stay(folders: Callable[[str], 
     assert not same(weights(classifier), weights(recipe(folders("bert"), epochs=2).fit(train, train.take([]), 42)))
 
 
-def test_class_weights_help_the_small_class(folders: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("clip", [1e9, 0.01])
+def test_class_weights_give_the_share_of_each_class(folders: Callable[[str], str], clip: float) -> None:
+    """Words tell nothing: what is learnt is the share of each class, and balanced they have the same."""
     draw = np.random.default_rng(0)
-    loud = draw.random(200) < 0.1
-    # words tell nothing: what is learnt is the share of each class
-    texts = [" ".join(draw.choice(FILLERS, 4)) for _ in loud]
-    train = build(
-        [str(each) for each in range(200)], texts, ["loud" if each else "calm" for each in loud], ("calm", "loud")
-    )
-    said = {
-        weighted: recipe(folders("bert"), epochs=2, class_weights=weighted)
+    texts = [" ".join(draw.choice(FILLERS, 4)) for _ in range(400)]
+    labels = ["loud" if each % 10 == 0 else "calm" for each in draw.permutation(400)]
+    train = build([str(each) for each in range(400)], texts, labels, ("calm", "loud"))
+    shares = [
+        recipe(folders("bert"), class_weights=weighted, clip=clip)
         .fit(train, train.take([]), 42)
-        .predict_proba(texts)
+        .predict_proba(texts)[:, 1]
+        .mean()
         for weighted in (False, True)
-    }
-    assert said[False][:, 1].mean() < 0.25
-    assert said[True][:, 1].mean() > 0.35
+    ]
+    assert shares[0] == pytest.approx(0.1, abs=0.08)
+    assert shares[1] == pytest.approx(0.5, abs=0.03 if clip > 1 else 0.15)  # clipped, means turn into medians
+
+
+@pytest.mark.parametrize("given", [(1.0, 1.0), (0.6, 4.0)])
+@pytest.mark.parametrize("clip", [1e9, 0.01])
+def test_a_step_follows_the_weighted_sum_even_when_it_is_clipped(
+    folders: Callable[[str], str], given: tuple[float, float], clip: float
+) -> None:
+    """Beside the loop of the textbook; without weights to the last bit."""
+    data, rows, given_weights = texts_of(40), np.arange(11), torch.tensor(given)
+    moved = []
+    for by_hand in (False, True):
+        torch.manual_seed(0)
+        classifier = untrained(recipe(folders("bert"), clip=clip, dropout=0.0).settings, data.label_names)
+        tokens, parameters = classifier.backbone.tokens(data.texts.to_pylist()), [*classifier.modules.parameters()]
+        optimiser = torch.optim.SGD(parameters, 1.0)
+        classifier.modules.eval()
+        if by_hand:
+            gold = torch.from_numpy(data.labels[rows].astype(np.int64))
+            logits = classifier.head(classifier.backbone.pooled(tokens, rows))
+            torch.nn.functional.cross_entropy(logits, gold, given_weights).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, clip)
+            for each in parameters:
+                each.grad = None if each.grad is None else each.grad * given_weights[gold].mean()
+            optimiser.step()
+        else:
+            transformer._step(classifier, optimiser, tokens, data.labels, rows, 1.0, given_weights)
+        moved.append(weights(classifier))
+    if given == (1.0, 1.0):
+        assert same(*moved)
+    for name, each in moved[0].items():
+        torch.testing.assert_close(each, moved[1][name])
 
 
 def test_the_learning_rate_rises_and_falls() -> None:

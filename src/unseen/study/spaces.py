@@ -61,7 +61,9 @@ class Model:
         recipe = self.recipe()
         resolved = getattr(recipe, "settings", None)
         own = asdict(resolved) if resolved is not None else {k: v for k, v in vars(recipe).items() if k[0] != "_"}
-        return {"model": self.use, "params": dict(self.params), "recipe": own}
+        found = {"model": self.use, "params": dict(self.params), "recipe": own}
+        # results stored while clipping and dev undid class weights are not taken up
+        return found | ({"weighting": 2} if own.get("class_weights") else {})
 
     @property
     def epochs(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
+from unseen.roles import Classifier
 from unseen.types import Dataset, some
 
 ClassWeights = str | bool | Mapping[str, float] | None
@@ -75,6 +77,35 @@ def label_weights(examples: Examples, class_weights: ClassWeights) -> npt.NDArra
         expected = "'balanced', 'root' or {label: weight}"
         raise InputError("class_weights is wrong", expected=expected, got=repr(class_weights))
     return weights * counts.sum() / (weights * counts).sum()
+
+
+def warn_if_worse_than_a_constant(
+    classifier: Classifier, train: Examples, dev: Examples, class_weights: ClassWeights
+) -> None:
+    """Warn when class weights led to a model that does worse on dev than the same probabilities for every text.
+
+    Both are judged by weighted log loss on the dev texts whose label was trained on; the constant is the weighted
+    share of each label in train, the best one known there. Without class weights or dev texts nothing is said.
+    """
+    known = np.isin(dev.labels, train.present)
+    if class_weights is None or class_weights is False or not known.any():
+        return
+    by_label = label_weights(train, class_weights)
+    constant = by_label * np.bincount(train.labels, minlength=len(by_label)) / len(train)
+    labels = dev.labels[known]
+    answers = classifier.predict_proba([dev.texts[row] for row in np.flatnonzero(known)])
+    model, same_for_all = (
+        np.average(-np.log(np.maximum(given, 1e-15)), weights=by_label[labels])
+        for given in (answers[np.arange(len(labels)), labels], constant[labels])
+    )
+    if model > same_for_all:
+        warnings.warn(
+            "a model trained with class weights is worse on its validation part than the same probabilities for every "
+            "text: trust neither its probabilities nor its threshold; train it longer, take class_weights='root' or "
+            "none, or add texts of the rare labels",
+            UnseenWarning,
+            stacklevel=3,
+        )
 
 
 def _given(class_weights: Mapping[str, float], label_names: tuple[str, ...]) -> npt.NDArray[np.float64]:

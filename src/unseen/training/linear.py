@@ -15,7 +15,13 @@ from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import child_seed
 from unseen.store import atomic, read_json, write_json
-from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.examples import (
+    ClassWeights,
+    Examples,
+    label_weights,
+    training_examples,
+    warn_if_worse_than_a_constant,
+)
 from unseen.training.vectors import Vectors
 from unseen.training.vocabulary import BLOCKS, Vocabulary
 from unseen.types import Dataset
@@ -134,23 +140,28 @@ class _Linear(ABC):
         self.class_weights = class_weights
 
     def fit(self, train: Dataset, dev: Dataset, seed: int = 42) -> LinearClassifier:
-        """The classifier trained on `train`; C is the value with the lowest log loss on `dev`, unless given."""
+        """The classifier trained on `train`; C is the value with the lowest log loss on `dev`, unless given.
+
+        With class weights that log loss is weighted like training: else C would be the one that undoes them.
+        """
         if self.C is not None and not self.C > 0:
             raise InputError("C must be above zero", got=repr(self.C))
         examples, held_out = training_examples(train, dev)
         by_label = label_weights(examples, self.class_weights)
         features = self._features(examples.texts)
         rows = features.transform(examples.texts)
-        judge = _Judge(features, held_out, examples.present)
+        judge = _Judge(features, held_out, examples.present, by_label)
         best: tuple[float, float, npt.NDArray[np.float64]] | None = None
         for C, weights in self._tried(rows, examples, by_label, len(judge) > 0, seed):
             loss, weights = self._calibrated(judge, weights)
             if best is None or loss < best[0]:
                 best = (loss, C, weights)
         assert best is not None
-        return LinearClassifier(
+        classifier = LinearClassifier(
             train.label_names, examples.present, best[2], features, self._settings(features, best[1], seed)
         )
+        warn_if_worse_than_a_constant(classifier, examples, held_out, self.class_weights)
+        return classifier
 
     def _tried(
         self, rows: Any, examples: Examples, by_label: npt.NDArray[np.float64], choose: bool, seed: int
@@ -239,11 +250,14 @@ class LinearSVM(_Linear):
 
 
 class _Judge:
-    """Log loss on the dev texts whose label was trained on."""
+    """Log loss, weighted by label, on the dev texts whose label was trained on."""
 
-    def __init__(self, features: Any, held_out: Examples, present: npt.NDArray[np.intp]) -> None:
+    def __init__(
+        self, features: Any, held_out: Examples, present: npt.NDArray[np.intp], by_label: npt.NDArray[np.float64]
+    ) -> None:
         known = np.isin(held_out.labels, present)
         self.columns = np.searchsorted(present, held_out.labels[known])
+        self.per_row = by_label[held_out.labels[known]]
         texts = [text for text, keep in zip(held_out.texts, known, strict=True) if keep]
         self.rows = features.transform(texts) if texts else None
 
@@ -251,11 +265,11 @@ class _Judge:
         return len(self.columns)
 
     def loss(self, weights: npt.NDArray[np.float64]) -> float:
-        """Mean log loss; zero without texts."""
+        """Weighted mean log loss; zero without texts."""
         if not len(self):
             return 0.0
         given = softmax(_scores(self.rows, weights))[np.arange(len(self)), self.columns]
-        return float(-np.log(np.maximum(given, 1e-15)).mean())
+        return float(np.average(-np.log(np.maximum(given, 1e-15)), weights=self.per_row))
 
 
 class _Scale:

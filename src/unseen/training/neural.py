@@ -23,7 +23,13 @@ from unseen.inference import matched
 from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
-from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.examples import (
+    ClassWeights,
+    Examples,
+    label_weights,
+    training_examples,
+    warn_if_worse_than_a_constant,
+)
 from unseen.training.going_on import check_start
 from unseen.training.hashing import HashedTerms
 from unseen.types import Dataset
@@ -151,7 +157,9 @@ class HashedNetwork:
         settings = {name: value for name, value in vars(self).items() if name != "class_weights"}
         settings |= {"recipe": "neural.v1", "class_weights": self.class_weights, "seed": seed, "best_epoch": best_epoch}
         settings |= {} if start is None else {"went_on": True}
-        return NeuralClassifier(train.label_names, terms, network, settings)
+        classifier = NeuralClassifier(train.label_names, terms, network, settings)
+        warn_if_worse_than_a_constant(classifier, examples, held_out, self.class_weights)
+        return classifier
 
     def _train(self, network: Any, train: _Part, dev: _Part, weights: Any, seed: int) -> int:
         """Train `network` in place; returns the epoch whose weights it holds, counted from one."""
@@ -268,11 +276,20 @@ def _bags(network: Any, rows: Any, hidden: float = 0.0) -> Any:
 
 
 def _loss(network: Any, part: _Part, rows: npt.NDArray[np.intp], weights: Any, smoothing: float, hidden: float) -> Any:
+    """Weighted log loss of a batch, as it counts for training.
+
+    Not torch's weighted and smoothed cross entropy, which undoes class weights twice: it divides by the weights of
+    the batch, and it smooths every row towards the labels by *their* weights, mostly towards the rarest.
+    """
     import torch
 
     assert part.rows is not None
-    scores = network.head(_bags(network, part.rows[rows], hidden))
-    return torch.nn.functional.cross_entropy(scores, part.labels[rows], weights, label_smoothing=smoothing)
+    answers = network.head(_bags(network, part.rows[rows], hidden)).log_softmax(1)
+    labels = part.labels[rows]
+    per_row = weights[labels]
+    right = torch.nn.functional.nll_loss(answers, labels, weights) * per_row.mean()
+    all_labels = -(answers.sum(1) * per_row).sum() / len(rows)
+    return (1 - smoothing) * right + smoothing / len(weights) * all_labels
 
 
 def _mean_loss(network: Any, part: _Part, weights: Any) -> float:

@@ -31,7 +31,13 @@ from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic
 from unseen.training.classifier import Settings, TransformerClassifier, untrained
-from unseen.training.examples import ClassWeights, Examples, label_weights, training_examples
+from unseen.training.examples import (
+    ClassWeights,
+    Examples,
+    label_weights,
+    training_examples,
+    warn_if_worse_than_a_constant,
+)
 from unseen.training.going_on import copy_weights
 from unseen.types import Dataset
 
@@ -99,6 +105,7 @@ class Transformer:
                 key += copy_weights(start, classifier)
             saved = None if scratch is None else Progress(Path(scratch), key)
             _train(classifier, *examples, seed, saved)
+        warn_if_worse_than_a_constant(classifier, *examples, self.settings.class_weights)
         return classifier
 
     def speed(self, data: Dataset, batches: int = 3) -> float:
@@ -226,14 +233,20 @@ def _step(
     rate: float,
     weights: torch.Tensor,
 ) -> None:
-    """One batch forwards and backwards."""
+    """One batch forwards and backwards.
+
+    torch divides a weighted loss by the weights of the batch, so that a batch without rare labels would pull as
+    hard as one with them; times their mean it is the sum that class weights ask for. The limit on the gradient grows
+    with it: else clipping would take back what the weights gave.
+    """
     backbone = classifier.backbone
     with backbone.arithmetic():
         logits = classifier.head(backbone.pooled(tokens, rows))
     gold = torch.from_numpy(labels[rows].astype(np.int64)).to(backbone.device)
-    loss = nn.functional.cross_entropy(logits.float(), gold, weight=weights)
+    weight = float(weights[gold].mean())  # exactly 1 without class weights
+    loss = nn.functional.cross_entropy(logits.float(), gold, weight=weights) * weight
     loss.backward()
-    nn.utils.clip_grad_norm_(classifier.modules.parameters(), classifier.settings.clip)
+    nn.utils.clip_grad_norm_(classifier.modules.parameters(), classifier.settings.clip * weight)
     for group in optimiser.param_groups:
         group["lr"] = rate
     optimiser.step()
