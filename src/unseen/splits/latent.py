@@ -31,6 +31,8 @@ class LatentHoldOut(HoldOut):
     """
 
     reads: ClassVar[str] = "vectors"
+    space: ClassVar[str] = "own"
+    """Which vectors are meant: the model's "own", or "untrained" ones that never saw the labels."""
 
     def __init__(
         self,
@@ -68,20 +70,21 @@ class LatentHoldOut(HoldOut):
     def _clusterings(self, problem: Problem, X: Rows, keys: Keys) -> list[Clustering]:
         if problem.group_names is not None and problem.n_units < DEFAULT_KS.start and self.n_clusters is None:
             raise InfeasibleError("too few groups to find regions among them", got=problem.largest_groups())
+        found = self._sweep(problem, X, keys, asked_ks(self.n_clusters, keys))
+        most = len(np.unique(keys)) // 2
+        while self.n_clusters is None and not any(_fits(problem, each) for each in found) and 2 * found[-1].k <= most:
+            found = found + self._sweep(problem, X, keys, [2 * found[-1].k])
+        return found
+
+    def _sweep(self, problem: Problem, X: Rows, keys: Keys, ks: Iterable[int]) -> list[Clustering]:
         return sweep(
-            X,
-            asked_ks(self.n_clusters, keys),
-            weights=problem.sizes,
-            keys=keys,
-            metric=self.metric,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            seed=seed_of(self.random_state),
-        )
+            X, ks, weights=problem.sizes, keys=keys, metric=self.metric, n_init=self.n_init,
+            max_iter=self.max_iter, seed=seed_of(self.random_state),
+        )  # fmt: skip
 
 
 def asked_ks(n_clusters: int | Iterable[int] | None, keys: Keys) -> list[int]:
-    """The numbers of clusters to try: those asked for, or 3 to 50 as far as the rows allow."""
+    """The numbers of clusters to try first: those asked for, or 3 to 50 as far as the rows allow."""
     if n_clusters is None:
         distinct = len(np.unique(keys))
         if distinct < DEFAULT_KS.start:
@@ -92,6 +95,12 @@ def asked_ks(n_clusters: int | Iterable[int] | None, keys: Keys) -> list[int]:
     if isinstance(n_clusters, str):
         raise InputError("n_clusters must be a number or several", got=repr(n_clusters))
     return checked_ks([n_clusters] if isinstance(n_clusters, int | np.integer) else n_clusters, len(keys))
+
+
+def _fits(problem: Problem, clustering: Clustering) -> bool:
+    """Whether some cluster has no more rows of any class than the test part shall have."""
+    counts = problem.counts(clustering.labels, clustering.k)
+    return bool(((counts <= problem.quota).all(axis=1) & counts.any(axis=1)).any())
 
 
 def vectors_of(X: Any, using: Any, n: int, seed: int) -> Rows:

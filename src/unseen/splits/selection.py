@@ -17,6 +17,8 @@ import numpy.typing as npt
 Counts = npt.NDArray[np.int64]
 LIMIT = 30.0
 """Deterministic seconds that one solve may take."""
+PRECISION = 1000
+"""Values are rounded to such parts, since CP-SAT adds whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +129,55 @@ def _repaired(
     if solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         numbers = [int(solver.value(each)) for each in take]
     return Selection(_earliest(kind_of, np.array(numbers), order), nearest, bound)
+
+
+def choose_most(
+    values: npt.NDArray[np.float64],
+    counts: Counts,
+    quota: Counts,
+    slack: Counts,
+    start: npt.NDArray[np.bool_] | None = None,
+    limit: float = LIMIT,
+) -> tuple[npt.NDArray[np.bool_], bool]:
+    """Units with the largest sum of `values` that meet `quota`, and whether that is proven to be the largest.
+
+    They meet it when their number of rows is exact, every class differs by at most its `slack` and none is
+    absent. When no units do, first come those with the fewest classes absent and then the fewest rows beyond
+    these bounds. Some rows of each class are always left. `start` is a guess.
+    """
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    take = [model.new_bool_var("") for _ in counts]
+    most = int(counts.sum())
+    beyond, absent = [model.new_int_var(0, most, "") for _ in range(len(quota) + 1)], []
+    for c, excess in enumerate(beyond[1:]):
+        total = cp_model.LinearExpr.weighted_sum(take, counts[:, c].tolist())
+        model.add(total <= int(counts[:, c].sum()) - 1)
+        model.add(total - int(quota[c]) <= excess + int(slack[c]))
+        model.add(int(quota[c]) - total <= excess + int(slack[c]))
+        if quota[c]:
+            absent.append(model.new_bool_var(""))
+            model.add(total + absent[-1] >= 1)
+    size = cp_model.LinearExpr.weighted_sum(take, counts.sum(axis=1).tolist())
+    model.add_abs_equality(beyond[0], size - int(quota.sum()))
+    deviation = sum(beyond) + most * sum(absent)
+    for variable, guess in zip(take, np.zeros(len(take), bool) if start is None else start, strict=True):
+        model.add_hint(variable, bool(guess))
+    model.minimize(deviation)
+    solver = _solver(limit)
+    proven = solver.solve(model) == cp_model.OPTIMAL
+    chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
+    model.add(deviation <= round(solver.objective_value))
+    model.clear_hints()
+    for variable, guess in zip(take, chosen, strict=True):
+        model.add_hint(variable, bool(guess))
+    model.maximize(cp_model.LinearExpr.weighted_sum(take, (values * PRECISION).round().astype(int).tolist()))
+    solver = _solver(limit)
+    status = solver.solve(model)
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
+    return chosen, proven and status == cp_model.OPTIMAL
 
 
 def _off_a_multiple(divisor: int, number: int) -> int:

@@ -1,0 +1,181 @@
+"""Whole clusters that cost most to leave out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics.pairwise import euclidean_distances
+from threadpoolctl import threadpool_limits
+
+from unseen.errors import InfeasibleError, InputError
+from unseen.seeding import generator
+from unseen.splits.holdout import Choice, seed_of
+from unseen.splits.latent import LatentHoldOut, asked_ks
+from unseen.splits.problem import Mask, Problem
+from unseen.splits.selection import Counts, choose_most
+from unseen.splits.vectors import Keys, Rows, unit_rows
+
+Numbers = npt.NDArray[np.float64]
+Blocks = npt.NDArray[np.integer]
+"""Block of each unit; the units of one block are held out together."""
+
+CLUSTERS = 150
+"""Clusters when classes are few; with small quotas there are more, so that whole clusters can meet each of them."""
+MOST_CLUSTERS = 2000
+COARSER = (4, 2, 1)
+"""Novelty is averaged over clusterings with so many times fewer clusters than the one that is chosen from."""
+LANDMARKS = 150
+"""Centres of clusters by nearness to which the regression knows a unit."""
+PENALTY = 0.01
+"""Ridge penalty per row; columns are standardised."""
+TOLERANCE = 0.02
+"""Share of the test part by which a class may differ from its quota, if that is less than half of the quota."""
+DRAWS = 5
+"""Random test parts of whole clusters that the chosen one is compared with."""
+LITTLE = 0.05
+"""A loss of the score of the right label below this is called little."""
+
+
+class NovelSplit(LatentHoldOut):
+    """Whole clusters that cost most to leave out: new to a model rather than hard or mislabelled.
+
+    The novelty of a row is the score of its right label when as many random rows are held out, less that
+    when its cluster is; a row that is wrong either way has none. The scores are those of a ridge regression
+    on nearness to 150 centres. CP-SAT takes the clusters with the most novelty in sum. Size is exact, each class within
+    two points of the test part and within half of its quota, and none is absent, wherever whole clusters
+    allow it; else they come as near as possible. No row is added singly. `n_clusters` are the clusterings
+    that novelty is averaged over; the test part is made of clusters of the largest.
+
+    The vectors must not have been trained with the labels: in such a space mislabelled texts gather. The
+    regression is weaker than most models: `novelty_` (score lost per row when the test part is held out)
+    and `chance_` (the same for random whole clusters) tell whether there is something new, not how much a
+    model will lose.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 5)); y = np.arange(300) % 3
+    >>> train, test = next(NovelSplit(test_size=0.2, n_clusters=60).split(X, y))
+    >>> len(test)
+    60
+    """
+
+    space: ClassVar[str] = "untrained"
+
+    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+        if len(problem.class_names) < 2:
+            raise InputError(
+                "novel asks what a model no longer knows about labels",
+                expected="labels of at least two classes, and stratify=True",
+            )
+        ks = default_ks(problem, keys) if self.n_clusters is None else asked_ks(self.n_clusters, keys)
+        landmarks = max(1, min(LANDMARKS, len(np.unique(keys)) // 2))
+        found = {each.k: each for each in self._sweep(problem, X, keys, {*ks, landmarks})}
+        clusterings, finest = [found[k] for k in ks], found[ks[-1]]
+        counts = problem.counts(finest.labels, finest.k)
+        by_content = np.lexsort((*problem.unit_counts.T, keys))  # so that the order of rows decides nothing
+        rows = (unit_rows(X) if self.metric == "cosine" else X)[by_content]
+        draws = generator(seed_of(self.random_state), "novel")
+        with threadpool_limits(1, user_api="blas"):
+            regression = Regression.of(nearness(rows, found[landmarks].centres), problem.unit_counts[by_content])
+            novelty = np.mean([regression.novelty(each.labels[by_content], draws) for each in clusterings], axis=0)
+            values = np.bincount(finest.labels[by_content], weights=novelty, minlength=finest.k)
+            slack = np.minimum(int(TOLERANCE * problem.quota.sum()), problem.quota // 2)
+            chosen, proven = choose_most(values, counts, problem.quota, slack)
+            parts = [chosen, *(_random_clusters(counts, int(problem.quota.sum()), draws) for _ in range(DRAWS))]
+            lost = [regression.lost(part[finest.labels[by_content]], draws) for part in parts]
+        self.novelty_, self.chance_ = lost[0], float(np.mean(lost[1:]))
+        test = chosen[finest.labels]
+        if not test.any():
+            raise InfeasibleError("no whole cluster fits into the test part", got=problem.largest_groups())
+        exact = (problem.class_counts(test) == problem.quota).all()
+        notes = (_proof(int(chosen.sum()), finest.k, proven), _amount(self.novelty_, self.chance_))
+        certificate = problem.certificate(test, n_clusters=finest.k, optimal=True if exact else None, notes=notes)
+        return Choice(problem.rows_in(test), finest.labels[problem.units].astype(np.int32), certificate)
+
+
+def default_ks(problem: Problem, keys: Keys) -> list[int]:
+    """150 clusters, or more where the quota of a class is small, and clusterings with fewer."""
+    rows = max(2.0, min(len(problem) / CLUSTERS, 0.6 * float(np.median(problem.quota[problem.quota > 0]))))
+    finest = min(round(len(problem) / rows), len(np.unique(keys)) // 2, MOST_CLUSTERS)
+    return sorted({max(2, finest // fewer) for fewer in COARSER})
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A ridge regression of labels on vectors that can leave out any units without being trained again.
+
+    Taking units out of two small sums and solving again is exact; no other unit is looked at.
+    """
+
+    features: Numbers
+    """Standardised numbers of each unit, and a one."""
+    counts: Numbers
+    """Rows of each unit and class."""
+    gram: Numbers
+    moment: Numbers
+
+    @classmethod
+    def of(cls, numbers: Rows, counts: Counts) -> Regression:
+        """The regression for units with these numbers and so many rows of each class."""
+        mean, spread = numbers.mean(axis=0, dtype=np.float64), numbers.std(axis=0, dtype=np.float64)
+        features = np.column_stack([(numbers - mean) / np.where(spread > 0, spread, 1), np.ones(len(numbers))])
+        penalty = np.full(features.shape[1], PENALTY * counts.sum())
+        penalty[-1] = 0  # the last column is the intercept
+        gram, moment = _sums(features, counts.astype(np.float64))
+        return cls(features, counts.astype(np.float64), gram + np.diag(penalty), moment)
+
+    def without(self, units: npt.NDArray[np.intp]) -> Numbers:
+        """Score of the right label, summed over the rows of each of `units`, when these are held out together."""
+        gram, moment = _sums(self.features[units], self.counts[units])
+        predicted = self.features[units] @ np.linalg.solve(self.gram - gram, self.moment - moment)
+        return np.asarray((self.counts[units] * predicted.clip(0, 1)).sum(axis=1))
+
+    def held_out(self, blocks: Blocks) -> Numbers:
+        """The same for all units, when each block is held out in turn."""
+        scores = np.empty(len(blocks))
+        by_block = np.argsort(blocks, kind="stable")
+        for units in np.split(by_block, np.flatnonzero(np.diff(blocks[by_block])) + 1):
+            scores[units] = self.without(units)
+        return scores
+
+    def novelty(self, clusters: Blocks, draws: np.random.Generator) -> Numbers:
+        """What each unit loses when its cluster is held out rather than a random block of a cluster's size."""
+        return self.held_out(draws.permutation(clusters)) - self.held_out(clusters)
+
+    def lost(self, part: Mask, draws: np.random.Generator) -> float:
+        """What the units of `part` lose per row when all of it is held out rather than as many random units."""
+        blocks = draws.permutation(len(part)) * max(2, round(len(part) / part.sum())) // len(part)
+        loss = self.held_out(blocks)[part] - self.without(np.flatnonzero(part))
+        return float(loss.sum() / self.counts[part].sum())
+
+
+def nearness(rows: Rows, centres: Rows) -> Rows:
+    """A Gaussian kernel of each row and each centre, as wide as the median distance."""
+    squares = euclidean_distances(rows, centres, squared=True)
+    return np.asarray(np.exp(-squares / np.median(squares)), dtype=np.float32)
+
+
+def _sums(features: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
+    return features.T @ (features * counts.sum(axis=1, keepdims=True)), features.T @ counts
+
+
+def _random_clusters(counts: Counts, rows: int, draws: np.random.Generator) -> Mask:
+    """Clusters in random order until they have about so many rows."""
+    order = draws.permutation(len(counts))
+    chosen = np.zeros(len(counts), bool)
+    chosen[order[: max(1, int(np.searchsorted(np.cumsum(counts[order].sum(axis=1)), rows)))]] = True
+    return chosen
+
+
+def _proof(chosen: int, k: int, proven: bool) -> str:
+    proof = "proven to have" if proven else "not proven to have"
+    return f"{chosen} whole clusters of {k}, {proof} the largest novelty among all that keep size and class mix"
+
+
+def _amount(lost: float, by_chance: float) -> str:
+    return (
+        f"{'little novelty' if lost < LITTLE else 'novelty'}: right labels lose {lost:.3f} of their score when these rows "
+        f"are held out rather than random ones; with random clusters {by_chance:.3f}"
+    )
