@@ -70,12 +70,12 @@ def price_on_test(
     """The metric on the test rows `rows`, told apart by the tag `rows`, and `price.METRIC`.
 
     `leaked` says which of `rows` have a counterpart in training. The tag `rows` is `all`, `leaked`, `unleaked`, or
-    `random`: the mean over random removals of as many rows with the same labels, and the middle 95 % of them. The
-    price is `random` less `unleaked`; positive when the leaks flatter. Its interval draws test rows (or whole
-    `units`) anew; that of metrics that need more than labels draws a random removal with them and is rather too
-    wide. Its tag `p` is the share of random removals that move the score at least as far. Nothing is
-    priced when no row leaks or a label has no unleaked row. Leaked rows may be easier or harder for other reasons
-    than the leak: the price of removing them from training is the other half of the answer.
+    `random`: the mean over random removals of as many rows (in whole `units`) with the same labels, and the middle
+    95 % of them. The price is `random` less `unleaked`; positive when the leaks flatter. Its interval draws test rows
+    (or whole `units`) anew; that of metrics that need more than labels draws a random removal with them and is rather
+    too wide. Its tag `p` is the share of random removals that move the score at least as far. Nothing is priced when
+    no row leaks or a label has no unleaked row. Leaked rows may be easier or harder for other reasons than the leak:
+    the price of removing them from training is the other half of the answer.
     """
     chosen = checked(metric, models[0])
     answered = Answered.of(data, models, rows, units)
@@ -107,15 +107,24 @@ def removable(strata: npt.NDArray[np.integer], leaked: Mask) -> bool:
 
 
 def random_removals(
-    strata: npt.NDArray[np.integer], leaked: Mask, draws: int, draw: np.random.Generator
+    strata: npt.NDArray[np.integer],
+    leaked: Mask,
+    draws: int,
+    draw: np.random.Generator,
+    units: Codes | None = None,
 ) -> Iterator[Mask]:
-    """Random rows [some, rows] to remove, as many of each stratum as leak, in blocks of draws."""
+    """Random rows [some, rows] to remove, as many of each stratum as leak, in blocks of draws.
+
+    With `units` (codes from 0) whole units go, the last one of a stratum as far as the number allows.
+    """
     for size in blocks(draws, len(strata)):
         removed = np.zeros((size, len(strata)), bool)
+        turn = None if units is None else draw.random((size, int(units.max()) + 1))
         for stratum in np.unique(strata[leaked]):
             places = np.flatnonzero(strata == stratum)
             count = int(leaked[places].sum())
-            order = draw.random((size, len(places))).argsort(axis=1)[:, :count]
+            keys = draw.random((size, len(places))) if turn is None or units is None else turn[:, units[places]]
+            order = keys.argsort(axis=1, kind="stable")[:, :count]
             removed[np.arange(size)[:, None], places[order]] = True
         yield removed
 
@@ -211,7 +220,7 @@ def _random_scores(metric: Metric, answered: Answered, leaked: Mask, draws: int,
     draw = generator(seed, "price", "removals")
     found = []
     patterns = _patterns(answered)
-    for removed in random_removals(answered.gold, leaked, draws, draw):
+    for removed in random_removals(answered.gold, leaked, draws, draw, answered.units):
         if metric.of_counts is not None:
             counts = patterns.of_units((~removed).astype(np.int64))
             found.append(_of_counts(metric, answered, patterns, counts))
@@ -260,7 +269,7 @@ def _by_rows(
         again = Answered(
             answered.gold[rows], [model[rows] for model in answered.models], answered.label_names, answered.units[rows]
         )
-        removed = next(iter(random_removals(again.gold, leaked[rows], 1, draw)))[0]
+        removed = next(iter(random_removals(again.gold, leaked[rows], 1, draw, again.units)))[0]
         scores = again.score(metric, ~removed), again.score(metric, ~leaked[rows])
         found.append(np.nan if None in scores else np.subtract(*np.array(scores, dtype=np.float64)))
     return np.array(found)

@@ -21,6 +21,15 @@ def bounds(drawn: npt.NDArray[np.float64]) -> Bounds:
     return (None, None) if stuck(drawn) else percentiles(drawn) or (None, None)
 
 
+def reflected(value: float, drawn: npt.NDArray[np.float64]) -> Bounds:
+    """`bounds` turned round the value, within 0 and 1: where resampling moves a number one way, the sample did too.
+
+    A mean that low values weigh most in is lowered by noise, and by as much again when noise is resampled.
+    """
+    low, high = bounds(drawn)
+    return (None, None) if low is None or high is None else (max(0.0, 2 * value - high), min(1.0, 2 * value - low))
+
+
 def exact_bounds(share: float, units: npt.NDArray[np.integer]) -> Bounds | None:
     """The exact interval of a share of 0 or 1 of so many `units`, all of whose resamples are the same; else None."""
     if share not in (0.0, 1.0):

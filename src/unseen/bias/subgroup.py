@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.bias.binary import binary
-from unseen.bias.bounds import bounds
+from unseen.bias.bounds import bounds, reflected
 from unseen.bias.groups import Groups, Mask, drawn_together
 from unseen.bias.orderings import Figures, Floats, Orderings
 from unseen.errors import InputError, UnknownNameError
@@ -136,8 +136,9 @@ def _of_means(value: Floats, drawn: Floats, n: int, tags: Mapping[str, Any]) -> 
         if not known.any():
             found.append(Measurement(name, None, n, tags={**said, "undefined": "no group has both sets of rows"}))
         elif metric in AUCS:
-            low, high = bounds(generalised_mean(resampled))
-            found.append(Measurement(name, float(generalised_mean(mine)), n, low, high, tags=said))
+            mean = float(generalised_mean(mine))
+            low, high = reflected(mean, generalised_mean(resampled))
+            found.append(Measurement(name, mean, n, low, high, tags=said))
         else:
             noise = np.abs(resampled - mine[:, None])
             said |= {"by_chance": float(np.nanmean(noise))} if np.isfinite(noise).any() else {}

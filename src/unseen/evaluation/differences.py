@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen.errors import InputError
+from unseen.evaluation.intervals import STATISTICS
 from unseen.evaluation.runs import over_seeds
 from unseen.types import Measurement
 
@@ -121,7 +122,8 @@ def _trainings(rows: Iterable[Measurement], ignored: Iterable[str], side: str) -
 
 
 def _key(row: Measurement, ignored: Iterable[str]) -> Key:
-    tags = sorted((name, str(value)) for name, value in row.tags.items() if name not in ignored)
+    apart = {*ignored, *STATISTICS}
+    tags = sorted((name, str(value)) for name, value in row.tags.items() if name not in apart)
     return (("metric", row.metric), ("slice", row.slice), *tags)
 
 

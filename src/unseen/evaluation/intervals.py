@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.evaluation.counting import Patterns, times_drawn
+from unseen.evaluation.f_scores import scheme_weights
 from unseen.evaluation.metrics import Codes, Floats, Metric
 from unseen.seeding import generator
 
 DRAWS = 1_000
+FEWEST_UNITS = 2
+"""With fewer groups there is no interval."""
+MOST_BIAS = 2.5
+"""Above it an average over labels has no interval; simulated in docs/results/intervals.md."""
+TINY = 1e-12
+STATISTICS = ("standard_error", "df", "seeds", "few_groups", "few_rows", "no_spread")
+"""Tags about an interval, which do not tell measurements apart."""
+
+
+class Spread(NamedTuple):
+    """How far chance moves an estimate: its standard error, and the degrees of freedom that this was estimated with."""
+
+    standard_error: float
+    df: float
+
+
+class Interval(NamedTuple):
+    """The 95 % interval, or none and the tags that say why."""
+
+    low: float | None
+    high: float | None
+    tags: Mapping[str, int | float] = {}
 
 
 def interval(
@@ -23,14 +47,93 @@ def interval(
     groups: npt.NDArray[np.integer] | None = None,
     draws: int = DRAWS,
     seed: int = 42,
-) -> tuple[float, float] | None:
-    """The 95 % percentile interval of a metric; None when most resamples cannot give a value.
+) -> Interval:
+    """The 95 % interval of a metric: its bootstrap standard error, by Student's t, within the metric's bounds.
 
     With `groups` (one number per row) whole groups are drawn: rows of one author are not independent,
-    and an interval that ignores it is too narrow.
+    and an interval that ignores it is too narrow. There is none, and a tag says why, where none would hold:
+    see `refusal` and `unspread`.
     """
-    (values,) = bootstrap(metric, gold, [probabilities], label_names, groups=groups, draws=draws, seed=seed)
-    return percentiles(values)
+    refused = refusal(metric, gold, groups)
+    if refused:
+        return Interval(None, None, refused)
+    value = metric(gold, probabilities, label_names)
+    (drawn,) = bootstrap(metric, gold, [probabilities], label_names, groups=groups, draws=draws, seed=seed)
+    spread = spread_of(drawn, units_in(gold, groups))
+    if value is None or spread is None:
+        return Interval(None, None)
+    return Interval(*within(value, spread, metric.low, metric.high), unspread(spread))
+
+
+def refusal(metric: Metric, gold: Codes, groups: npt.NDArray[np.integer] | None) -> dict[str, int | float]:
+    """Why no interval would hold, as a tag; empty where one does.
+
+    `few_groups`: with fewer than two groups, counted as `units_in` does, nothing tells how groups differ.
+    `few_rows` is the rows of the rarest label: an average over many labels of few rows each is biased by more than
+    rows drawn again can tell, unless all labels have equally many, which is no accident but how they were drawn.
+    """
+    units = units_in(gold, groups)
+    if groups is not None and units < FEWEST_UNITS:
+        return {"few_groups": round(units, 2)}
+    counts = np.unique(gold, return_counts=True)[1].astype(np.float64)
+    if metric.scheme is None or np.ptp(counts) <= 1:
+        return {}
+    weights = scheme_weights(counts, metric.scheme)
+    # a label's score is biased by about 1 / rows and varies by 1 / rows; this is bias over standard error
+    bias = (weights / counts).sum() / max(((weights**2) / counts).sum() ** 0.5, TINY)
+    return {"few_rows": int(counts.min())} if bias > MOST_BIAS else {}
+
+
+def units_in(gold: Codes, groups: npt.NDArray[np.integer] | None) -> float:
+    """How many units of equal size the groups are worth: (Σ rows)² / Σ rows²; without groups, the rows."""
+    sizes = np.ones(len(gold)) if groups is None else np.unique(groups, return_counts=True)[1].astype(np.float64)
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def spread_of(drawn: Floats, units: float) -> Spread | None:
+    """The spread of bootstrap values when `units` were drawn; None when not even half are known, or one was drawn.
+
+    So many units drawn with replacement vary too little by 1 / units, which is made good.
+    """
+    known = drawn[np.isfinite(drawn)]
+    if len(known) * 2 <= len(drawn) or units <= 1:
+        return None
+    error = float(np.std(known, ddof=1)) * (units / (units - 1)) ** 0.5
+    return Spread(0.0 if error < TINY else error, units - 1)
+
+
+def unspread(spread: Spread) -> dict[str, int | float]:
+    """The tag `no_spread` where resamples are all the same: five right answers say nothing about the sixth."""
+    return {} if spread.standard_error else {"no_spread": 1}
+
+
+def within(value: float, spread: Spread, low: float, high: float) -> tuple[float | None, float | None]:
+    """The 95 % interval by Student's t on the scale on which the bounds are infinitely far away; none without spread.
+
+    That is the logit where both bounds are finite, the logarithm where the upper one is not. Near a bound an interval
+    is not symmetric, and one that is holds less often.
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    reach = float(stdtrit(spread.df, 0.975)) * spread.standard_error
+    if not reach:
+        return None, None
+    if not low < value < high:
+        return max(low, value - reach), min(high, value + reach)
+    above = value - low
+    if np.isinf(high):
+        return float(low + above * np.exp(-reach / above)), float(low + above * np.exp(reach / above))
+    share = above / (high - low)
+    ends = expit(logit(share) + np.array([-1, 1]) * reach / (above * (1 - share)))
+    return tuple((low + (high - low) * ends).tolist())
+
+
+def apart(value: float, spread: Spread, most: float) -> tuple[float | None, float | None]:
+    """The 95 % interval of a difference by Student's t, no farther from 0 than `most`; none without spread."""
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(spread.df, 0.975)) * spread.standard_error
+    return (max(-most, value - reach), min(most, value + reach)) if reach else (None, None)
 
 
 def bootstrap(

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import InputError, MismatchError
-from unseen.evaluation.intervals import DRAWS, interval
+from unseen.evaluation.intervals import DRAWS, Interval, interval
 from unseen.evaluation.metrics import METRICS, Floats, Metric, metric
 from unseen.types import Dataset, Measurement, Predictions, some
 
@@ -34,7 +34,8 @@ def measure(
     """Each metric on `rows`, then on each slice of them, with bootstrap intervals.
 
     `slices` are attributes; rows with several values belong to several slices. `groups` is the attribute
-    whose values are drawn together in the bootstrap.
+    whose values are drawn together in the bootstrap. Where no interval would hold there is none, and the tag
+    `few_groups`, `few_rows` or `no_spread` says why.
     """
     chosen = [checked(name, predictions) for name in metrics]
     probabilities = aligned(data, predictions, rows)
@@ -45,12 +46,13 @@ def measure(
         for each in chosen:
             value = each(gold, p, data.label_names)
             grouped = None if units is None else units[where]
-            bounds = None
+            bounds = Interval(None, None)
             if value is not None and len(gold) > 1:
                 bounds = interval(each, gold, p, data.label_names, groups=grouped, draws=draws, seed=seed)
-            low, high = bounds or (None, None)
             n = len(gold) if value is not None else 0
-            found.append(Measurement(each.id, value, n, low, high, name, dict(tags or {})))
+            found.append(
+                Measurement(each.id, value, n, bounds.low, bounds.high, name, {**(tags or {}), **bounds.tags})
+            )
     return found
 
 

@@ -48,6 +48,8 @@ class Metric:
     metrics that need more than the predicted labels."""
     of_weights: OfWeights | None = None
     """The same with each row counted so often, for many weightings [draws, rows] at once, where that was written."""
+    scheme: str | None = None
+    """How labels are weighted, where the metric is an average over them."""
 
     def __call__(self, gold: Codes, probabilities: Floats, label_names: Sequence[str]) -> float | None:
         """The value; None when the rows cannot give one, e.g. for lack of a class."""
@@ -67,14 +69,14 @@ def metric(name: str) -> Metric:
     raise UnknownNameError.of("metric", name, METRICS, fix="or one of a label, e.g. f1[LABEL]")
 
 
-def counted(name: str, of_counts: OfCounts) -> Metric:
-    """A metric that the confusion counts decide."""
+def counted(name: str, of_counts: OfCounts, scheme: str | None = None) -> Metric:
+    """A metric that the confusion counts decide; `scheme` weights the labels, where it is an average over them."""
 
     def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
         found = float(of_counts(confusion(gold, probabilities.argmax(axis=1), len(names)), names))
         return None if np.isnan(found) else found
 
-    return Metric(name, compute, of_counts=of_counts)
+    return Metric(name, compute, of_counts=of_counts, scheme=scheme)
 
 
 def _of_label(score: str, label: str) -> Metric:
@@ -101,7 +103,8 @@ def _of_label(score: str, label: str) -> Metric:
 
 
 def _averaged(score: str, scheme: str) -> Metric:
-    return counted(f"{score}.{scheme}", lambda matrices, _: averages(matrices, scheme, score))
+    weights = None if scheme == "micro" else scheme
+    return counted(f"{score}.{scheme}", lambda matrices, _: averages(matrices, scheme, score), weights)
 
 
 def _share_right(matrices: Floats, _: Sequence[str]) -> Floats:
@@ -139,7 +142,7 @@ METRICS: dict[str, Metric] = {
             lambda gold, p, _: auc_one_vs_rest(gold, p),
             of_weights=lambda gold, p, w, _: aucs_one_vs_rest(gold, p, w),
         ),
-        Metric("average_precision.macro", _mean_precision),
+        Metric("average_precision.macro", _mean_precision, scheme="macro"),
         Metric("log_loss", lambda gold, p, _: log_loss(gold, p), higher_is_better=False, high=float("inf")),
         Metric("brier", lambda gold, p, _: brier(gold, p), higher_is_better=False, high=2.0),
         Metric("ece.15", lambda gold, p, _: expected_calibration_error(gold, p, 15), higher_is_better=False),

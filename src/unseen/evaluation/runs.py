@@ -1,9 +1,9 @@
 """Several trained models on one or more test parts: their level, and the fall from one family to another.
 
-A score varies with the training seed and with the texts that happened to be tested. `level` and `fall`
-draw both. Three seeds are few: the spread they show is itself uncertain, and an interval that rests
-on it covers the truth less often than 95 % when seeds matter more than texts. Where seeds disagree text
-by text, that luck is drawn with both and the interval is rather too wide.
+A score varies with the training seed and with the texts that happened to be tested. The intervals of `level` and
+`fall` are Student's t, with the variance of both and Welch and Satterthwaite's degrees of freedom; their coverage is
+simulated in docs/results/intervals.md. One seed tells nothing about training again: the tag `seeds` says how many
+there were.
 """
 
 from __future__ import annotations
@@ -17,10 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.evaluation.intervals import DRAWS, bootstrap, percentiles
+from unseen.evaluation.intervals import (
+    DRAWS,
+    Spread,
+    apart,
+    bootstrap,
+    refusal,
+    spread_of,
+    units_in,
+    unspread,
+    within,
+)
 from unseen.evaluation.measuring import aligned, unit_codes
 from unseen.evaluation.metrics import Codes, Floats, Metric, metric
-from unseen.seeding import child_seed, generator
+from unseen.seeding import child_seed
 from unseen.types import Dataset, Measurement, Predictions
 
 
@@ -113,24 +123,22 @@ def level(
     draws: int = DRAWS,
     seed: int = 42,
 ) -> list[Measurement]:
-    """Mean over runs with its 95 % interval, then, of several runs, `standard_error.METRIC`.
+    """Mean over runs with its 95 % interval, then, of several runs, `standard_error.METRIC`, the spread of runs alone.
 
-    The interval is a bootstrap in two stages. Seeds: n − 1 of n with replacement, which makes the
-    variance of their mean right (n of n would make it too small by 1/n). Rows of each tested part: one
-    draw for all runs on the same rows, because they share the texts. The splits of a family are not
-    drawn: what differs between them is their rows. With one seed only rows are drawn, and the interval
-    says nothing about training again.
+    The tags `standard_error` and `df` are those of the interval (see `_spread`), `seeds` is the number of training
+    seeds. With one seed only rows are drawn, and the interval says nothing about training again. Where no interval
+    would hold there is none, and a tag of `intervals.refusal` says why.
     """
     chosen, tags = metric(name), {"seed": "mean", **(tags or {})}
     values, n = _values(runs, chosen), _rows(runs)
     if values is None:
         return [Measurement(name, None, 0, tags=tags)]
     mean, error, _, _ = over_seeds(values)
-    drawn = _drawn(runs, chosen, draws, seed)
-    bounds = percentiles(_means(runs, drawn, seed_weights([runs], draws, seed)[0]))
-    low, high = bounds or (None, None)
-    found = [Measurement(name, mean, n, low, high, tags=tags)]
-    return found if error is None else [*found, Measurement(f"standard_error.{name}", error, n, tags=tags)]
+    refused = _refused(runs, chosen)
+    spread = _spread([_by_seed(runs, _drawn(runs, chosen, draws, seed))], _units(runs))
+    low, high = within(mean, spread, chosen.low, chosen.high) if spread and not refused else (None, None)
+    said = Measurement(name, mean, n, low, high, tags=tags | refused | _statistics(spread, [runs]))
+    return [said] if error is None else [said, Measurement(f"standard_error.{name}", error, n, tags=tags)]
 
 
 def fall(
@@ -144,42 +152,71 @@ def fall(
 ) -> Measurement:
     """`fall.METRIC`: by how much the mean of `hard` is worse than that of `reference`; positive is worse.
 
-    For metrics of which less is better, the sign is turned. The interval is the bootstrap of `level`,
-    with the same drawn seeds, and the same drawn rows where rows are shared, on both sides.
+    For metrics of which less is better, the sign is turned. Where both sides have the same seeds on the same rows,
+    what varies is the difference of each seed. Else the sides vary apart, but for rows that they share. Tags and
+    refusals are those of `level`; `seeds` is the smaller number of the two sides. Averages over many labels of few
+    rows are not refused: their bias is on both sides.
     """
     chosen = metric(name)
-    sign = 1.0 if chosen.higher_is_better else -1.0
     before, after = _values(reference, chosen), _values(hard, chosen)
     tags = dict(tags or {})
     if before is None or after is None:
         return Measurement(f"fall.{name}", None, 0, tags=tags)
+    sign, runs = 1.0 if chosen.higher_is_better else -1.0, [*reference, *hard]
     value = sign * (float(np.mean(before)) - float(np.mean(after)))
-    drawn = _drawn([*reference, *hard], chosen, draws, seed)
-    weights = seed_weights([reference, hard], draws, seed)
-    means = [_means(runs, drawn, each) for runs, each in zip((reference, hard), weights, strict=True)]
-    low, high = percentiles(sign * (means[0] - means[1])) or (None, None)
+    drawn = _drawn(runs, chosen, draws, seed)
+    first, second = (_by_seed(side, drawn) for side in (reference, hard))
+    spread = _spread([first - second] if _are_paired(reference, hard) else [first, -second], _units(runs))
+    refused = {tag: each for tag, each in _refused(runs, chosen).items() if tag != "few_rows"}
+    low, high = apart(value, spread, chosen.high - chosen.low) if spread and not refused else (None, None)
+    tags |= refused | _statistics(spread, [reference, hard])
     return Measurement(f"fall.{name}", value, _rows(hard), low, high, tags=tags)
 
 
-def seed_weights(sides: Sequence[Sequence[Run]], draws: int, seed: int) -> list[dict[int, Floats]]:
-    """How often each seed is drawn [draws], for each side: seeds that all sides have are drawn together.
+def _refused(runs: Sequence[Run], chosen: Metric) -> dict[str, int | float]:
+    """The tags of the runs that no interval would hold for."""
+    return {tag: each for run in runs for tag, each in refusal(chosen, run.gold, run.units).items()}
 
-    Seeds that only one side has are drawn among themselves, so every side always has some.
+
+def _are_paired(reference: Sequence[Run], hard: Sequence[Run]) -> bool:
+    """Whether both sides have the same seeds on the same rows."""
+    first, second = ({(run.seed, run.sample) for run in side} for side in (reference, hard))
+    return first == second
+
+
+def _by_seed(runs: Sequence[Run], drawn: Mapping[int, Floats]) -> Floats:
+    """The mean over the runs of each seed [seeds, 1 + draws]."""
+    seeds = sorted({run.seed for run in runs})
+    return np.array([np.mean([drawn[id(run)] for run in runs if run.seed == seed], axis=0) for seed in seeds])
+
+
+def _spread(sides: Sequence[Floats], units: float) -> Spread | None:
+    """The spread of the sum over sides of the mean over seeds; each side is [seeds, 1 + draws], observed values first.
+
+    Rows and seeds each have a share in the variance. Seeds also differ because each has its own luck with rows, all of
+    it where each has its own rows. That much is in the variance from rows already, so it is taken off that of seeds;
+    what is left is never less than nothing, because few seeds may differ little by chance.
     """
-    draw = generator(seed, "seeds")
-    present = [{run.seed for run in runs} for runs in sides]
-    shared = sorted(set.intersection(*present))
-    together = _times(shared, draws, draw)
-    return [together | _times(sorted(each - set(shared)), draws, draw) for each in present]
+    rows = spread_of(sum(side.mean(axis=0) for side in sides)[1:], units)
+    if rows is None:
+        return None
+    several = [side for side in sides if len(side) > 1]
+    seeds = [float(side[:, 0].var(ddof=1)) / len(side) for side in several]
+    by_rows = [float(np.nanmean((side[:, 1:] - side[:, :1]).var(axis=0, ddof=1))) / len(side) for side in several]
+    variance = rows.standard_error**2 + max(0.0, sum(seeds) - sum(by_rows))
+    uncertain = rows.standard_error**4 / rows.df
+    uncertain += sum(each**2 / (len(side) - 1) for each, side in zip(seeds, several, strict=True))
+    return Spread(variance**0.5, variance**2 / uncertain if variance else rows.df)
 
 
-def _times(seeds: Sequence[int], draws: int, draw: np.random.Generator) -> dict[int, Floats]:
-    n = len(seeds)
-    if n < 2:
-        return {each: np.ones(draws) for each in seeds}
-    picked = draw.integers(n, size=(draws, n - 1))
-    # scaled so that a stratum of n seeds weighs n
-    return {each: (picked == place).sum(axis=1) * (n / (n - 1)) for place, each in enumerate(seeds)}
+def _statistics(spread: Spread | None, sides: Sequence[Sequence[Run]]) -> dict[str, Any]:
+    seeds = min(len({run.seed for run in side}) for side in sides)
+    return {"seeds": seeds} | ({} if spread is None else spread._asdict() | unspread(spread))
+
+
+def _units(runs: Sequence[Run]) -> float:
+    """The fewest units that any of the runs was tested on."""
+    return min(units_in(run.gold, run.units) for run in runs)
 
 
 def _values(runs: Sequence[Run], chosen: Metric) -> list[float] | None:
@@ -194,7 +231,10 @@ def _rows(runs: Sequence[Run]) -> int:
 
 
 def _drawn(runs: Sequence[Run], chosen: Metric, draws: int, seed: int) -> dict[int, Floats]:
-    """The metric of each run (by identity) on resampled rows [draws]; runs on the same rows share the draws."""
+    """The metric of each run (by identity) on its rows, then on resampled ones [1 + draws].
+
+    Runs on the same rows share the draws.
+    """
     found: dict[int, Floats] = {}
     for sample in dict.fromkeys(run.sample for run in runs):
         some = [run for run in runs if run.sample == sample]
@@ -210,13 +250,7 @@ def _drawn(runs: Sequence[Run], chosen: Metric, draws: int, seed: int) -> dict[i
             draws=draws,
             seed=child_seed(seed, "rows", sample),
         )
-        found |= {id(run): each for run, each in zip(some, values, strict=True)}
+        for run, resampled in zip(some, values, strict=True):
+            observed = chosen(run.gold, run.probabilities, run.label_names)
+            found[id(run)] = np.array([np.nan if observed is None else observed, *resampled])
     return found
-
-
-def _means(runs: Sequence[Run], drawn: Mapping[int, Floats], weights: Mapping[int, Floats]) -> Floats:
-    """The mean over runs in each draw; NaN where a run that was drawn has no value."""
-    table = np.array([drawn[id(run)] for run in runs])
-    times = np.array([weights[run.seed] for run in runs])
-    total = np.where(times > 0, table * times, 0.0).sum(axis=0)
-    return np.asarray(total / times.sum(axis=0))

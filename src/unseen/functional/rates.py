@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.evaluation.comparisons import ENUMERATED
-from unseen.evaluation.counting import times_drawn
-from unseen.evaluation.intervals import DRAWS, percentiles
+from unseen.evaluation.intervals import TINY, Spread, apart
 from unseen.seeding import generator
 from unseen.types import Measurement
 
@@ -30,32 +29,49 @@ def rate(
     tags: Mapping[str, Any] | None = None,
     seed: int = 42,
 ) -> Measurement:
-    """The mean of `outcomes` (1, 0, NaN: not applicable), with a 95 % interval from drawing whole `units`.
+    """The mean of `outcomes` (1, 0, NaN: not applicable), with a 95 % interval that knows that cases come in `units`.
 
-    Where all outcomes are the same, resamples are too and say nothing; the bound is then that of Clopper and
-    Pearson for as many independent trials as there are units. NaN outcomes leave the denominator.
+    The interval is that of Korn and Graubard (1998): exact for as many independent trials as the cases are worth.
+    Where all outcomes are the same, that is as many as there are units. NaN outcomes leave the denominator.
     """
     known = np.isfinite(outcomes)
     values, unit = outcomes[known], np.unique(units[known], return_inverse=True)[1].reshape(-1)
     if not len(values):
         return Measurement(metric, None, 0, slice=slice, tags=dict(tags or {}))
-    mean = float(values.mean())
-    low, high = _all_alike(mean, int(unit.max()) + 1) if mean in (0.0, 1.0) else _drawn(values, unit, seed)
+    mean, trials = float(values.mean()), _trials(values, unit)
+    low, high = (None, None) if trials is None else _exact(mean, trials)
     return Measurement(metric, mean, len(values), low, high, slice, dict(tags or {}))
 
 
-def _all_alike(mean: float, units: int) -> tuple[float, float]:
-    """The exact bounds of a share of 0 or 1."""
-    reach = 0.025 ** (1 / units)
-    return (reach, 1.0) if mean == 1.0 else (0.0, 1 - reach)
+def _trials(values: Floats, unit: Codes) -> float | None:
+    """How many independent trials the outcomes are worth, at most as many as they are; None from one unit.
+
+    The variance is estimated from few units: t with as many degrees of freedom, not with as many as cases.
+    """
+    from scipy.special import stdtrit
+
+    n, units, mean = len(values), int(unit.max()) + 1, values.mean()
+    if mean in (0.0, 1.0):
+        return units
+    if units < 2:
+        return None
+    few = float(stdtrit(n - 1, 0.975) / stdtrit(units - 1, 0.975)) ** 2
+    return float(min(n, few * mean * (1 - mean) / max(_variance(values, unit), TINY)))
 
 
-def _drawn(values: Floats, unit: Codes, seed: int) -> tuple[float | None, float | None]:
-    sums, sizes = np.bincount(unit, values), np.bincount(unit).astype(np.float64)
-    if np.ptp(sums / sizes) == 0:
-        return None, None  # one template, or templates that are all alike, say nothing about another
-    found = [(times @ sums) / (times @ sizes) for times in times_drawn(len(sizes), DRAWS, generator(seed, "templates"))]
-    return percentiles(np.concatenate(found)) or (None, None)
+def _variance(values: Floats, unit: Codes) -> float:
+    """Of the mean, linearised: units that stray from the mean, each by its cases."""
+    units = int(unit.max()) + 1
+    return float(units / (units - 1) * (np.bincount(unit, values - values.mean()) ** 2).sum() / len(values) ** 2)
+
+
+def _exact(mean: float, trials: float) -> tuple[float, float]:
+    """The bounds of Clopper and Pearson for a share of so many trials, which need not be whole."""
+    from scipy.special import betaincinv
+
+    hits, rest = mean * trials, (1 - mean) * trials
+    low = float(betaincinv(hits, rest + 1, 0.025)) if hits else 0.0
+    return low, float(betaincinv(hits + 1, rest, 0.975)) if rest else 1.0
 
 
 def difference(
@@ -70,17 +86,25 @@ def difference(
 ) -> Measurement:
     """`difference.METRIC`: the rate of `a` less that of `b` on the cases that both can be judged on.
 
-    The interval draws whole units; the tag `p` is two-sided, from swapping the models on whole units, exact with
+    The interval is Student's t of the differences of units; the tag `p` is two-sided, from swapping the models on whole units, exact with
     few of them: if neither is better, swaps change nothing but by chance.
     """
     known = np.isfinite(a) & np.isfinite(b)
     tags = dict(tags or {})
     if not known.any():
         return Measurement(f"difference.{metric}", None, 0, slice=slice, tags=tags)
-    apart, unit = (a - b)[known], np.unique(units[known], return_inverse=True)[1].reshape(-1)
-    low, high = _drawn(apart, unit, seed)
-    tags["p"] = swap_p_value(np.bincount(unit, apart).astype(np.float64), seed)
-    return Measurement(f"difference.{metric}", float(apart.mean()), len(apart), low, high, slice, tags)
+    gaps, unit = (a - b)[known], np.unique(units[known], return_inverse=True)[1].reshape(-1)
+    low, high = _by_t(gaps, unit)
+    tags["p"] = swap_p_value(np.bincount(unit, gaps).astype(np.float64), seed)
+    return Measurement(f"difference.{metric}", float(gaps.mean()), len(gaps), low, high, slice, tags)
+
+
+def _by_t(values: Floats, unit: Codes) -> tuple[float | None, float | None]:
+    """The interval of a mean of differences, within −1 and 1; none where units are all alike: they say nothing."""
+    units, mean = int(unit.max()) + 1, float(values.mean())
+    if units < 2 or np.ptp(np.bincount(unit, values) / np.bincount(unit)) == 0:
+        return None, None
+    return apart(mean, Spread(_variance(values, unit) ** 0.5, units - 1), 1.0)
 
 
 def swap_p_value(apart: Floats, seed: int = 42) -> float:
