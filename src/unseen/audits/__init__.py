@@ -5,6 +5,7 @@ from unseen.audits.confident_learning import Suspects, suspect_labels
 from unseen.audits.cross_validation import cross_validated
 from unseen.audits.hardness import hard_or_broken
 from unseen.audits.label_conflict import Conflict, label_conflict
+from unseen.audits.label_noise import LabelNoise, corrected_fall, label_noise
 from unseen.audits.leaks import Leak, leak
 from unseen.audits.seen import FOLDS, SeenFold, parts_of_fall, seen_fold
 from unseen.audits.subject import Subject
@@ -14,15 +15,18 @@ __all__ = [
     "FOLDS",
     "Audit",
     "Conflict",
+    "LabelNoise",
     "Leak",
     "SeenFold",
     "Subject",
     "Suspects",
     "Trial",
     "audit",
+    "corrected_fall",
     "cross_validated",
     "hard_or_broken",
     "label_conflict",
+    "label_noise",
     "leak",
     "parts_of_fall",
     "seen_fold",

@@ -192,7 +192,7 @@ def resamples(n: int, groups: npt.NDArray[np.integer] | None, draws: int, seed: 
         yield np.repeat(np.arange(n), times[unit])
 
 
-def wilson(count: int, n: int) -> tuple[float, float]:
+def wilson(count: float, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of `count` in `n`.
 
     >>> tuple(round(each, 3) for each in wilson(0, 10))

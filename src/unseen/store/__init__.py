@@ -9,6 +9,7 @@ from unseen.store.foreign_splits import read_parts
 from unseen.store.measurements import read_measurements, write_measurements
 from unseen.store.predictions import read_predictions, write_predictions
 from unseen.store.splits import read_split, write_split
+from unseen.store.suspects import read_suspects, write_suspects
 
 __all__ = [
     "atomic",
@@ -20,6 +21,7 @@ __all__ = [
     "read_parts",
     "read_predictions",
     "read_split",
+    "read_suspects",
     "sha256_of",
     "to_dataset_dict",
     "to_indices",
@@ -30,5 +32,6 @@ __all__ = [
     "write_measurements",
     "write_predictions",
     "write_split",
+    "write_suspects",
     "write_text",
 ]

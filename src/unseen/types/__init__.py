@@ -12,7 +12,7 @@ from unseen.types.arrays import ROWS_AT_ONCE, finite_float32, frozen, refuse_rep
 from unseen.types.dataset import Dataset
 from unseen.types.embeddings import Embeddings
 from unseen.types.origin import Origin
-from unseen.types.results import LEVELS, Explanation, Finding, Measurement, Predictions
+from unseen.types.results import LEVELS, Explanation, Finding, Measurement, Predictions, SuspectLabel
 from unseen.types.split import PARTS, Certificate, Split
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Origin",
     "Predictions",
     "Split",
+    "SuspectLabel",
     "finite_float32",
     "frozen",
     "refuse_repeats",

@@ -96,3 +96,15 @@ class Finding:
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
             raise UnknownNameError.of("level", self.level, LEVELS)
+
+
+@dataclass(frozen=True)
+class SuspectLabel:
+    """A label that is probably wrong."""
+
+    id: str
+    given: str
+    likely: str
+    """The label it would probably have instead."""
+    confidence: float
+    """Probability that the given label is wrong."""

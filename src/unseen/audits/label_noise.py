@@ -1,0 +1,292 @@
+"""Wrong labels told apart from hard texts, by witnesses that have not seen the labels they judge.
+
+::
+
+    model trained without the row and without the labels its own first round suspects   p [rows, labels]
+      -> made as sure as it is right                    q ~ p^s              how often texts look like another class
+      -> which label is given instead of which          T [true, given]      how often labels are wrong
+      -> Bayes: P(true | text, given) ~ q[true] T[true, given]               which ones
+
+Sureness `s` and noise `T` are fitted together, so that P(given | text) = Σ q[true] T[true, given] explains the given
+labels best. A hard text is one whose q is spread over labels; a wrong label is one that a sure q denies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from threadpoolctl import threadpool_limits
+
+from unseen.audits.cross_validation import dealt
+from unseen.errors import InputError, MismatchError
+from unseen.evaluation import Run, fall
+from unseen.evaluation.intervals import DRAWS, wilson
+from unseen.progress import track
+from unseen.seeding import child_seed
+from unseen.training.linear import softmax
+from unseen.training.vocabulary import Vocabulary
+from unseen.types import Dataset, Embeddings, Measurement, SuspectLabel
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+SUSPECT = 0.5
+"""A label that is more probably wrong than right is suspect."""
+AMBIGUOUS = 0.2
+"""Share of right labels that the witness expects to get wrong, from which on wrong labels cannot be told."""
+ROUND_ONE = 3
+"""Folds in which the training rows of a witness judge each other."""
+RARE = 10
+"""A label with fewer rows is not learnt well enough to be denied."""
+STEPS, CHANGE = 200, 1e-7
+"""Most steps of the fit; the change of the mean log likelihood at which it ends."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelNoise:
+    """How probably each label is wrong."""
+
+    ids: pa.ChunkedArray
+    rows: Rows
+    """Places in the dataset."""
+    given: npt.NDArray[np.integer]
+    likely: npt.NDArray[np.intp]
+    """The likeliest other label."""
+    wrong: Floats
+    """Probability that the given label is wrong."""
+    rates: Floats
+    """P(given | true) [true, given]."""
+    label_names: tuple[str, ...]
+    ambiguity: float
+    """Share of right labels that the witness expects to get wrong."""
+
+    @property
+    def told(self) -> bool:
+        """Whether wrong labels can be told from texts that look like another class.
+
+        They cannot when the witness expects to get a fifth of the *right* labels wrong: then most of what it denies
+        is hard, not mislabelled. It misleads when the classes are clear to people but not to the witness (irony,
+        knowledge of the world): labels that a better witness could judge are refused. And it passes data whose
+        annotators erred in one direction throughout: consistent errors look like a clear class.
+        """
+        return self.ambiguity < AMBIGUOUS
+
+    @property
+    def why(self) -> str:
+        """`told` in a sentence."""
+        expected = (
+            f"a model trained without the suspects expects to get {100 * self.ambiguity:.0f} % of right labels wrong"
+        )
+        if self.told:
+            return f"Classes are clear enough to tell wrong labels from hard texts: {expected}."
+        return f"Wrong labels cannot be told from hard texts here: {expected}. People must read them."
+
+    @cached_property
+    def suspects(self) -> list[SuspectLabel]:
+        """Labels that are more probably wrong than right, the most suspect first; by id where equal."""
+        places = np.flatnonzero(self.wrong > SUSPECT)
+        ids = self.ids.take(pa.array(places)).to_pylist()
+        named = [
+            SuspectLabel(
+                name, self.label_names[self.given[at]], self.label_names[self.likely[at]], float(self.wrong[at])
+            )
+            for name, at in zip(ids, places, strict=True)
+        ]
+        return sorted(named, key=lambda each: (-each.confidence, each.id))
+
+    def share(self, rows: npt.ArrayLike | None = None, tags: Mapping[str, Any] | None = None) -> Measurement:
+        """`label_noise`: the expected share of wrong labels among `rows` of the dataset, with Wilson's 95 % interval.
+
+        It is the mean probability, not the share of suspects, which leaves out the wrong labels that are not found.
+        The interval treats the expected number as counted: it knows how few rows there are, not how wrong the
+        witness is. Where `told` is false the number means nothing.
+        """
+        wrong = self.wrong if rows is None else self.wrong[self._places(rows)]
+        low, high = wilson(float(wrong.sum()), len(wrong))
+        return Measurement("label_noise", float(wrong.mean()), len(wrong), low, high, tags=dict(tags or {}))
+
+    def dropped(self, run: Run, rows: npt.ArrayLike) -> Run:
+        """The run on `rows` without its suspects."""
+        return run.only(self.wrong[self._places(rows)] <= SUSPECT)
+
+    def relabelled(self, run: Run, rows: npt.ArrayLike) -> Run:
+        """The run on `rows` with the likely label in place of each suspect one."""
+        places = self._places(rows)
+        gold = np.where(self.wrong[places] > SUSPECT, self.likely[places], run.gold)
+        return replace(run, gold=gold, sample=f"{run.sample}/relabelled")
+
+    def _places(self, rows: npt.ArrayLike) -> Rows:
+        order = np.argsort(self.rows)
+        at = np.searchsorted(self.rows, rows, sorter=order)
+        places = order[np.minimum(at, len(order) - 1)]
+        if not np.array_equal(self.rows[places], rows):
+            raise MismatchError("label noise was not looked for in all of these rows")
+        return places
+
+
+def label_noise(
+    data: Dataset,
+    rows: npt.ArrayLike | None = None,
+    *,
+    vectors: Embeddings | None = None,
+    folds: int = 5,
+    seed: int = 42,
+) -> LabelNoise:
+    """How probably the labels of `rows` (default: all) are wrong.
+
+    The witness is logistic regression on TF-IDF of words and pieces of words, or on `vectors` of all of `data`; vectors
+    of a model that was trained on these labels have learnt the wrong ones too, and are no witness. Each row is judged
+    by a model that has seen neither its label nor what its label did to others: the first round, in which the training
+    rows judge each other and suspects are left out, is made anew for each fold. (Made once for all, it leaves out the
+    right neighbours of a wrong label, and finds half as much.) The cost is four trainings per fold.
+    """
+    places = np.arange(len(data)) if rows is None else np.asarray(rows, np.intp)
+    if not 2 <= folds <= len(places):
+        raise InputError("folds must be at least 2 and at most the rows", got=f"{folds} folds of {len(places)} rows")
+    by_id = np.argsort(np.asarray(data.ids.take(pa.array(places)).to_pylist(), dtype=object), kind="stable")
+    chosen = data.take(places[by_id])
+    features = _tfidf(chosen) if vectors is None else _standardised(vectors.vectors[places[by_id]])
+    witness = Witness(chosen, features, 10.0 if vectors is None else 0.1, seed)
+    found = np.empty((len(places), len(data.label_names)))
+    found[by_id] = witness.without_suspects(folds)
+    return judged(data, places, found)
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Logistic regression that judges rows it was not trained on."""
+
+    data: Dataset
+    features: Any
+    """Dense or sparse [rows, numbers]."""
+    C: float
+    """Need not fit how sure the answers are to be: that is fitted by `noise_model`."""
+    seed: int
+
+    def without_suspects(self, folds: int) -> Floats:
+        """Probabilities of each row from training on the other folds without the suspects of a first round."""
+        found, fold = np.empty((len(self.data), len(self.data.label_names))), dealt(self.data, folds, self.seed)
+        for each in track(range(folds), "label noise", folds):
+            held, others = np.flatnonzero(fold == each), np.flatnonzero(fold != each)
+            doubted = judged(self.data, others, self.first_round(others, each)).wrong > SUSPECT
+            found[held] = self.answers(others[~doubted], held)
+        return found
+
+    def first_round(self, rows: Rows, number: int) -> Floats:
+        """Probabilities of `rows` from training on others of them."""
+        found = np.empty((len(rows), len(self.data.label_names)))
+        fold = dealt(self.data.take(rows), ROUND_ONE, child_seed(self.seed, "first round", number))
+        for each in range(ROUND_ONE):
+            found[fold == each] = self.answers(rows[fold != each], rows[fold == each])
+        return found
+
+    def answers(self, train: Rows, held: Rows) -> Floats:
+        """Probabilities of `held` from training on `train`; zero for a label without rows there."""
+        from sklearn.linear_model import LogisticRegression
+
+        labels, found = self.data.labels[train], np.zeros((len(held), len(self.data.label_names)))
+        present = np.unique(labels)
+        if len(present) < 2:
+            raise InputError("label noise needs two labels in every fold", got=f"{len(train)} texts of one label")
+        with threadpool_limits(1, user_api="blas"):  # the same sums on one thread and on many
+            model = LogisticRegression(C=self.C, max_iter=500).fit(self.features[train], labels)
+            found[:, present] = model.predict_proba(self.features[held])
+        return found
+
+
+def _tfidf(data: Dataset) -> Any:
+    texts = data.texts.to_pylist()
+    return Vocabulary.of(texts).transform(texts)
+
+
+def _standardised(vectors: npt.NDArray[np.float32]) -> Floats:
+    spread = vectors.std(axis=0, dtype=np.float64)
+    return np.asarray((vectors - vectors.mean(axis=0, dtype=np.float64)) / np.where(spread > 0, spread, 1.0))
+
+
+def judged(data: Dataset, rows: Rows, probabilities: Floats) -> LabelNoise:
+    """The judgement on `rows` of a witness that gives their labels these probabilities."""
+    given = data.labels[rows]
+    sure, rates = noise_model(probabilities, given)
+    truth = posterior(sure, rates, given)
+    own = np.arange(len(rows)), given
+    wrong = 1 - truth[own]
+    rare = np.bincount(given, minlength=len(rates))[given] < RARE
+    wrong[rare] = wrong[~rare].mean() if not rare.all() else 0.0
+    truth[own] = -1.0
+    ambiguity = float(1 - sure.max(axis=1).mean())
+    ids = data.ids.take(pa.array(rows))
+    return LabelNoise(ids, rows, given, truth.argmax(axis=1), wrong, rates, data.label_names, ambiguity)
+
+
+def noise_model(probabilities: Floats, given: npt.NDArray[np.integer]) -> tuple[Floats, Floats]:
+    """The sure probabilities q [rows, labels] and noise rates T [true, given] that explain the given labels best.
+
+    Expectation–maximisation; in each step the sureness is the best one for the rates so far. With few rows of a label
+    its row of T leans on what holds for all: the rates are counted together with one imagined row per label, wrong as
+    often as all are and then mostly of a frequent label.
+    """
+    from scipy.optimize import minimize_scalar
+
+    n, k = probabilities.shape
+    if len(given) != n or not n or k < 2:
+        raise InputError("label noise needs a label per row and two labels", got=f"{len(given)} labels, {n} × {k}")
+    logs = np.log(np.clip(probabilities, 1 / n**2, 1.0))
+    same = np.eye(k)
+    others = (1 - same) * (np.bincount(given, minlength=k) + 1.0)
+    others /= others.sum(axis=1, keepdims=True)
+    rates, before = 0.95 * same + 0.05 * others, -np.inf
+    for _ in range(STEPS):
+        told = rates[:, given].T
+
+        def loss(logarithm: float, told: Floats = told) -> float:
+            return -float(np.log((_sure(logs, logarithm) * told).sum(axis=1)).mean())
+
+        best = minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded", options={"xatol": 1e-3})
+        sure = _sure(logs, best.x)
+        truth = posterior(sure, rates, given)
+        counts = np.array([np.bincount(given, weights=column, minlength=k) for column in truth.T])
+        wrong = 1 - float(np.trace(counts)) / n
+        rates = counts + k * ((1 - wrong) * same + wrong * others)
+        rates /= rates.sum(axis=1, keepdims=True)
+        if -best.fun - before < CHANGE:
+            break
+        before = -best.fun
+    return sure, rates
+
+
+def posterior(sure: Floats, rates: Floats, given: npt.NDArray[np.integer]) -> Floats:
+    """P(true | text, given) [rows, labels], by Bayes from P(true | text) and P(given | true)."""
+    joint = sure * rates[:, given].T
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+def _sure(logs: Floats, logarithm: float) -> Floats:
+    return softmax(np.exp(logarithm) * logs)
+
+
+def corrected_fall(
+    noise: LabelNoise,
+    control: Sequence[tuple[Run, Rows]],
+    hard: Sequence[tuple[Run, Rows]],
+    metric_id: str,
+    *,
+    tags: Mapping[str, Any] | None = None,
+    draws: int = DRAWS,
+    seed: int = 42,
+) -> Measurement:
+    """`fall.METRIC.corrected`: the fall from `control` to `hard`, each run with its rows, had the labels been right.
+
+    On both sides the suspects get their likely label. Nothing circular: the scored models have no say in who is
+    suspect. But the witness is a classifier too, and errors that it shares with the scored models are forgiven, so
+    the fall is rather too small.
+    """
+    before, after = ([noise.relabelled(run, rows) for run, rows in side] for side in (control, hard))
+    found = fall(before, after, metric_id, tags=tags, draws=draws, seed=seed)
+    return replace(found, metric=f"{found.metric}.corrected")
