@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from unseen.audits import Trial, hard_or_broken
+from unseen.audits import Trial, hard_or_broken, label_noise_of
 from unseen.errors import InputError
 from unseen.evaluation import metric
 from unseen.evaluation.chance import chance
-from unseen.types import PARTS, Certificate, Embeddings, Predictions, Split
+from unseen.types import PARTS, Certificate, Predictions, Split
 
 NAMES = ("calm", "loud", "mixed")
 N, TEST, INDEPENDENT = 600, slice(0, 60), slice(540, 600)
@@ -17,16 +17,15 @@ CHECKS = [
     "control",
     "completed",
     "class-mix",
-    "suspect-labels",
-    "label-conflict",
+    "label-noise",
     "below-chance",
     "annotators",
 ]
 
 
-def answers(codes):
+def answers(codes, least=0.6):
     """Probabilities that are sure of these labels, more or less."""
-    sure = 0.6 + 0.3 * (np.arange(len(codes)) % 7) / 7
+    sure = least + 0.09 * (np.arange(len(codes)) % 7) / 7
     p = np.eye(3)[codes] * sure[:, None]
     return p + (1 - p.sum(axis=1, keepdims=True)) / 3
 
@@ -44,15 +43,17 @@ def split_of(data, name, test, **certificate):
 def judge(tiny):
     """`judge(labels=…, said=…)` is what is found; `said` changes the answers of models trained on the hard split.
 
-    Vectors, out-of-fold predictions and the models of random splits know the truth; `labels` may deny it.
+    The models of random splits know the truth, and so does the witness, unless `witness` are its answers.
     """
 
-    def judged(labels=TRUE, said=TRUE, test=TEST, certificate=None, attributes=None, control=True, **options):
+    def judged(
+        labels=TRUE, said=TRUE, test=TEST, certificate=None, attributes=None, control=True, witness=None, **options
+    ):
         ids = [f"r{i:03}" for i in range(N)]
         data = tiny(ids=ids, labels=[NAMES[code] for code in labels], label_names=NAMES, **(attributes or {}))
         draw = np.random.default_rng(0)
-        vectors = Embeddings(data.ids, (np.eye(3)[TRUE] + draw.normal(0, 0.1, (N, 3))).astype(np.float32))
-        out_of_fold = Predictions(data.ids, answers(TRUE), NAMES)
+        told = answers(TRUE, 0.9) if witness is None else witness
+        asked = label_noise_of(data, Predictions(data.ids, told, NAMES))
         split = split_of(data, "closest", test, **(certificate or {}))
         hard = [Trial(split, seed, Predictions(data.ids, answers(said), NAMES)) for seed in (1, 2)]
         noise = np.where(draw.random(N) < 0.1, (TRUE + 1) % 3, TRUE)
@@ -70,7 +71,7 @@ def judge(tiny):
             if control
             else []
         )
-        rows, findings = hard_or_broken(data, vectors, out_of_fold, hard, controls, draws=200, **options)
+        rows, findings = hard_or_broken(data, asked, hard, controls, draws=200, **options)
         assert [each.check for each in findings] == [f"{check}[closest]" for check in CHECKS]
         return rows, {each.check.partition("[")[0]: each for each in findings}
 
@@ -93,24 +94,21 @@ def test_a_hard_split_with_right_labels_is_hard(judge):
     rows, found = judge(said=changed(slice(0, 20)))  # wrong on a third of the test part
     levels = {check: each.level for check, each in found.items()}
     assert levels == dict.fromkeys(CHECKS, "ok") | {"annotators": "skipped"}
-    assert value(rows, "label_conflict") == 0
+    assert value(rows, "label_noise") < 0.02
     assert "The task was learnt" in found["learnt"].message
     assert "falls by" in found["control"].message
 
 
 def test_flipped_labels_are_found_and_explain_the_score(judge):
     rows, found = judge(labels=changed(slice(0, 50)))
-    assert found["label-conflict"].level == "fail"
-    assert found["suspect-labels"].level == "fail"
-    assert found["below-chance"].level == "warn"
-    assert "Label conflict explains it: 83.3 %" in found["below-chance"].message
-    assert "on the rest it is 1.000" in found["below-chance"].message
-    assert value(rows, "label_conflict", split="closest", part="test") == pytest.approx(50 / 60)
-    assert value(rows, "label_conflict.control") == 0
-    assert value(rows, "f1.macro.without_conflict") == 1
-    assert 0.5 < value(rows, "suspect_labels") <= 50 / 60
-    evidence = found["label-conflict"].evidence
-    assert found["label-conflict"].count == 50
+    assert found["label-noise"].level == "fail"
+    assert found["below-chance"].level == "fail"
+    assert value(rows, "label_noise", split="closest", part="test") == pytest.approx(50 / 60, abs=0.02)
+    assert value(rows, "label_noise.control") < 0.02
+    assert value(rows, "suspect_labels") == pytest.approx(50 / 60)
+    assert value(rows, "fall.corrected.f1.macro") < 0  # the models of random splits err on a tenth
+    evidence = found["label-noise"].evidence
+    assert found["label-noise"].count == 50
     assert len(evidence) == 20
     assert set(evidence) <= {f"r{i:03}" for i in range(50)}
     assert found["learnt"].level == "ok"
@@ -118,30 +116,35 @@ def test_flipped_labels_are_found_and_explain_the_score(judge):
 
 def test_some_flipped_labels_are_a_warning(judge):
     _, found = judge(labels=changed(slice(0, 20)))
-    assert (found["label-conflict"].level, found["label-conflict"].count) == ("warn", 20)
-    assert found["suspect-labels"].level == "warn"
+    assert (found["label-noise"].level, found["label-noise"].count) == ("warn", 20)
     assert found["below-chance"].level == "ok"
 
 
-def test_below_chance_without_conflict_is_not_explained(judge):
-    _, found = judge(said=changed(slice(0, 60)))
+def test_a_witness_that_is_not_sure_tells_nothing(judge):
+    """It knows half of the rows and guesses the others."""
+    draw = np.random.default_rng(1)
+    guessed = answers(draw.integers(3, size=N), 0.3)
+    rows, found = judge(witness=np.where(np.arange(N)[:, None] % 2, answers(TRUE, 0.9), guessed))
+    assert found["label-noise"].level == "warn"
+    assert "cannot be told" in found["label-noise"].message
+    (noise,) = [row for row in rows if row.metric == "label_noise"]
+    assert noise.value is None
+    assert "cannot be told" in noise.tags["undefined"]
+    assert "fall.corrected.f1.macro" not in {row.metric for row in rows}
+
+
+def test_below_chance_with_right_labels_is_a_failure(judge):
+    _, found = judge(said=changed(slice(0, 57)))
     assert found["below-chance"].level == "fail"
-    assert "does not explain it: 0.0 %" in found["below-chance"].message
-    assert "on the rest it is still 0.000" in found["below-chance"].message
+    assert found["label-noise"].level == "ok"
 
 
-def test_conflict_in_all_texts_leaves_no_rest(judge):
-    rows, found = judge(labels=changed(slice(0, 60)))
-    assert "there is no rest" in found["below-chance"].message
-    assert [row for row in rows if "without_conflict" in row.metric] == []
-
-
-@pytest.mark.parametrize(("wrong", "level"), [(0, "ok"), (10, "warn"), (30, "fail")])
+@pytest.mark.parametrize(("wrong", "level"), [(0, "ok"), (8, "warn"), (30, "fail")])
 def test_what_was_not_learnt_is_seen_on_independent_rows(judge, wrong, level):
     rows, found = judge(said=changed(slice(540, 540 + wrong)))
     assert found["learnt"].level == level
     (gap,) = [row for row in rows if row.metric == "fall.f1.macro"]
-    assert gap.tags == {"family": "closest", "against": "random", "part": "independent"}
+    assert gap.tags.items() >= {"family": "closest", "against": "random", "part": "independent"}.items()
     assert gap.low <= gap.value <= gap.high
 
 
@@ -184,9 +187,9 @@ def test_disagreement_of_annotators_is_seen(judge):
 def test_without_random_splits_what_needs_them_is_skipped(judge):
     rows, found = judge(said=changed(slice(0, 20)), control=False)
     assert (found["learnt"].level, found["control"].level) == ("skipped", "skipped")
-    assert found["label-conflict"].level == "ok"
+    assert found["label-noise"].level == "ok"
     assert {row.metric for row in rows} == {
-        "suspect_labels", "suspect_labels.control", "label_conflict", "f1.macro.without_conflict", "chance.f1.macro",
+        "suspect_labels", "suspect_labels.control", "label_noise", "label_noise.control", "chance.f1.macro",
     }  # fmt: skip
 
 
@@ -198,7 +201,7 @@ def test_tags_are_on_every_measurement(judge):
 def test_one_hard_split_at_a_time(tiny):
     data = tiny()
     with pytest.raises(InputError, match="one hard split"):
-        hard_or_broken(data, Embeddings(data.ids, np.ones((4, 2), np.float32)), None, [], [])
+        hard_or_broken(data, None, [], [])
 
 
 @pytest.mark.parametrize(

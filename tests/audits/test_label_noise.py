@@ -174,7 +174,7 @@ def test_a_fall_that_is_all_noise_is_corrected_to_nothing(case):
     noise, (control, hard) = case
     assert fall([control[0]], [hard[0]], "accuracy").value == 0.5
     row = corrected_fall(noise, [control], [hard], "accuracy", tags={"model": "m"}, draws=50)
-    assert (row.metric, row.value, row.tags) == ("fall.accuracy.corrected", 0.0, {"model": "m"})
+    assert (row.metric, row.value, row.tags) == ("fall.corrected.accuracy", 0.0, {"model": "m"})
     dropped = noise.dropped(*hard)
     assert len(dropped.gold) == 2
     assert fall([control[0]], [dropped], "accuracy").value == 0.0

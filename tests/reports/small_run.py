@@ -61,7 +61,8 @@ def stress_folder(folder: Path, **more: Any) -> Path:
         Measurement("f1.macro", 0.8, 2, tags={"split": "random-1", "seed": 7} | hard | {"family": "random"}),
         Measurement("f1.macro", 0.5, 2, tags={"split": "closest", "seed": 7} | hard),
         Measurement("fall.f1.macro", 0.3, 2, 0.25, 0.35, tags=hard | {"against": "random"}),
-        Measurement("label_conflict", 0.5, 2, tags=hard), Measurement("label_conflict.control", 0.1, 2, tags=hard),
+        Measurement("label_noise", 0.5, 2, 0.3, 0.7, tags=hard),
+        Measurement("label_noise.control", 0.1, 2, 0.05, 0.15, tags=hard),
     ]  # fmt: skip
     write_measurements(rows, folder / "measurements.csv")
     findings = [

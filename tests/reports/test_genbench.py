@@ -49,11 +49,11 @@ def test_axes_that_the_method_does_not_settle_are_blank_and_listed(folder: Path)
     assert "| shift locus | **not stated** | to be stated by the author |" in card
 
 
-def test_a_shift_without_label_conflict_is_covariate_and_a_changed_class_mix_is_said(folder: Path) -> None:
+def test_a_shift_without_wrong_labels_is_covariate_and_a_changed_class_mix_is_said(folder: Path) -> None:
     (folder / "measurements.csv").unlink()
     write_split(split_of("closest", "closest.v1", got={"spam": 2, "ham": 0}), folder / "splits" / "closest.csv")
     facts = read_card_facts(folder)
     shift = genbench.axes(facts)[("closest",)][2]
     assert shift.value == "covariate"
     assert "but the class mix too: a label's share in the test part is at most 50.0 points" in shift.why
-    assert "was not measured" in shift.why
+    assert "is not known" in shift.why

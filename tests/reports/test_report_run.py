@@ -54,10 +54,10 @@ def test_scores_are_means_with_intervals_and_falls_are_found(whole: Path) -> Non
     fall = run.fall("closest")
     assert fall is not None
     assert (fall.value, fall.low) == pytest.approx((0.39, 0.36))
-    conflict = run.found("label_conflict", "closest")
-    assert conflict is not None
-    assert conflict.value == pytest.approx(0.24)
-    assert run.found("label_conflict", "random") is None
+    noise = run.found("label_noise", "closest")
+    assert noise is not None
+    assert noise.value == pytest.approx(0.24)
+    assert run.found("label_noise", "random") is None
 
 
 def test_without_a_mean_the_runs_are_averaged_and_have_no_interval(folder: Path) -> None:
@@ -70,7 +70,7 @@ def test_without_a_mean_the_runs_are_averaged_and_have_no_interval(folder: Path)
     assert fall is not None
     assert (score.low, fall.low) == (None, None)
     assert (score.value, fall.value) == pytest.approx((0.27, 0.39))
-    one = run.score("closest", metric="f1.macro.without_conflict")
+    one = run.score("closest", metric="label_noise")
     assert one is not None
     assert one.low is not None, "a single run keeps its own interval"
 

@@ -20,6 +20,7 @@ from unseen.reports import figures, read_run, tables, write_stress_page
 from unseen.reports.figures import GapRow, class_map, gap_chart, part_map
 
 SECTIONS = [
+    "What the fall is made of",
     "How far it falls",
     "The latent space",
     "The splits and their certificates",
@@ -50,7 +51,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Page:
 
 def test_the_verdict_comes_first_and_every_section_follows(content: str) -> None:
     heads = re.findall(r"<h2[^>]*>(.*?)</h2>", content)
-    assert heads[0] == "Macro F1 falls by 39 points on the region this model finds hardest (“closest”)."
+    assert heads[0] == (
+        "Expect macro F1 of about .66 on texts like those it learnt from, .53 on kinds of text it has not seen "
+        "(“subset-sum”), and .27 on the region it finds hardest (“closest”)."
+    )
     assert heads[1:] == SECTIONS
     assert 'class="verdict fail"' in content
 
@@ -64,9 +68,10 @@ def test_the_table_has_the_numbers_of_the_chart(content: str) -> None:
 
 def test_pictures_have_descriptions(content: str) -> None:
     described = re.findall(r'<svg role="img" aria-label="([^"]+)"', content)
-    assert len(described) == content.count("<svg") == 2 + 1 + 5
-    assert "closest test .27" in described[0]
-    assert "by class: complaint, question, praise" in described[2]
+    assert len(described) == content.count("<svg") == 2 + 2 + 1 + 5
+    assert "closest: selection 34, novelty 5.0" in described[0]
+    assert "closest test .27" in described[2]
+    assert "by class: complaint, question, praise" in described[4]
     assert "split closest: test rows in orange" in described[-1]
 
 
@@ -192,7 +197,7 @@ def test_twenty_thousand_texts_and_many_splits_stay_small(tmp_path: Path) -> Non
     written = write_stress_page(FakeRun(rows=20_000, splits=splits).write(tmp_path / "run"))
     content = written.read_text(encoding="utf-8")
     assert written.stat().st_size < 2_000_000
-    assert content.count("<svg") == 2 + 1 + 11
+    assert content.count("<svg") == 2 + 2 + 1 + 11
     assert "A random 4,000 of 20,000 points are drawn. 4 splits have no picture." in content
 
 

@@ -7,18 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from unseen.audits.annotators import annotators
-from unseen.audits.confident_learning import suspect_labels
+from unseen.audits.label_noise import LabelNoise, corrected_fall
 from unseen.audits.shares import comparable, percent, points, score, share
 from unseen.audits.trials import Case, Trial, trained_on
 from unseen.errors import InputError
 from unseen.evaluation import fall, level, metric
 from unseen.evaluation.chance import chance
 from unseen.evaluation.intervals import DRAWS
-from unseen.evaluation.measuring import aligned
-from unseen.types import Dataset, Embeddings, Finding, Measurement, Predictions
+from unseen.types import Dataset, Finding, Measurement
 
 Found = tuple[list[Measurement], Finding]
 
@@ -28,16 +26,13 @@ SINGLES = 0.2
 """Share of singly added test rows from which a split is less a region than a selection."""
 MIX, SKEWED = 0.02, 0.10
 """Largest difference of a label's share between training and test that is even; from which on it is skewed."""
-NOTABLE, MOST = 0.1, 0.5
-"""Shares of test texts in conflict (or suspect) that are worth a look; that decide the score."""
-TIMES = 1.5
-"""How many times the share in the control is more than the control's."""
+MOST = 0.5
+"""Share of wrong labels that decides the score."""
 
 
 def hard_or_broken(
     data: Dataset,
-    vectors: Embeddings,
-    out_of_fold: Predictions,
+    noise: LabelNoise,
     hard: Sequence[Trial],
     control: Sequence[Trial],
     metric_id: str = "f1.macro",
@@ -51,15 +46,15 @@ def hard_or_broken(
     """What speaks for a hard split and what for a broken one: measurements, and one finding per question.
 
     `hard` are the trials of one split, one per training seed; `control` those of the random splits.
-    `out_of_fold` (`cross_validated`) covers the training and test rows of all these splits. `groups` is
-    the attribute drawn together in intervals; `agreement` a numeric attribute, higher where the annotators of a
-    text agreed more. `tags` are put on every measurement, e.g. the model.
+    `noise` (`label_noise`) covers the training and test rows of all these splits. `groups` is the attribute drawn
+    together in intervals; `agreement` a numeric attribute, higher where the annotators of a text agreed more. `tags`
+    are put on every measurement, e.g. the model.
     """
     metric(metric_id)
     if not hard or len({trial.split.name for trial in hard}) > 1:
         raise InputError("hard_or_broken looks at one hard split", got=f"{len(hard)} trials of other splits, or none")
     ours, theirs = ([replace(each, split=each.split.of(data)) for each in some] for some in (hard, control))
-    case = Case(data, vectors, out_of_fold, ours, theirs, metric_id, groups, agreement, tags or {}, draws, seed)
+    case = Case(data, noise, ours, theirs, metric_id, groups, agreement, tags or {}, draws, seed)
     if not case.hard_runs:
         raise InputError(f"no predictions for the test part of {case.split.name!r}")
     found = [check(case) for check in CHECKS]
@@ -136,64 +131,46 @@ def _class_mix(case: Case) -> Found:
     return [], case.finding("class-mix", "fail" if apart > SKEWED else "warn", f"At most, {said}", advice=advice)
 
 
-def _suspects(case: Case) -> Found:
-    """Labels that confident learning takes for wrong, in the test part and in the control."""
-    at = pc.index_in(case.out_of_fold.ids, value_set=case.data.ids).to_numpy(zero_copy_only=False).astype(np.intp)
-    flagged = suspect_labels(case.data.labels[at], aligned(case.data, case.out_of_fold, at))
-    rows = at[flagged.places]  # the most suspect first
-    suspect = np.zeros(len(case.data), bool)
-    suspect[rows] = True
-    test = case.split.rows("test")
-    here = share("suspect_labels", suspect[test], case.tags)
-    others = [each.rows("test") for each in case.controls] or [trained_on(case.split)]
-    there = share("suspect_labels.control", np.concatenate([suspect[each] for each in others]), case.tags)
-    said = (
-        f"Confident learning suspects the labels of {int(suspect[test].sum()):,} of {len(test):,} test texts "
-        f"({percent(here.value)}; {'random test parts' if case.controls else 'training part'}: {percent(there.value)})."
+def _label_noise(case: Case) -> Found:
+    """How many labels are wrong in the test part and in the control, and the fall had they been right."""
+    noise, test = case.noise, case.split.rows("test")
+    control = np.unique(np.concatenate([each.rows("test") for each in case.controls] or [trained_on(case.split)]))
+    suspects = noise.suspect_rows(test)
+    shares = [
+        share(f"suspect_labels{of}", np.isin(rows, noise.suspect_rows(rows)), case.tags)
+        for of, rows in (("", test), (".control", control))
+    ]
+    beside = "random test parts" if case.controls else "training part"
+    if not noise.told:
+        unknown = [
+            Measurement(f"label_noise{of}", None, row.n, tags=case.tags | {"undefined": noise.why})
+            for of, row in zip(("", ".control"), shares, strict=True)
+        ]
+        said = (
+            f"{noise.why} {percent(shares[0].value)} of the labels are suspect ({beside}: {percent(shares[1].value)})."
+        )
+        advice = "Have people read the most suspect texts, in suspects.csv."
+        return [*shares, *unknown], case.finding("label-noise", "warn", said, suspects, advice)
+    here, there = (
+        replace(noise.share(rows, case.tags), metric=f"label_noise{of}")
+        for of, rows in (("", test), (".control", control))
     )
-    advice = "Read them. Hard texts look like wrong labels to this test, so it alone proves nothing."
-    evidence = rows[np.isin(rows, test)]
-    return [here, there], case.finding("suspect-labels", _how_many(here, there), said, evidence, advice)
+    rows = [*shares, here, there, *_corrected(case)]
+    said = f"About {percent(here.value)} of the test labels are wrong ({beside}: {percent(there.value)})"
+    said += f"; with the suspect ones corrected {case.metric} falls by {points(rows[-1])}." if len(rows) > 4 else "."
+    advice = "Check the suspects, in suspects.csv, before trusting the score."
+    return rows, case.finding("label-noise", _how_many(here, there), said, suspects, advice)
 
 
-def _conflict(case: Case) -> Found:
-    """Test texts labelled against their neighbourhood, and the score on the rest."""
-    found = case.conflict
-    here = share("label_conflict", found.conflict, case.tags)
-    rows = [here]
-    said = (
-        f"{int(found.conflict.sum()):,} of {len(found.rows):,} test texts ({percent(here.value)}) carry a label with "
-        f"which neither most of their nearest training texts nor cross-validated predictions agree"
-    )
-    there = None
-    if case.controls:
-        pooled = np.concatenate([each.conflict for each in case.control_conflicts.values()])
-        there = share("label_conflict.control", pooled, case.tags)
-        rows, said = [*rows, there], f"{said}; in random test parts {percent(there.value)}"
-    rest = _rest(case)
-    said += "."
-    if rest:
-        rows += rest
-        said += f" On the rest {case.metric} is {score(rest[0])}"
-        said += f", on the rest of random splits {score(rest[1])}." if len(rest) > 1 else "."
-    advice = "Read them before trusting the score. The rest is easier by construction: compare it with random's rest."
-    return rows, case.finding("label-conflict", _how_many(here, there), said, found.worst, advice)
-
-
-def _rest(case: Case) -> list[Measurement]:
-    """The metric without texts in conflict: of the hard split, of random splits, and the fall between them."""
-    kept = ~case.conflict.conflict
-    if not kept.any():
+def _corrected(case: Case) -> list[Measurement]:
+    """The fall with suspects relabelled on both sides."""
+    if not case.control_runs:
         return []
-    name = f"{case.metric}.without_conflict"
-    ours = [run.only(kept) for run in case.hard_runs]
-    rows = [case.mean(ours, name)]
-    if case.control_runs and all(not each.conflict.all() for each in case.control_conflicts.values()):
-        theirs = [run.only(~case.control_conflicts[run.split].conflict) for run in case.control_runs]
-        drop = fall(theirs, ours, case.metric, draws=case.draws, seed=case.seed)
-        rows.append(case.mean(theirs, f"{name}.control"))
-        rows.append(Measurement(f"fall.{name}", drop.value, drop.n, drop.low, drop.high, tags=case.tags))
-    return rows
+    sides = [
+        [(run, trial.split.rows("test")) for run, trial in zip(runs, trials, strict=True)]
+        for runs, trials in ((case.control_runs, case.control), (case.hard_runs, case.hard))
+    ]
+    return [corrected_fall(case.noise, *sides, case.metric, tags=case.tags, draws=case.draws, seed=case.seed)]
 
 
 def _below_chance(case: Case) -> Found:
@@ -210,18 +187,10 @@ def _below_chance(case: Case) -> Found:
     if sign * (got.value - guessed) >= 0:
         return [row], case.finding("below-chance", "ok", f"Not below chance: {said}")
     farther = got.high if sign > 0 else got.low
-    how = "Below chance" if farther is not None and sign * (farther - guessed) < 0 else "Not above chance"
-    kept = ~case.conflict.conflict
-    share_said = f"{percent(case.conflict.share)} of the test texts are labelled against their neighbourhood"
-    rest = case.mean([run.only(kept) for run in case.hard_runs], case.metric) if kept.any() else None
-    if rest is not None and rest.value is not None and sign * (rest.value - guessed) >= 0:
-        said = f"{how}: {said} Label conflict explains it: {share_said}, and on the rest it is {score(rest)}."
-        advice = "Read the texts in conflict: wrong or disputed labels, or texts whose look misleads?"
-        return [row], case.finding("below-chance", "warn", said, case.conflict.worst, advice)
-    left = "there is no rest" if rest is None or rest.value is None else f"on the rest it is still {score(rest)}"
-    said = f"{how}: {said} Label conflict does not explain it: {share_said}, and {left}."
-    advice = "Look for a label that changed its meaning, swapped label names, or another fault of the test part."
-    return [row], case.finding("below-chance", "fail", said, case.conflict.worst, advice)
+    below = farther is not None and sign * (farther - guessed) < 0
+    advice = "Look at the suspect labels, then for a label that changed its meaning or swapped label names."
+    how = "Below chance" if below else "Not above chance"
+    return [row], case.finding("below-chance", "fail" if below else "warn", f"{how}: {said}", advice=advice)
 
 
 def _annotators(case: Case) -> Found:
@@ -230,15 +199,13 @@ def _annotators(case: Case) -> Found:
     return rows, case.finding("annotators", level, said, advice=advice)
 
 
-def _how_many(here: Measurement, there: Measurement | None) -> str:
-    """The level of a share: `fail` for most texts, `warn` for notably more than in the control."""
-    value = here.value or 0.0
-    usual = 0.0 if there is None or there.value is None else there.value
-    if value >= MOST:
+def _how_many(here: Measurement, there: Measurement) -> str:
+    """The level of a share: `fail` for most texts, `warn` where it is certainly more than in the control."""
+    if (here.value or 0.0) >= MOST:
         return "fail"
-    return "warn" if value > max(NOTABLE, TIMES * usual) else "ok"
+    return "warn" if (here.low or 0.0) > (there.high or 0.0) else "ok"
 
 
 CHECKS: tuple[Callable[[Case], Found], ...] = (
-    _learnt, _control, _completed, _class_mix, _suspects, _conflict, _below_chance, _annotators,
+    _learnt, _control, _completed, _class_mix, _label_noise, _below_chance, _annotators,
 )  # fmt: skip

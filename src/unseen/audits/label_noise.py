@@ -27,11 +27,12 @@ from unseen.audits.cross_validation import dealt
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation import Run, fall
 from unseen.evaluation.intervals import DRAWS, wilson
+from unseen.evaluation.measuring import aligned, rows_of
 from unseen.progress import track
 from unseen.seeding import child_seed
 from unseen.training.linear import softmax
 from unseen.training.vocabulary import Vocabulary
-from unseen.types import Dataset, Embeddings, Measurement, SuspectLabel
+from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, SuspectLabel
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -100,6 +101,12 @@ class LabelNoise:
         ]
         return sorted(named, key=lambda each: (-each.confidence, each.id))
 
+    def suspect_rows(self, rows: npt.ArrayLike) -> Rows:
+        """Those of `rows` whose label is suspect, the most suspect first."""
+        chosen, wrong = np.asarray(rows, np.intp), self.wrong[self._places(rows)]
+        order = np.argsort(-wrong, kind="stable")
+        return chosen[order[wrong[order] > SUSPECT]]
+
     def share(self, rows: npt.ArrayLike | None = None, tags: Mapping[str, Any] | None = None) -> Measurement:
         """`label_noise`: the expected share of wrong labels among `rows` of the dataset, with Wilson's 95 % interval.
 
@@ -138,9 +145,27 @@ def label_noise(
     folds: int = 5,
     seed: int = 42,
 ) -> LabelNoise:
-    """How probably the labels of `rows` (default: all) are wrong.
+    """How probably the labels of `rows` (default: all) are wrong, by `witnessed`."""
+    return label_noise_of(data, witnessed(data, rows, vectors=vectors, folds=folds, seed=seed))
 
-    The witness is logistic regression on TF-IDF of words and pieces of words, or on `vectors` of all of `data`; vectors
+
+def label_noise_of(data: Dataset, witness: Predictions) -> LabelNoise:
+    """How probably the labels of the rows are wrong that a witness was asked about, which had not seen them."""
+    rows = rows_of(data, witness)
+    return judged(data, rows, aligned(data, witness, rows))
+
+
+def witnessed(
+    data: Dataset,
+    rows: npt.ArrayLike | None = None,
+    *,
+    vectors: Embeddings | None = None,
+    folds: int = 5,
+    seed: int = 42,
+) -> Predictions:
+    """What a witness that has not seen their labels says about `rows` (default: all).
+
+    It is logistic regression on TF-IDF of words and pieces of words, or on `vectors` of all of `data`; vectors
     of a model that was trained on these labels have learnt the wrong ones too, and are no witness. Each row is judged
     by a model that has seen neither its label nor what its label did to others: the first round, in which the training
     rows judge each other and suspects are left out, is made anew for each fold. (Made once for all, it leaves out the
@@ -153,9 +178,8 @@ def label_noise(
     chosen = data.take(places[by_id])
     features = _tfidf(chosen) if vectors is None else _standardised(vectors.vectors[places[by_id]])
     witness = Witness(chosen, features, 10.0 if vectors is None else 0.1, seed)
-    found = np.empty((len(places), len(data.label_names)))
-    found[by_id] = witness.without_suspects(folds)
-    return judged(data, places, found)
+    origin = Origin("witnessed", {"folds": folds, "features": "tfidf" if vectors is None else "vectors"}, seed)
+    return Predictions(chosen.ids, witness.without_suspects(folds), data.label_names, origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +305,7 @@ def corrected_fall(
     draws: int = DRAWS,
     seed: int = 42,
 ) -> Measurement:
-    """`fall.METRIC.corrected`: the fall from `control` to `hard`, each run with its rows, had the labels been right.
+    """`fall.corrected.METRIC`: the fall from `control` to `hard`, each run with its rows, had the labels been right.
 
     On both sides the suspects get their likely label. Nothing circular: the scored models have no say in who is
     suspect. But the witness is a classifier too, and errors that it shares with the scored models are forgiven, so
@@ -289,4 +313,4 @@ def corrected_fall(
     """
     before, after = ([noise.relabelled(run, rows) for run, rows in side] for side in (control, hard))
     found = fall(before, after, metric_id, tags=tags, draws=draws, seed=seed)
-    return replace(found, metric=f"{found.metric}.corrected")
+    return replace(found, metric=f"fall.corrected.{metric_id}")

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.label_conflict import Conflict, label_conflict
+from unseen.audits.label_noise import LabelNoise
 from unseen.audits.shares import ids_of
 from unseen.evaluation import Run, level
 from unseen.evaluation.intervals import DRAWS
-from unseen.types import Dataset, Embeddings, Finding, Measurement, Predictions, Split
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 
 Rows = npt.NDArray[np.intp]
 
@@ -40,8 +40,7 @@ class Case:
     """A hard split, the models trained on it, and everything to compare them with."""
 
     data: Dataset
-    vectors: Embeddings
-    out_of_fold: Predictions
+    noise: LabelNoise
     hard: Sequence[Trial]
     control: Sequence[Trial]
     metric: str
@@ -93,19 +92,6 @@ class Case:
     def control_runs(self) -> list[Run]:
         """The trials of random splits on their test parts."""
         return self.runs(self.control, "test")
-
-    @cached_property
-    def conflict(self) -> Conflict:
-        """Conflict in the hard test part."""
-        return self._conflict(self.split)
-
-    @cached_property
-    def control_conflicts(self) -> dict[str, Conflict]:
-        """Conflict in the test part of each random split."""
-        return {split.name: self._conflict(split) for split in self.controls}
-
-    def _conflict(self, split: Split) -> Conflict:
-        return label_conflict(self.data, split.rows("test"), trained_on(split), self.vectors, self.out_of_fold)
 
     def mean(self, runs: Sequence[Run], name: str, **tags: str) -> Measurement:
         """The level of `runs` under another name."""

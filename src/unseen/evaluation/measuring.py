@@ -50,9 +50,7 @@ def measure(
             if value is not None and len(gold) > 1:
                 bounds = interval(each, gold, p, data.label_names, groups=grouped, draws=draws, seed=seed)
             n = len(gold) if value is not None else 0
-            found.append(
-                Measurement(each.id, value, n, bounds.low, bounds.high, name, {**(tags or {}), **bounds.tags})
-            )
+            found.append(Measurement(each.id, value, n, bounds.low, bounds.high, name, {**(tags or {}), **bounds.tags}))
     return found
 
 
@@ -76,6 +74,11 @@ def aligned(data: Dataset, predictions: Predictions, rows: npt.NDArray[np.intp])
         raise MismatchError(f"{len(lacking)} of {len(rows)} rows have no prediction", got=f"ids {some(lacking)}")
     columns = [predictions.label_names.index(name) for name in data.label_names]
     return predictions.probabilities[at.to_numpy(zero_copy_only=False)][:, columns]
+
+
+def rows_of(data: Dataset, predictions: Predictions) -> npt.NDArray[np.intp]:
+    """The rows of `data` that predictions are about, in row order."""
+    return np.flatnonzero(pc.is_in(data.ids, value_set=predictions.ids.cast(data.ids.type).combine_chunks()))
 
 
 def places_by_slice(

@@ -197,19 +197,19 @@ def limits(facts: CardFacts) -> list[str]:
         for split in facts.splits
         if (card := split.card).certificate.missed
     ]
-    return said + _conflicts(facts)
+    return said + _wrong_labels(facts)
 
 
-def _conflicts(facts: CardFacts) -> list[str]:
-    """Where labels contradict their neighbourhood more than usual, or nobody has looked."""
-    found = {family: genbench.conflict(facts, family) for family in facts.families if family != BASELINE}
+def _wrong_labels(facts: CardFacts) -> list[str]:
+    """Where more labels are wrong than usual, or nobody knows."""
+    found = {family: genbench.wrong_labels(facts, family) for family in facts.families if family != BASELINE}
     open_ = [family for family, shares in found.items() if shares is None]
     said = [
-        f"{family}: {shares}, so a part of a fall may be label noise or ambiguity."
+        f"{family}: {shares}, so a part of a fall is label noise."
         for family, shares in found.items()
         if shares is not None and shares.notable
     ]
-    return said + ([f"Whether labels explain a fall was not measured: {', '.join(open_)}."] if open_ else [])
+    return said + ([f"Whether labels explain a fall is not known: {', '.join(open_)}."] if open_ else [])
 
 
 def blanks(facts: CardFacts, axes: Mapping[tuple[str, ...], tuple[genbench.Axis, ...]]) -> list[str]:

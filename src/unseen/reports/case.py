@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from unseen.audits.hardness import FAR
-from unseen.evaluation.multiplicity import worst_of
+from unseen.evaluation.multiplicity import widened
 from unseen.reports.run import BASELINE, Run, SplitCard
 from unseen.reports.wording import higher_is_better
 from unseen.types import Measurement
@@ -36,7 +36,7 @@ class Case:
     @cached_property
     def fall(self) -> Measurement:
         """The fall, its interval wide enough for the worst of so many families."""
-        return worst_of(self.measured, self.families)
+        return _worst_of(self.measured, self.families)
 
     @property
     def drop(self) -> float:
@@ -98,7 +98,7 @@ class Case:
     def novelty(self) -> Measurement | None:
         """What they lose by being unseen, its interval wide enough for the worst of the families."""
         found = self.run.found(f"fall.novelty.{self.run.metric}", self.family)
-        return None if found is None else worst_of(found, self.families)
+        return None if found is None else _worst_of(found, self.families)
 
     @property
     def is_new(self) -> bool:
@@ -123,7 +123,7 @@ class Case:
 
     @cached_property
     def corrected(self) -> Measurement | None:
-        """The fall without the rows whose label is suspect, on both sides."""
+        """The fall with suspect labels corrected, on both sides."""
         return self.run.found(f"fall.corrected.{self.run.metric}", self.family)
 
     @property
@@ -163,6 +163,15 @@ class Case:
         """What the split is, in a sentence."""
         clustered = any(split.certificate.n_clusters for split in self.run.of_family(self.family))
         return f"{'region' if clustered else 'split'} it finds hardest (“{self.family}”)"
+
+
+def _worst_of(row: Measurement, families: int) -> Measurement:
+    """The fall with an interval that allows for its being the worst of so many families."""
+    error, df = row.tags.get("standard_error"), row.tags.get("df")
+    if row.low is None or row.high is None or error is None or df is None:
+        return row
+    low, high = widened(row.low, row.high, float(error), float(df), families)
+    return replace(row, low=low, high=high)
 
 
 def cases(run: Run) -> list[Case]:

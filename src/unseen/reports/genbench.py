@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from unseen.audits.hardness import MIX, NOTABLE, TIMES
+from unseen.audits.hardness import MIX
 from unseen.registry import VERSION
 from unseen.reports.facts import CardFacts, PublishedSplit
 from unseen.reports.run import BASELINE
 from unseen.reports.wording import percent
 from unseen.training import RECIPES
+from unseen.types import Measurement
 
 CONSTRUCTION, MEASURED, AUTHOR = "by construction", "measured", "to be stated by the author"
-LATENT = ("subset-sum", "closest", "difficulty", "deployment", "hard-kfold")
+LATENT = ("subset-sum", "closest", "novel", "difficulty", "deployment", "hard-kfold")
 NATURAL = ("length", "time", "attribute", *LATENT)
 """Methods that choose the test part by a property of the texts."""
 
@@ -33,21 +34,22 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Conflict:
-    """Share of the test labels that contradict their neighbourhood."""
+class WrongLabels:
+    """Share of wrong test labels, as far as it can be told."""
 
-    here: float
-    random: float
+    here: Measurement
+    random: Measurement | None
     """The same in random test parts."""
 
     @property
     def notable(self) -> bool:
-        """Whether it is more than labels usually disagree."""
-        return self.here > max(NOTABLE, TIMES * self.random)
+        """Whether it is certainly more than in random test parts."""
+        usual = 0.0 if self.random is None else self.random.high or 0.0
+        return (self.here.low or 0.0) > usual
 
     def __str__(self) -> str:
-        beside = f"{percent(self.random)} in random test parts"
-        return f"{percent(self.here)} of the test labels contradict their neighbourhood, {beside}"
+        beside = "" if self.random is None else f", {percent(self.random.value)} in random test parts"
+        return f"about {percent(self.here.value)} of the test labels are wrong{beside}"
 
 
 def axes(facts: CardFacts) -> dict[tuple[str, ...], tuple[Axis, ...]]:
@@ -102,9 +104,9 @@ def _shift(facts: CardFacts, family: str, splits: list[PublishedSplit], methods:
     kept = (
         f"the inputs are divided, and {mix}" if gap <= MIX else f"the inputs are divided, but the class mix too: {mix}"
     )
-    found = conflict(facts, family)
+    found = wrong_labels(facts, family)
     if found is None:
-        return Axis("shift type", "covariate", MEASURED, f"{kept}; whether labels mean the same was not measured")
+        return Axis("shift type", "covariate", MEASURED, f"{kept}; whether labels are right is not known")
     value = "covariate, label shift not excluded" if found.notable else "covariate"
     return Axis("shift type", value, MEASURED, f"{kept}; {found}")
 
@@ -116,18 +118,18 @@ def _mix_gap(split: PublishedSplit, facts: CardFacts) -> float:
     return max(abs(got.get(label, 0) / tested - count / rows) for label, count in data.counts.items())
 
 
-def conflict(facts: CardFacts, family: str) -> Conflict | None:
-    """The highest share of label conflict in the family, beside the highest in its controls; None if not measured."""
-    here, usual = (_highest(facts, family, name) for name in ("label_conflict", "label_conflict.control"))
-    return None if here is None else Conflict(here, usual or 0.0)
+def wrong_labels(facts: CardFacts, family: str) -> WrongLabels | None:
+    """The highest share of wrong labels in the family, beside the highest in its controls; None if it is not known."""
+    here, usual = (_highest(facts, family, name) for name in ("label_noise", "label_noise.control"))
+    return None if here is None else WrongLabels(here, usual)
 
 
-def _highest(facts: CardFacts, family: str, metric: str) -> float | None:
-    values = [
-        row.value for row in facts.measurements
+def _highest(facts: CardFacts, family: str, metric: str) -> Measurement | None:
+    rows = [
+        row for row in facts.measurements
         if row.metric == metric and row.slice == "all" and row.tags.get("family") == family and row.value is not None
     ]  # fmt: skip
-    return max(values, default=None)
+    return max(rows, key=lambda row: row.value or 0.0, default=None)
 
 
 def _source(methods: set[str]) -> Axis:

@@ -144,7 +144,7 @@ class Run:
         return Measurement(f"fall.{self.metric}", sign * (theirs.value - ours.value), ours.n)
 
     def found(self, metric: str, family: str) -> Measurement | None:
-        """What the findings measured on the test part of a family, e.g. `label_conflict`."""
+        """What the findings measured on the test part of a family, e.g. `label_noise`."""
         rows = self._index.get((metric, family, "test", "all"), [])
         return next((row for row in rows if row.value is not None), None)
 

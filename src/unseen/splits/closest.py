@@ -49,7 +49,8 @@ class ClosestSplit(LatentHoldOut):
                 f"no cluster fits into a test part of {int(problem.quota.sum())} rows, with up to {most} clusters",
                 expected="at least one cluster with no more rows of any class than the test part shall have",
                 got=problem.largest_groups(),
-                fix="ask for a larger test part" + ("" if self.n_clusters is None else ", or for more, smaller clusters"),
+                fix="ask for a larger test part"
+                + ("" if self.n_clusters is None else ", or for more, smaller clusters"),
             )
         return best[1], best[2]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from unseen.engines import Step, in_order
 from unseen.progress import track
+from unseen.reports.actions import SUSPECTS
 from unseen.roles import Engine
 from unseen.store import (
     read_findings,
@@ -34,8 +35,8 @@ from unseen.study.steps import (
     clusters_step,
     findings_step,
     given_split_step,
-    held_out_step,
     kept_whole,
+    label_noise_step,
     leaks_step,
     map_step,
     properties_step,
@@ -130,8 +131,7 @@ class Graph:
         """Of every family that is not random, whether it is hard or broken."""
         control = self.of_family(BASELINE)
         return [
-            findings_step(self.source, self.of_family(family), control, self.space, self.asked)
-            for family in self.settings.hard
+            findings_step(self.source, self.of_family(family), control, self.asked) for family in self.settings.hard
         ]
 
     @cached_property
@@ -210,8 +210,9 @@ class Graph:
             write_split(replace(split, name=name), folder / "splits" / f"{name}.csv")
         for each in self.trained:
             folder.publish(each.training.key, PREDICTIONS, f"predictions/{each.split}-seed{each.seed}.parquet")
-        held_out = held_out_step(self.source, self.settings.seed)
-        folder.publish(held_out.key, PREDICTIONS, "predictions/cross-validated.parquet")
+        witness = label_noise_step(self.source, self.settings.seed)
+        folder.publish(witness.key, PREDICTIONS, "predictions/cross-validated.parquet")
+        folder.publish(witness.key, SUSPECTS, SUSPECTS)
         for step in self.behaviour:
             folder.publish(step.key, PREDICTIONS, "predictions/suite.parquet")
         folder.publish(self.map.key, MAP, MAP)

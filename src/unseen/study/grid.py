@@ -150,9 +150,9 @@ class Grid:
             return None
         runs = self.trained(cell)
         first = [run for run in runs if run.split == runs[0].split]
-        source = self.sources[cell.data]
-        space = space_step(source, self.study.spaces[cell.space], self.study.seed)
-        return findings_step(source, first, self.trained(self.control_of(cell)), space, self.asked(cell))
+        return findings_step(
+            self.sources[cell.data], first, self.trained(self.control_of(cell)), self.asked(cell)
+        )  # fmt: skip
 
     # -- all of them -----------------------------------------------------------------------------------------------
 

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from unseen import api, inference
 from unseen.analysis import shared_tests
-from unseen.audits import Subject, Trial, audit, cross_validated, hard_or_broken, parts_of_fall
+from unseen.audits import Subject, Trial, audit, hard_or_broken, label_noise_of, parts_of_fall, witnessed
 from unseen.bias import Place, bias_measurements, groups_by_attribute
 from unseen.engines import Workspace
 from unseen.evaluation import Run, fall, level, measure
+from unseen.evaluation.measuring import rows_of
 from unseen.functional import check
 from unseen.models import open_model
 from unseen.models.renamed import Renamed
 from unseen.progress import track
-from unseen.store import read_predictions, write_findings, write_measurements, write_predictions
+from unseen.reports.actions import SUSPECTS
+from unseen.store import read_predictions, write_findings, write_measurements, write_predictions, write_suspects
 from unseen.study.work import MODEL, PREDICTIONS, learnt, split_of, vectors
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 
@@ -108,11 +109,6 @@ def _parts_of_fall(
 def _main(here: Workspace) -> list[str]:
     """Metrics whose fall is taken apart: the main one and the usual ones, not those of single labels."""
     return list(dict.fromkeys([here.settings["metric"], *METRICS]))
-
-
-def rows_of(data: Dataset, predictions: Predictions) -> npt.NDArray[np.intp]:
-    """The rows of `data` that predictions are about, in row order."""
-    return np.flatnonzero(pc.is_in(data.ids, value_set=pa.array(predictions.ids.to_pylist(), data.ids.type)))
 
 
 def _parts(trial: Trial) -> list[str]:
@@ -220,20 +216,21 @@ def metrics_of(data: Dataset, main: str, trials: Sequence[Trial]) -> list[str]:
     return list(dict.fromkeys([main, *METRICS, *probable, *per_label]))
 
 
-def cross_validate(here: Workspace) -> None:
-    """What a light model, cross-validated over the rows that are not set aside, says about them."""
+def write_label_noise(here: Workspace) -> None:
+    """What a light model that has not seen their labels says about the rows that are not set aside; the suspects."""
     source = here.shared["source"]
-    found = cross_validated(source.data, np.flatnonzero(~source.aside), seed=here.settings["seed"])
+    found = witnessed(source.data, np.flatnonzero(~source.aside), seed=here.settings["seed"])
     write_predictions(found, here.folder / PREDICTIONS)
+    write_suspects(label_noise_of(source.data, found).suspects, here.folder / SUSPECTS)
 
 
 def write_findings_of(here: Workspace) -> None:
     """Whether a hard split is hard or broken: measurements and findings."""
     settings, data = here.settings, here.shared["source"].data
-    held_out = read_predictions(here.need("held-out", PREDICTIONS), data)
+    noise = label_noise_of(data, read_predictions(here.need("witness", PREDICTIONS), data))
     trials = _trials(here, "runs")
     rows, findings = hard_or_broken(
-        data, vectors(here), held_out, trials, _trials(here, "control"), settings["metric"],
+        data, noise, trials, _trials(here, "control"), settings["metric"],
         groups=settings["groups"], agreement=settings["agreement"], seed=settings["seed"],
         tags=settings["tags"] | {"family": trials[0].family},
     )  # fmt: skip

@@ -227,22 +227,20 @@ def scores_step(source: Source, runs: Sequence[Trained], control: Sequence[Train
     return Step(name, f"{MEASURING}:write_scores", settings | asked.described(source), needs, {"source": source.name})
 
 
-def findings_step(
-    source: Source, runs: Sequence[Trained], control: Sequence[Trained], space: Step, asked: Asked
-) -> Step:
+def findings_step(source: Source, runs: Sequence[Trained], control: Sequence[Trained], asked: Asked) -> Step:
     """Ask whether a hard split is hard or broken."""
     settings, needs = _trials(runs, control)
-    needs |= {"vectors": space, "held-out": held_out_step(source, asked.seed)}
+    needs |= {"witness": label_noise_step(source, asked.seed)}
     name = f"findings {asked.of(runs[0].family)}"
     return Step(
         name, f"{MEASURING}:write_findings_of", settings | asked.described(source), needs, {"source": source.name}
     )
 
 
-def held_out_step(source: Source, seed: int) -> Step:
-    """What a light model, cross-validated over the rows that are not set aside, says about them."""
+def label_noise_step(source: Source, seed: int) -> Step:
+    """Ask a light model about the labels of the rows that are not set aside, none of which it has seen."""
     settings = {"source": source.basis, "seed": seed}
-    return Step("cross-validation", f"{MEASURING}:cross_validate", settings, {}, {"source": source.name})
+    return Step("label noise", f"{MEASURING}:write_label_noise", settings, {}, {"source": source.name})
 
 
 def leaks_step(source: Source, cuts: Mapping[str, Step], groups: str | None, seed: int) -> Step:
