@@ -29,7 +29,13 @@ FILES = {
     "map.parquet",
     "clusters.json",
     "report.html",
+    "suspects.csv",
+    "actions.csv",
 }
+GIVEN: dict[str, Any] = {
+    "seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}, "seen_folds": 2, "space_seeds": 1,
+}  # fmt: skip
+QUICK: dict[str, Any] = {"random_splits": 1, "seeds": [1], "seen_folds": 0, "space_seeds": 0}
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +46,16 @@ def data() -> unseen.Dataset:
 @pytest.fixture(scope="module")
 def run(data: unseen.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stress") / "run"
-    stress(data, model="neural", out=folder, seeds=[1, 2], random_splits=2, slices=["source"], params={"epochs": 3})
+    stress(data, model="neural", out=folder, **GIVEN)
     return folder
 
 
 def test_the_run_folder(run: Path) -> None:
     assert {each.name for each in run.iterdir()} >= FILES
     assert sorted(each.name for each in (run / "splits").glob("*.csv")) == [
-        "closest.csv", "random-1.csv", "random-2.csv", "subset-sum.csv",
+        "closest.csv", "novel.csv", "random-1.csv", "random-2.csv", "subset-sum.csv",
     ]  # fmt: skip
-    assert len(list((run / "predictions").glob("*-seed*.parquet"))) == 2 + 2 + 2
+    assert len(list((run / "predictions").glob("*-seed*.parquet"))) == 2 + 2 + 2 + 2
     assert not (run / "examples.json").exists()
     about = read_json(run / "run.json")
     assert about["settings"]["seeds"] == [1, 2]
@@ -76,8 +82,8 @@ def test_the_same_rows_are_independent_in_every_split_and_never_trained_on(run: 
     assert all(each == aside[0] for each in aside)
     assert len(aside[0]) == 60
     for each in splits:
-        assert each.sizes == {"train": 437, "dev": 49, "test": 54, "independent": 60}
-    assert len({tuple(each.rows("test").tolist()) for each in splits}) == 4
+        assert each.sizes == {"train": 437, "dev": 49, "test": 54, "independent": 60}, each.name
+    assert len({tuple(each.rows("test").tolist()) for each in splits}) == 5
 
 
 def test_scores_are_those_of_the_predictions(run: Path, data: unseen.Dataset) -> None:
@@ -124,6 +130,55 @@ def test_falls_are_random_less_hard_over_all_trainings(run: Path) -> None:
         assert fall.low <= (fall.value or 0) <= (fall.high or 0)
 
 
+def test_the_fall_is_taken_apart_by_asking_the_same_rows_again(run: Path) -> None:
+    rows = [row for row in read_measurements(run / "measurements.csv") if row.slice == "all"]
+
+    def of_family(metric: str, family: str) -> Any:
+        (row,) = [
+            row for row in rows
+            if row.metric == metric and "split" not in row.tags and row.tags.get("part") == "test"
+            and row.tags.get("family") == family
+        ]  # fmt: skip
+        return row
+
+    for family in ("subset-sum", "closest", "novel"):
+        whole, selection, novelty, seen, random, unseen_ = (
+            of_family(name, of)
+            for name, of in (
+                ("fall.f1.macro", family), ("fall.selection.f1.macro", family), ("fall.novelty.f1.macro", family),
+                ("seen.f1.macro", family), ("f1.macro", "random"), ("f1.macro", family),
+            )
+        )  # fmt: skip
+        assert selection.value + novelty.value == pytest.approx(whole.value)
+        assert random.value - seen.value == pytest.approx(selection.value)
+        assert seen.value - unseen_.value == pytest.approx(novelty.value)
+        assert novelty.low < novelty.value < novelty.high
+        assert novelty.tags["seeds"] == "2"
+        assert 0 < of_family("test_overlap.space_seeds", family).value <= 1
+    singles = [row for row in rows if row.metric == "seen.f1.macro" and row.tags.get("split") == "closest"]
+    assert {row.tags["seed"] for row in singles} == {"1", "2"}
+    assert all(0 < row.n < 54 for row in singles)  # two of five folds
+
+
+def test_a_split_of_others_is_taken_apart_too(data: unseen.Dataset, tmp_path: Path) -> None:
+    """A file names rows by their position in the data as it was loaded; random splits are as large."""
+    parts = ["test" if topic == "pool" else "train" for topic in data.attribute("topic").to_pylist()]
+    lines = {part: [row for row, each in enumerate(parts) if each == part] for part in ("train", "test")}
+    (tmp_path / "pool.json").write_text(json.dumps(lines))
+    shuffled = data.take(np.random.default_rng(0).permutation(len(data)))
+    given = QUICK | {"seen_folds": 1, "independent": 0}
+    stress(data, model="logistic", out=tmp_path / "run", split_files=[str(tmp_path / "pool.json")], **given)
+    found = read_run(tmp_path / "run")
+    assert found.families == ("random", "pool")
+    split = read_split(tmp_path / "run" / "splits" / "pool.csv", shuffled)
+    tested = set(shuffled.ids.take(split.rows("test")).to_pylist())
+    assert tested == set(data.ids.filter(np.array(parts) == "test").to_pylist())
+    assert {card.sizes["test"] for card in found.splits} == {len(tested)}
+    assert found.found("fall.novelty.f1.macro", "pool") is not None
+    with pytest.raises(InputError, match="named twice"):
+        stress(data, model="logistic", out=tmp_path / "x", split_files=["a/pool.json", "b/pool.json"])
+
+
 def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
     found = read_run(run)
     assert any(row.slice.startswith("source=") for row in found.measurements)
@@ -134,10 +189,10 @@ def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
         row.metric for row in found.properties
     }
     checks = {each.check for each in found.findings}
-    assert {"learnt[closest]", "label-conflict[closest]", "suspect-labels[subset-sum]"} <= checks
+    assert {"learnt[closest]", "label-noise[closest]", "label-noise[novel]"} <= checks
     assert found.map is not None
     assert len(found.map.points) == 600
-    assert {card.split for card in found.clusters} == {"closest", "subset-sum"}
+    assert {card.split for card in found.clusters} == {"closest", "subset-sum", "novel"}
     assert sum(card.test for card in found.clusters if card.split == "subset-sum") <= 54
     assert (run / "report.html").stat().st_size < 2_000_000
 
@@ -164,10 +219,10 @@ def test_a_finished_run_does_nothing_again(run: Path, data: unseen.Dataset, monk
         raise AssertionError("trained again")
 
     monkeypatch.setattr(neural.HashedNetwork, "fit", refuse)
-    done = stress(data, model="neural", out=run, seeds=[1, 2], random_splits=2, slices=["source"], params={"epochs": 3})
+    done = stress(data, model="neural", out=run, **GIVEN)
     assert {path: path.read_bytes() for path in run.rglob("*.csv")} == before
     assert done.fall is not None
-    assert done.family in ("closest", "subset-sum")
+    assert done.family in ("closest", "subset-sum", "novel")
 
 
 def test_texts_only_when_asked(data: unseen.Dataset, run: Path, tmp_path: Path) -> None:
@@ -175,12 +230,11 @@ def test_texts_only_when_asked(data: unseen.Dataset, run: Path, tmp_path: Path) 
 
     folder = tmp_path / "run"
     shutil.copytree(run, folder)
-    given: dict[str, Any] = {"seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}}
-    stress(data, model="neural", out=folder, texts=True, **given)
+    stress(data, model="neural", out=folder, texts=True, **GIVEN)
     texts = json.loads((folder / "examples.json").read_text())
     assert texts
     assert set(texts.values()) <= set(data.texts.to_pylist())
-    stress(data, model="neural", out=folder, **given)
+    stress(data, model="neural", out=folder, **GIVEN)
     assert not (folder / "examples.json").exists()
 
 
@@ -201,8 +255,7 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
     monkeypatch.setattr(neural.HashedNetwork, "fit", refuse)
     place = data.table.column_names.index("source")
     moved = replace(data, table=data.table.set_column(place, "source", [["elsewhere"] * len(data)]))
-    given: dict[str, Any] = {"seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}}
-    stress(moved, model="neural", out=folder, metric="accuracy", splits=["random", "subset-sum"], **given)
+    stress(moved, model="neural", out=folder, metric="accuracy", splits=["random", "subset-sum"], **GIVEN)
     found = read_run(folder)
     assert found.metric == "accuracy"
     assert [card.name for card in found.splits] == ["random-1", "random-2", "subset-sum"]
@@ -213,7 +266,7 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
 
 
 def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_path: Path) -> None:
-    done = stress(data, model="logistic", out=tmp_path / "run", random_splits=1, splits=["random", "closest"])
+    done = stress(data, model="logistic", out=tmp_path / "run", splits=["random", "closest"], **QUICK)
     about = read_json(tmp_path / "run" / "vectors" / "logistic-own.json")
     assert about["origin"]["step"] == "tfidf.v1"
     assert done.report.exists()
@@ -221,14 +274,15 @@ def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_pat
 
 def test_the_plan_writes_nothing(data: unseen.Dataset, tmp_path: Path) -> None:
     found = plan(data, model="neural", out=tmp_path / "run")
-    assert (found.trainings, found.done) == (6, 0)
+    assert (found.trainings, found.seen, found.done) == (3 + 3 * 3 * 6 + 3, 3 * 3 * 5, 0)
     assert found.rows == {"split": 540, "independent": 60}
     assert not (tmp_path / "run").exists()
     folder = str(write_transformer(tmp_path / "bert", ["the"]))
     measured = plan(data, model=folder, out=tmp_path / "run")
     assert measured.texts_per_second is not None
     assert measured.seconds is not None
-    assert measured.texts == 3 * (540 + 5 * 437)
+    assert (measured.trainings, measured.seen) == (3 + 3 * 3 + 2, 3 * 2)
+    assert measured.texts == 3 * (2 * 540 + (3 + 3 * 3) * 437)
 
 
 def test_mistakes_come_before_any_work(data: unseen.Dataset, tmp_path: Path) -> None:
@@ -314,8 +368,8 @@ def test_a_pipeline_that_gives_labels_only_is_measured_by_labels(data: unseen.Da
 
     pipeline = make_pipeline(TfidfVectorizer(), LinearSVC()).fit(["red one", "green two"], ["x", "y"])
     joblib.dump(pipeline, tmp_path / "model.joblib")
-    given: dict[str, Any] = {"random_splits": 1, "splits": ["random", "closest"], "params": {"trust": True}}
-    stress(data, model=str(tmp_path / "model.joblib"), out=tmp_path / "run", **given)
+    given: dict[str, Any] = {"splits": ["random", "closest"], "params": {"trust": True}}
+    stress(data, model=str(tmp_path / "model.joblib"), out=tmp_path / "run", **QUICK | given)
     measured = {row.metric for row in read_measurements(tmp_path / "run" / "measurements.csv")}
     assert {"accuracy", "fall.f1.macro"} <= measured
     assert not {"log_loss", "ece.15", "roc_auc.ovo"} & measured

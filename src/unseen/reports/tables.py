@@ -89,7 +89,8 @@ def metric_table(run: Run) -> list[dict[str, Any]]:
         row.metric
         for row in run.measurements
         if row.tags.get("seed") == "mean" and row.tags.get("part") == "test" and row.slice == "all"
-        and not row.metric.startswith(("standard_error.", "seen.")) and "[" not in row.metric and row.metric != run.metric
+        and not row.metric.startswith(("standard_error.", "seen."))
+        and "[" not in row.metric and row.metric != run.metric
     )  # fmt: skip
     return [
         {"name": called(name), "cells": [run.score(family, metric=name) for family in run.families]} for name in names
