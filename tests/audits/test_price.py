@@ -116,6 +116,29 @@ def test_random_removals_keep_the_label_counts() -> None:
         assert removed[:, strata == stratum].mean(axis=0) == pytest.approx(share, abs=0.1)
 
 
+def test_whole_units_are_removed_at_random() -> None:
+    """Ten authors with two rows of each label; three of them leak, so any three go and no other row."""
+    unit, strata = np.repeat(np.arange(10), 4), np.tile([0, 0, 1, 1], 10)
+    (removed,) = random_removals(strata, unit < 3, 200, np.random.default_rng(1), unit)
+    by_unit = removed.reshape(200, 10, 4)
+    assert (by_unit.all(axis=2) == by_unit.any(axis=2)).all()
+    assert (by_unit.all(axis=2).sum(axis=1) == 3).all()
+    assert by_unit.mean(axis=(0, 2)) == pytest.approx(0.3, abs=0.1)
+
+
+def test_a_price_by_units_is_judged_by_removals_of_units(data: Dataset) -> None:
+    """Errors that come by user make removals of users vary more than removals of rows."""
+    users = np.array([int(str(each)[1:]) for each in data.attribute("user").to_pylist()])
+    p = np.eye(len(data.label_names))[np.where(users % 2, data.labels, 1 - data.labels)]
+    said = Predictions(data.ids, p, data.label_names)
+    spread = {}
+    for units in ("user", None):
+        rows = price_on_test(data, [said], np.arange(N), users < 15, "accuracy", units=units)
+        found = next(row for row in rows if row.tags["rows"] == "random")
+        spread[units] = (found.high or 0) - (found.low or 0)
+    assert spread["user"] > 1.5 * spread[None]
+
+
 @pytest.mark.parametrize(
     ("leaked", "can"), [([0, 0, 0, 0], False), ([1, 0, 0, 0], True), ([0, 1, 0, 1], False), ([1, 1, 0, 0], True)]
 )

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import expit, logit
 
 import unseen
 from unseen.errors import InputError, MismatchError
@@ -56,9 +58,43 @@ def test_intervals_by_group_are_wider_when_errors_come_in_groups(data, right):
 def test_the_interval_of_a_share_is_that_of_theory():
     gold, p = np.zeros(400, int), np.tile([0.9, 0.1], (400, 1))
     p[:100] = p[:100, ::-1]
-    low, high = interval(metric("accuracy"), gold, p, ["a", "b"], draws=4000)
+    low, high, tags = interval(metric("accuracy"), gold, p, ["a", "b"], draws=4000)
+    assert not tags
     spread = 1.96 * np.sqrt(0.75 * 0.25 / 400)
     assert (low, high) == pytest.approx((0.75 - spread, 0.75 + spread), abs=0.005)
+
+
+def test_few_groups_have_wide_intervals_or_none():
+    """Of a mean of groups of equal size, the interval is Student's t of their means, seen through the logit."""
+    draw = np.random.default_rng(0)
+    gold, groups = np.zeros(100, int), np.repeat(np.arange(5), 20)
+    right = draw.random(100) < np.repeat([0.5, 0.6, 0.7, 0.8, 0.9], 20)
+    p = np.where(right[:, None], [0.9, 0.1], [0.1, 0.9])
+    low, high, _ = interval(metric("accuracy"), gold, p, ["a", "b"], groups=groups, draws=8000)
+    means = right.reshape(5, 20).mean(axis=1)
+    reach = stats.t.ppf(0.975, 4) * stats.sem(means) / (means.mean() * (1 - means.mean()))
+    expected = expit(logit(means.mean()) + np.array([-reach, reach]))
+    assert (low, high) == pytest.approx(expected, abs=0.01)
+    sizes = np.repeat([0, 1, 2], [90, 5, 5])  # one group and two crumbs
+    assert interval(metric("accuracy"), gold, p, ["a", "b"], groups=sizes) == (None, None, {"few_groups": 1.23})
+
+
+def test_a_score_without_spread_has_no_interval(data, right):
+    rows = unseen.score(data, right, metrics=["accuracy", "f1.macro"], slices=["user"])
+    perfect = [row for row in rows if row.value == 1.0]
+    assert len(perfect) == 18
+    assert {(row.low, row.high, row.tags["no_spread"]) for row in perfect} == {(None, None, 1)}
+
+
+def test_averages_over_many_rare_labels_have_no_interval():
+    draw, names = np.random.default_rng(0), [str(each) for each in range(77)]
+    gold = draw.integers(77, size=308)
+    p = np.eye(77)[np.where(draw.random(308) < 0.7, gold, 0)]
+    found = interval(metric("f1.macro"), gold, p, names, draws=50)
+    assert found == (None, None, {"few_rows": np.bincount(gold)[np.bincount(gold) > 0].min()})
+    assert interval(metric("accuracy"), gold, p, names, draws=50).low is not None
+    even = np.repeat(np.arange(77), 4)
+    assert interval(metric("f1.macro"), even, p, names, draws=50).low is not None
 
 
 def test_groups_are_drawn_whole():

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest, sem, t
 
 from unseen.functional.rates import difference, rate, swap_p_value
 
@@ -29,16 +29,32 @@ def test_intervals_draw_whole_templates() -> None:
     assert ratio == pytest.approx(7**0.5, rel=0.15)  # a seventh of the independent trials
 
 
-def test_an_interval_is_that_of_a_plain_loop() -> None:
+def test_an_interval_is_exact_for_the_trials_that_templates_are_worth() -> None:
+    """Korn and Graubard, with the variance of a ratio from a loop over templates, and SciPy's beta."""
     units = DRAW.integers(12, size=80)
-    passed = (DRAW.random(80) < 0.4).astype(float)
+    passed = (DRAW.random(80) < 0.2 + 0.05 * units).astype(float)
     found = rate("pass_rate", passed, units)
-    draw, means = np.random.default_rng(1), []
-    for _ in range(4000):
-        chosen = draw.integers(12, size=12)
-        rows = np.concatenate([np.flatnonzero(units == each) for each in chosen])
-        means.append(passed[rows].mean())
-    assert [found.low, found.high] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.03)
+    p = passed.mean()
+    strays = [(passed[units == each] - p).sum() / 80 for each in range(12)]
+    trials = p * (1 - p) / (12 / 11 * np.square(strays).sum()) * (t.ppf(0.975, 79) / t.ppf(0.975, 11)) ** 2
+    assert trials < 80
+    hits = p * trials
+    expected = beta.ppf(0.025, hits, trials - hits + 1), beta.ppf(0.975, hits + 1, trials - hits)
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+def test_no_template_is_worth_more_than_its_cases() -> None:
+    even = rate("pass_rate", np.tile([1.0, 0.0], 20), np.repeat(np.arange(10), 4))  # all templates pass half
+    exact = binomtest(20, 40).proportion_ci(0.95, "exact")
+    assert (even.low, even.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_a_difference_has_students_interval_over_templates() -> None:
+    units = np.repeat(np.arange(6), 5)
+    a, b = (DRAW.random(30) < 0.7).astype(float), (DRAW.random(30) < 0.4).astype(float)
+    found = difference("pass_rate", a, b, units)
+    means = (a - b).reshape(6, 5).mean(axis=1)
+    assert (found.low, found.high) == pytest.approx(t.interval(0.95, 5, means.mean(), sem(means)))
 
 
 def test_where_all_pass_the_bound_is_the_exact_one_of_the_templates() -> None:

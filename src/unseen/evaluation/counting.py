@@ -30,8 +30,12 @@ class Patterns:
 
     def matrices(self, counts: Floats, model: int) -> Floats:
         """Confusion matrices [..., k, k] of one model from counts of patterns [..., patterns]."""
-        k = self._k
-        return (counts @ np.eye(k * k)[self._cells[model]]).reshape(*counts.shape[:-1], k, k)
+        from scipy.sparse import csr_array
+
+        k, cells = self._k, self._cells[model]
+        of_cells = csr_array((np.ones(len(cells)), (cells, np.arange(len(cells)))), shape=(k * k, len(cells)))
+        found = of_cells @ counts.reshape(-1, len(cells)).T  # [k², some]
+        return np.asarray(found.T.reshape(*counts.shape[:-1], k, k))
 
     def resampled(self, draws: int, draw: np.random.Generator) -> Iterator[Floats]:
         """Counts [some, patterns] of `draws` bootstrap samples, in blocks; units are drawn whole."""

@@ -1,9 +1,8 @@
 """Several trained models on one or more test parts: their level, and the fall from one family to another.
 
 A score varies with the training seed and with the texts that happened to be tested. The intervals of `level` and
-`fall` are Student's t, with the variance of both and Welch and Satterthwaite's degrees of freedom; their coverage is
-simulated in docs/results/intervals.md. One seed tells nothing about training again: the tag `seeds` says how many
-there were.
+`fall` are Student's t, with the variance of both; how often they hold is simulated in docs/results/intervals.md. One
+seed tells nothing about training again: the tag `seeds` says how many there were.
 """
 
 from __future__ import annotations
@@ -193,20 +192,26 @@ def _by_seed(runs: Sequence[Run], drawn: Mapping[int, Floats]) -> Floats:
 def _spread(sides: Sequence[Floats], units: float) -> Spread | None:
     """The spread of the sum over sides of the mean over seeds; each side is [seeds, 1 + draws], observed values first.
 
-    Rows and seeds each have a share in the variance. Seeds also differ because each has its own luck with rows, all of
-    it where each has its own rows. That much is in the variance from rows already, so it is taken off that of seeds;
-    what is left is never less than nothing, because few seeds may differ little by chance.
+    The variance has two parts: from luck with rows that seeds share, and over seeds. Seeds differ by training and by
+    luck with rows of their own, so the second part is at least what rows explain of it: a few seeds may be alike by
+    chance. Each part is weighed by the quantile of Student's t with its own degrees of freedom; `df` gives the same
+    interval with one. Satterthwaite's would be too many where two or three seeds happen to be alike.
     """
+    from scipy.special import stdtridf, stdtrit
+
     rows = spread_of(sum(side.mean(axis=0) for side in sides)[1:], units)
-    if rows is None:
-        return None
     several = [side for side in sides if len(side) > 1]
-    seeds = [float(side[:, 0].var(ddof=1)) / len(side) for side in several]
-    by_rows = [float(np.nanmean((side[:, 1:] - side[:, :1]).var(axis=0, ddof=1))) / len(side) for side in several]
-    variance = rows.standard_error**2 + max(0.0, sum(seeds) - sum(by_rows))
-    uncertain = rows.standard_error**4 / rows.df
-    uncertain += sum(each**2 / (len(side) - 1) for each, side in zip(seeds, several, strict=True))
-    return Spread(variance**0.5, variance**2 / uncertain if variance else rows.df)
+    if rows is None or not several:
+        return rows
+    seeds = sum(side[:, 0].var(ddof=1) / len(side) for side in several)
+    own = sum(np.nanmean((side[:, 1:] - side[:, :1]).var(axis=0, ddof=1)) / len(side) for side in several)
+    shared = max(0.0, rows.standard_error**2 - own)
+    of_rows, of_seeds = (stdtrit(df, 0.975) ** 2 for df in (rows.df, sum(len(side) - 1 for side in several)))
+    error = (shared + max(seeds, own)) ** 0.5
+    if not error:
+        return rows
+    reach = (of_rows * shared + max(of_seeds * seeds, of_rows * own)) ** 0.5
+    return Spread(float(error), min(rows.df, float(stdtridf(0.975, reach / error))))
 
 
 def _statistics(spread: Spread | None, sides: Sequence[Sequence[Run]]) -> dict[str, Any]:

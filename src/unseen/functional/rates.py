@@ -86,8 +86,8 @@ def difference(
 ) -> Measurement:
     """`difference.METRIC`: the rate of `a` less that of `b` on the cases that both can be judged on.
 
-    The interval is Student's t of the differences of units; the tag `p` is two-sided, from swapping the models on whole units, exact with
-    few of them: if neither is better, swaps change nothing but by chance.
+    The interval is Student's t over units; the tag `p` is two-sided, from swapping the models on whole units, exact
+    with few of them: if neither is better, swaps change nothing but by chance.
     """
     known = np.isfinite(a) & np.isfinite(b)
     tags = dict(tags or {})
