@@ -14,8 +14,8 @@ from unseen.evaluation.metrics import Codes, Floats, Metric
 from unseen.seeding import generator
 
 DRAWS = 1_000
-FEWEST_UNITS = 2
-"""With fewer groups there is no interval."""
+FEWEST_UNITS = 1.5
+"""Groups that are worth less have no interval: two of which one has four fifths of the rows."""
 MOST_BIAS = 2.5
 """Above it an average over labels has no interval; simulated in docs/results/intervals.md."""
 TINY = 1e-12
@@ -68,7 +68,7 @@ def interval(
 def refusal(metric: Metric, gold: Codes, groups: npt.NDArray[np.integer] | None) -> dict[str, int | float]:
     """Why no interval would hold, as a tag; empty where one does.
 
-    `few_groups`: with fewer than two groups, counted as `units_in` does, nothing tells how groups differ.
+    `few_groups` is what the groups are worth (`units_in`): too little to tell how groups differ.
     `few_rows` is the rows of the rarest label: an average over many labels of few rows each is biased by more than
     rows drawn again can tell, unless all labels have equally many, which is no accident but how they were drawn.
     """
