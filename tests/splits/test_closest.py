@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unseen.errors import InfeasibleError
-from unseen.splits import ClosestSplit, RandomSplit
+from unseen.splits import ClosestSplit, RandomSplit, SubsetSumSplit
 from unseen.splits.clustering import sweep
 from unseen.splits.distance import nearest_distances
 from unseen.splits.latent import unit_vectors
@@ -155,3 +155,23 @@ def test_wrong_numbers_of_clusters_are_refused(blobs, wrong):
     X, y = blobs(100)
     with pytest.raises(ValueError, match="n_clusters"):
         next(ClosestSplit(0.2, n_clusters=wrong).split(X, y))
+
+
+@pytest.mark.parametrize("splitter", [ClosestSplit(0.1, n_init=1), SubsetSumSplit(0.1, n_init=1)], ids=repr)
+def test_many_classes_get_more_and_smaller_clusters_by_themselves(splitter):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(60), 20)
+    X = rng.normal(size=(60, 8))[y] * 4 + rng.normal(size=(1200, 8)) / 4
+    _, test = next(splitter.split(X, y))
+    (certificate,) = splitter.certificates_
+    assert certificate.n_clusters > 50
+    assert certificate.completed < len(test) == 120
+    assert (np.bincount(y[test]) == 2).all()
+
+
+def test_the_error_that_remains_names_no_parameter_that_was_not_given():
+    y = np.repeat(np.arange(2), 50)
+    X = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 25, axis=0)
+    with pytest.raises(InfeasibleError, match="no cluster fits") as caught:
+        next(ClosestSplit(4).split(X, y))
+    assert "n_clusters" not in str(caught.value)

@@ -22,6 +22,7 @@ REQUESTS = {
     "grouped.v1": {"groups": "user"},
     "subset-sum.v1": {"n_clusters": [8, 11]},
     "closest.v1": {"n_clusters": [7, 8]},
+    "novel.v1": {"n_clusters": [8, 16]},
 }
 
 

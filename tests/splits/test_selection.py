@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from unseen.splits.selection import choose_nearest, choose_within
+from unseen.splits.selection import choose_most, choose_nearest, choose_within
 
 
 def subsets(counts):
@@ -158,3 +158,30 @@ def test_even_counts_never_hit_an_odd_quota_and_that_is_proven():
     quota = (counts.sum(axis=0) // 10) | 1
     found = choose_nearest(counts, quota, draw.permutation(2000))
     assert (found.missed, found.missed_at_least) == (2, 2)
+
+
+def best_and_nearest(values, counts, quota, slack):
+    """By trying every choice of units: the largest value among those that go least beyond the bounds."""
+    masks = np.array(list(product([0, 1], repeat=len(counts))), dtype=np.int64)
+    sums = masks @ counts
+    beyond = np.abs(sums.sum(axis=1) - quota.sum()) + np.maximum(np.abs(sums - quota) - slack, 0).sum(axis=1)
+    beyond += (counts.sum() + quota.sum()) * ((sums == 0) & (quota > 0)).sum(axis=1)
+    beyond[(sums >= counts.sum(axis=0)).any(axis=1)] = np.iinfo(np.int64).max
+    return beyond.min(), (masks @ values)[beyond == beyond.min()].max()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_most_valuable_units_are_those_of_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    for counts, quota in cases(60, seed):
+        if (counts.sum(axis=0) < 1).any():
+            continue
+        values, slack = rng.integers(-500, 500, len(counts)) / 1000, np.minimum(2, quota // 2)
+        chosen, proven = choose_most(values, counts, quota, slack)
+        assert proven
+        assert (counts[chosen].sum(axis=0) < counts.sum(axis=0)).all()
+        nearest, most = best_and_nearest(values, counts, quota, slack)
+        got = counts[chosen].sum(axis=0)
+        beyond = abs(got.sum() - quota.sum()) + np.maximum(np.abs(got - quota) - slack, 0).sum()
+        assert beyond + (counts.sum() + quota.sum()) * ((got == 0) & (quota > 0)).sum() == nearest
+        assert values[chosen].sum() == pytest.approx(most)

@@ -50,7 +50,8 @@ class ClosestSplit(LatentHoldOut):
                 expected="at least one cluster with no more rows of any class than the test part shall have",
                 got=problem.largest_groups(),
                 fix="ask for a larger test part"
-                + ("" if self.n_clusters is None else ", or for more, smaller clusters"),
+                if self.n_clusters is None
+                else f"ask for more, so smaller clusters, e.g. n_clusters={4 * most}, or for a larger test part",
             )
         return best[1], best[2]
 

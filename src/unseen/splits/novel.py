@@ -22,7 +22,7 @@ Numbers = npt.NDArray[np.float64]
 Blocks = npt.NDArray[np.integer]
 """Block of each unit; the units of one block are held out together."""
 
-CLUSTERS = 150
+CLUSTERS = 100
 """Clusters when classes are few; with small quotas there are more, so that whole clusters can meet each of them."""
 MOST_CLUSTERS = 2000
 COARSER = (4, 2, 1)
@@ -35,8 +35,10 @@ TOLERANCE = 0.02
 """Share of the test part by which a class may differ from its quota, if that is less than half of the quota."""
 DRAWS = 5
 """Random test parts of whole clusters that the chosen one is compared with."""
-LITTLE = 0.05
-"""A loss of the score of the right label below this is called little."""
+LITTLE = 0.1
+"""A loss of the right label's score below this is called little: with labels at random it can be half of that."""
+GAP, LIMIT = 0.01, 5.0
+"""The choice of clusters is done when it is proven to be within this share of the best, or after so many seconds."""
 
 
 class NovelSplit(LatentHoldOut):
@@ -72,31 +74,42 @@ class NovelSplit(LatentHoldOut):
         ks = default_ks(problem, keys) if self.n_clusters is None else asked_ks(self.n_clusters, keys)
         landmarks = max(1, min(LANDMARKS, len(np.unique(keys)) // 2))
         found = {each.k: each for each in self._sweep(problem, X, keys, {*ks, landmarks})}
-        clusterings, finest = [found[k] for k in ks], found[ks[-1]]
+        finest = found[ks[-1]]
         counts = problem.counts(finest.labels, finest.k)
         by_content = np.lexsort((*problem.unit_counts.T, keys))  # so that the order of rows decides nothing
         rows = (unit_rows(X) if self.metric == "cosine" else X)[by_content]
+        clusters = [found[k].labels[by_content] for k in ks]
         draws = generator(seed_of(self.random_state), "novel")
         with threadpool_limits(1, user_api="blas"):
             regression = Regression.of(nearness(rows, found[landmarks].centres), problem.unit_counts[by_content])
-            novelty = np.mean([regression.novelty(each.labels[by_content], draws) for each in clusterings], axis=0)
-            values = np.bincount(finest.labels[by_content], weights=novelty, minlength=finest.k)
-            slack = np.minimum(int(TOLERANCE * problem.quota.sum()), problem.quota // 2)
-            chosen, proven = choose_most(values, counts, problem.quota, slack)
+            novelty = np.mean([regression.novelty(each, draws) for each in clusters], axis=0)
+            chosen, proven = most_novel(problem, novelty, clusters[-1], counts)
             parts = [chosen, *(_random_clusters(counts, int(problem.quota.sum()), draws) for _ in range(DRAWS))]
-            lost = [regression.lost(part[finest.labels[by_content]], draws) for part in parts]
+            lost = [regression.lost(part[clusters[-1]], draws) for part in parts]
         self.novelty_, self.chance_ = lost[0], float(np.mean(lost[1:]))
         test = chosen[finest.labels]
-        if not test.any():
-            raise InfeasibleError("no whole cluster fits into the test part", got=problem.largest_groups())
         exact = (problem.class_counts(test) == problem.quota).all()
         notes = (_proof(int(chosen.sum()), finest.k, proven), _amount(self.novelty_, self.chance_))
         certificate = problem.certificate(test, n_clusters=finest.k, optimal=True if exact else None, notes=notes)
         return Choice(problem.rows_in(test), finest.labels[problem.units].astype(np.int32), certificate)
 
 
+def most_novel(problem: Problem, novelty: Numbers, clusters: Blocks, counts: Counts) -> tuple[Mask, bool]:
+    """The clusters to hold out, given the novelty and the cluster of each unit, and whether that is proven."""
+    values = np.bincount(clusters, weights=novelty, minlength=len(counts)).astype(np.float64)
+    slack = np.minimum(int(TOLERANCE * problem.quota.sum()), problem.quota // 2)
+    chosen, proven = choose_most(values, counts, problem.quota, slack, gap=GAP, limit=LIMIT)
+    if not chosen.any():
+        raise InfeasibleError(
+            f"no cluster fits into a test part of {int(problem.quota.sum())} rows",
+            got=problem.largest_groups(),
+            fix="ask for a larger test part",
+        )
+    return chosen, proven
+
+
 def default_ks(problem: Problem, keys: Keys) -> list[int]:
-    """150 clusters, or more where the quota of a class is small, and clusterings with fewer."""
+    """100 clusters, or more where the quota of a class is small, and clusterings with fewer."""
     rows = max(2.0, min(len(problem) / CLUSTERS, 0.6 * float(np.median(problem.quota[problem.quota > 0]))))
     finest = min(round(len(problem) / rows), len(np.unique(keys)) // 2, MOST_CLUSTERS)
     return sorted({max(2, finest // fewer) for fewer in COARSER})
@@ -170,12 +183,15 @@ def _random_clusters(counts: Counts, rows: int, draws: np.random.Generator) -> M
 
 
 def _proof(chosen: int, k: int, proven: bool) -> str:
-    proof = "proven to have" if proven else "not proven to have"
-    return f"{chosen} whole clusters of {k}, {proof} the largest novelty among all that keep size and class mix"
+    proof = "proven" if proven else "not proven"
+    return (
+        f"{chosen} whole clusters of {k}; {proof}: no others that keep size and class mix have {GAP:.0%} more novelty"
+    )
 
 
 def _amount(lost: float, by_chance: float) -> str:
+    amount = "little novelty" if lost < LITTLE else "novelty"
     return (
-        f"{'little novelty' if lost < LITTLE else 'novelty'}: right labels lose {lost:.3f} of their score when these rows "
-        f"are held out rather than random ones; with random clusters {by_chance:.3f}"
+        f"{amount}: right labels lose {lost:.3f} of their score when these rows are held out rather than random ones; "
+        f"with random clusters {by_chance:.3f}"
     )

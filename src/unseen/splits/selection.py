@@ -136,20 +136,23 @@ def choose_most(
     counts: Counts,
     quota: Counts,
     slack: Counts,
-    start: npt.NDArray[np.bool_] | None = None,
+    *,
+    gap: float = 0.0,
     limit: float = LIMIT,
 ) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Units with the largest sum of `values` that meet `quota`, and whether that is proven to be the largest.
+    """Units with the largest sum of `values` that meet `quota`, and whether it is proven that none is larger.
+
+    With a `gap`, that none is larger by more than this share.
 
     They meet it when their number of rows is exact, every class differs by at most its `slack` and none is
     absent. When no units do, first come those with the fewest classes absent and then the fewest rows beyond
-    these bounds. Some rows of each class are always left. `start` is a guess.
+    these bounds. Some rows of each class are always left.
     """
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
     take = [model.new_bool_var("") for _ in counts]
-    most = int(counts.sum())
+    most = int(counts.sum() + quota.sum())
     beyond, absent = [model.new_int_var(0, most, "") for _ in range(len(quota) + 1)], []
     for c, excess in enumerate(beyond[1:]):
         total = cp_model.LinearExpr.weighted_sum(take, counts[:, c].tolist())
@@ -162,18 +165,19 @@ def choose_most(
     size = cp_model.LinearExpr.weighted_sum(take, counts.sum(axis=1).tolist())
     model.add_abs_equality(beyond[0], size - int(quota.sum()))
     deviation = sum(beyond) + most * sum(absent)
-    for variable, guess in zip(take, np.zeros(len(take), bool) if start is None else start, strict=True):
-        model.add_hint(variable, bool(guess))
+    for variable in take:
+        model.add_hint(variable, False)
     model.minimize(deviation)
     solver = _solver(limit)
     proven = solver.solve(model) == cp_model.OPTIMAL
     chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
     model.add(deviation <= round(solver.objective_value))
     model.clear_hints()
-    for variable, guess in zip(take, chosen, strict=True):
-        model.add_hint(variable, bool(guess))
+    for variable, taken in zip(take, chosen, strict=True):
+        model.add_hint(variable, bool(taken))
     model.maximize(cp_model.LinearExpr.weighted_sum(take, (values * PRECISION).round().astype(int).tolist()))
     solver = _solver(limit)
+    solver.parameters.relative_gap_limit = gap
     status = solver.solve(model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
