@@ -46,15 +46,15 @@ class NovelSplit(LatentHoldOut):
 
     The novelty of a row is the score of its right label when as many random rows are held out, less that
     when its cluster is; a row that is wrong either way has none. The scores are those of a ridge regression
-    on nearness to 150 centres. CP-SAT takes the clusters with the most novelty in sum. Size is exact, each class within
-    two points of the test part and within half of its quota, and none is absent, wherever whole clusters
-    allow it; else they come as near as possible. No row is added singly. `n_clusters` are the clusterings
-    that novelty is averaged over; the test part is made of clusters of the largest.
+    on nearness to 150 centres. CP-SAT takes the clusters with the most novelty in sum. Wherever whole
+    clusters allow it the size is exact, no class is absent, and each is within two points of the test part
+    and within half of its quota; else they come as near as possible. No row is added singly. `n_clusters`
+    are the clusterings that novelty is averaged over; the test part is made of clusters of the largest.
 
-    The vectors must not have been trained with the labels: in such a space mislabelled texts gather. The
-    regression is weaker than most models: `novelty_` (score lost per row when the test part is held out)
-    and `chance_` (the same for random whole clusters) tell whether there is something new, not how much a
-    model will lose.
+    The vectors must not have been trained with the labels: in such a space mislabelled texts gather.
+    Afterwards `novelty_` is the score lost per row when the test part is held out, `chance_` the same for
+    random whole clusters. The regression is weaker than most models, and these are the most novel of many
+    clusters: the figures tell whether there is something new, not how much a model will lose.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(300, 5)); y = np.arange(300) % 3
@@ -85,11 +85,13 @@ class NovelSplit(LatentHoldOut):
             novelty = np.mean([regression.novelty(each, draws) for each in clusters], axis=0)
             chosen, proven = most_novel(problem, novelty, clusters[-1], counts)
             parts = [chosen, *(_random_clusters(counts, int(problem.quota.sum()), draws) for _ in range(DRAWS))]
-            lost = [regression.lost(part[clusters[-1]], draws) for part in parts]
+            scores = [regression.seen_and_unseen(part[clusters[-1]], draws) for part in parts]
+        lost = [seen - unseen for seen, unseen in scores]
         self.novelty_, self.chance_ = lost[0], float(np.mean(lost[1:]))
         test = chosen[finest.labels]
+        knowing_the_mix = float(np.square(problem.unit_counts.sum(axis=0) / len(problem)).sum())
         exact = (problem.class_counts(test) == problem.quota).all()
-        notes = (_proof(int(chosen.sum()), finest.k, proven), _amount(self.novelty_, self.chance_))
+        notes = (_proof(int(chosen.sum()), finest.k, proven), _amount(*scores[0], self.chance_, knowing_the_mix))
         certificate = problem.certificate(test, n_clusters=finest.k, optimal=True if exact else None, notes=notes)
         return Choice(problem.rows_in(test), finest.labels[problem.units].astype(np.int32), certificate)
 
@@ -157,11 +159,11 @@ class Regression:
         """What each unit loses when its cluster is held out rather than a random block of a cluster's size."""
         return self.held_out(draws.permutation(clusters)) - self.held_out(clusters)
 
-    def lost(self, part: Mask, draws: np.random.Generator) -> float:
-        """What the units of `part` lose per row when all of it is held out rather than as many random units."""
+    def seen_and_unseen(self, part: Mask, draws: np.random.Generator) -> tuple[float, float]:
+        """Scores per row of `part` when as many random units are held out in turn, and when all of it is."""
         blocks = draws.permutation(len(part)) * max(2, round(len(part) / part.sum())) // len(part)
-        loss = self.held_out(blocks)[part] - self.without(np.flatnonzero(part))
-        return float(loss.sum() / self.counts[part].sum())
+        rows = self.counts[part].sum()
+        return float(self.held_out(blocks)[part].sum() / rows), float(self.without(np.flatnonzero(part)).sum() / rows)
 
 
 def nearness(rows: Rows, centres: Rows) -> Rows:
@@ -189,9 +191,12 @@ def _proof(chosen: int, k: int, proven: bool) -> str:
     )
 
 
-def _amount(lost: float, by_chance: float) -> str:
-    amount = "little novelty" if lost < LITTLE else "novelty"
-    return (
-        f"{amount}: right labels lose {lost:.3f} of their score when these rows are held out rather than random ones; "
-        f"with random clusters {by_chance:.3f}"
+def _amount(seen: float, unseen: float, by_chance: float, knowing_the_mix: float) -> str:
+    amount = "novelty" if seen - unseen >= LITTLE else "little novelty"
+    note = (
+        f"{amount}: the right label scores {seen:.3f} when random rows are held out and {unseen:.3f} when these are, "
+        f"{seen - unseen:.3f} less; random whole clusters lose {by_chance:.3f}"
     )
+    if seen - knowing_the_mix < LITTLE:
+        note += f"; who knows the class mix alone scores {knowing_the_mix:.3f}, so these vectors may hide what is new"
+    return note

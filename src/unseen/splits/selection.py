@@ -17,8 +17,8 @@ import numpy.typing as npt
 Counts = npt.NDArray[np.int64]
 LIMIT = 30.0
 """Deterministic seconds that one solve may take."""
-PRECISION = 1000
-"""Values are rounded to such parts, since CP-SAT adds whole numbers."""
+PRECISION = 1_000_000
+"""Values are rounded to such parts of one, since CP-SAT adds whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +140,12 @@ def choose_most(
     gap: float = 0.0,
     limit: float = LIMIT,
 ) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Units with the largest sum of `values` that meet `quota`, and whether it is proven that none is larger.
-
-    With a `gap`, that none is larger by more than this share.
+    """Units with the largest sum of `values` that meet `quota`, and whether that is proven.
 
     They meet it when their number of rows is exact, every class differs by at most its `slack` and none is
     absent. When no units do, first come those with the fewest classes absent and then the fewest rows beyond
-    these bounds. Some rows of each class are always left.
+    these bounds. Some rows of each class are always left. A sum is proven when none is larger by more than the
+    share `gap`. Nothing is chosen when the limit ends before anything was found.
     """
     from ortools.sat.python import cp_model
 
@@ -169,7 +168,10 @@ def choose_most(
         model.add_hint(variable, False)
     model.minimize(deviation)
     solver = _solver(limit)
-    proven = solver.solve(model) == cp_model.OPTIMAL
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return np.zeros(len(take), bool), False
+    nearest = status == cp_model.OPTIMAL
     chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
     model.add(deviation <= round(solver.objective_value))
     model.clear_hints()
@@ -181,7 +183,7 @@ def choose_most(
     status = solver.solve(model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
-    return chosen, proven and status == cp_model.OPTIMAL
+    return chosen, nearest and status == cp_model.OPTIMAL
 
 
 def _off_a_multiple(divisor: int, number: int) -> int:
