@@ -33,6 +33,7 @@ METHODS = {
     "grouped": {"groups": "user"},
     "subset-sum": FEW,
     "closest": FEW,
+    "novel": FEW,
     "difficulty": FEW | {"difficulty": 0.4},
     "deployment": FEW,
     "hard-kfold": {"n_splits": 3},
@@ -136,7 +137,7 @@ def test_folds_are_even_for_any_number_of_classes(seed, k, n_splits):
     assert np.ptp(counts.sum(axis=1)) <= 1
 
 
-@pytest.mark.parametrize("method", ["random", "grouped", "subset-sum", "closest", "difficulty"])
+@pytest.mark.parametrize("method", ["random", "grouped", "subset-sum", "closest", "novel", "difficulty"])
 @settings(max_examples=6)
 @given(SEEDS)
 def test_groups_are_whole_in_every_part(tiny, method, seed):
