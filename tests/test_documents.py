@@ -47,7 +47,7 @@ def test_python_of_the_readme_runs(posts, code):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "count"), [("README.md", 14), ("docs/tutorial.md", 6)])
+@pytest.mark.parametrize(("page", "count"), [("README.md", 14), ("docs/tutorial.md", 7)])
 def test_commands_of_the_documents_run(posts, page, count):
     """As they stand, but for fewer rows where a transformer is trained."""
     (posts / "study.toml").write_text("".join(blocks("toml", page)), encoding="utf-8")
