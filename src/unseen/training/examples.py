@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
-from unseen.roles import Classifier
 from unseen.types import Dataset, some
 
 ClassWeights = str | bool | Mapping[str, float] | None
@@ -80,7 +79,7 @@ def label_weights(examples: Examples, class_weights: ClassWeights) -> npt.NDArra
 
 
 def warn_if_worse_than_a_constant(
-    classifier: Classifier, train: Examples, dev: Examples, class_weights: ClassWeights
+    predict: Callable[[list[str]], npt.NDArray[np.float64]], train: Examples, dev: Examples, class_weights: ClassWeights
 ) -> None:
     """Warn when class weights led to a model that does worse on dev than the same probabilities for every text.
 
@@ -93,7 +92,7 @@ def warn_if_worse_than_a_constant(
     by_label = label_weights(train, class_weights)
     constant = by_label * np.bincount(train.labels, minlength=len(by_label)) / len(train)
     labels = dev.labels[known]
-    answers = classifier.predict_proba([dev.texts[row] for row in np.flatnonzero(known)])
+    answers = predict([dev.texts[row] for row in np.flatnonzero(known)])
     model, same_for_all = (
         np.average(-np.log(np.maximum(given, 1e-15)), weights=by_label[labels])
         for given in (answers[np.arange(len(labels)), labels], constant[labels])

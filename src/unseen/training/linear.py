@@ -160,7 +160,7 @@ class _Linear(ABC):
         classifier = LinearClassifier(
             train.label_names, examples.present, best[2], features, self._settings(features, best[1], seed)
         )
-        warn_if_worse_than_a_constant(classifier, examples, held_out, self.class_weights)
+        warn_if_worse_than_a_constant(classifier.predict_proba, examples, held_out, self.class_weights)
         return classifier
 
     def _tried(

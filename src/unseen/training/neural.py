@@ -158,7 +158,7 @@ class HashedNetwork:
         settings |= {"recipe": "neural.v1", "class_weights": self.class_weights, "seed": seed, "best_epoch": best_epoch}
         settings |= {} if start is None else {"went_on": True}
         classifier = NeuralClassifier(train.label_names, terms, network, settings)
-        warn_if_worse_than_a_constant(classifier, examples, held_out, self.class_weights)
+        warn_if_worse_than_a_constant(classifier.predict_proba, examples, held_out, self.class_weights)
         return classifier
 
     def _train(self, network: Any, train: _Part, dev: _Part, weights: Any, seed: int) -> int:

@@ -105,7 +105,7 @@ class Transformer:
                 key += copy_weights(start, classifier)
             saved = None if scratch is None else Progress(Path(scratch), key)
             _train(classifier, *examples, seed, saved)
-        warn_if_worse_than_a_constant(classifier, *examples, self.settings.class_weights)
+        warn_if_worse_than_a_constant(classifier.predict_proba, *examples, self.settings.class_weights)
         return classifier
 
     def speed(self, data: Dataset, batches: int = 3) -> float:
