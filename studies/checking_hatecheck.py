@@ -45,6 +45,11 @@ first run with balanced class weights was not (.47: it called 44 % of the tweets
 then chosen by macro F1 on the validation part among four, before anything else was looked at. ROC AUC was added to the
 measures after the first run.
 
+**Why balanced weights failed was found later**: the loss of the small network smoothed every tweet towards the rare
+label by that label's weight, and divided by the weights of each batch. That was mended on 17 November 2026. The run of
+this page is older and has both faults, with milder weights; it was not made again. Differences between trainings that
+share them say more than levels.
+
 **Q1, as in the paper**: trained on half of the cases, a model passes the others (97 to 98 %), with or without the task;
 the task adds nothing. But 97 % of these test cases have a sibling or a contrast partner in train.
 
