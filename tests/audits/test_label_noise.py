@@ -18,9 +18,10 @@ ROWS = 240
 
 
 def words(row, code):
-    """Two words of the class and two of everybody."""
+    """Three words of the class, or now and then of another one, and two of everybody."""
     draw = np.random.default_rng(row)
-    own = [f"{NAMES[code]}{each}" for each in draw.integers(6, size=2)]
+    classes = np.where(draw.random(3) < 0.15, draw.integers(3, size=3), code)
+    own = [f"{NAMES[each]}{number}" for each, number in zip(classes, draw.integers(6, size=3), strict=True)]
     return " ".join([*own, *(f"word{each}" for each in draw.integers(20, size=2))])
 
 
@@ -77,11 +78,12 @@ def test_sureness_and_noise_of_a_known_model_are_found():
 
 def test_planted_noise_is_found(found):
     suspect = found.wrong > 0.5
-    assert (suspect & BAD).sum() / suspect.sum() > 0.9
-    assert (suspect & BAD).sum() / BAD.sum() > 0.9
+    assert (suspect & BAD).sum() / suspect.sum() > 0.85
+    assert (suspect & BAD).sum() / BAD.sum() > 0.85
     assert found.share().value == pytest.approx(BAD.mean(), abs=0.03)
     assert found.share().low < BAD.mean() < found.share().high
     assert (found.likely[suspect & BAD] == TRUE[suspect & BAD]).mean() > 0.9
+    assert (found.likely != GIVEN).all()
     assert found.told
     assert "clear enough" in found.why
 
@@ -90,9 +92,10 @@ def test_right_labels_of_clear_classes_are_not_suspect(right):
     assert (label_noise(right).wrong > 0.5).mean() <= 0.01
 
 
-def test_vectors_can_be_the_witness(noisy):
+def test_vectors_can_be_the_witness(tiny):
+    data = tiny(ids=IDS, labels=[NAMES[code] for code in GIVEN], label_names=NAMES)  # the texts say nothing
     vectors = np.eye(3)[TRUE] + np.random.default_rng(0).normal(0, 0.2, (ROWS, 3))
-    found = label_noise(noisy, vectors=Embeddings(noisy.ids, vectors.astype(np.float32)))
+    found = label_noise(data, vectors=Embeddings(data.ids, vectors.astype(np.float32)))
     assert ((found.wrong > 0.5) == BAD).mean() > 0.98
 
 
@@ -172,12 +175,26 @@ def case(right):
 
 def test_a_fall_that_is_all_noise_is_corrected_to_nothing(case):
     noise, (control, hard) = case
+    sure = replace(noise, wrong=(noise.wrong > 0.5).astype(float))
     assert fall([control[0]], [hard[0]], "accuracy").value == 0.5
-    row = corrected_fall(noise, [control], [hard], "accuracy", tags={"model": "m"}, draws=50)
-    assert (row.metric, row.value, row.tags) == ("fall.corrected.accuracy", 0.0, {"model": "m"})
-    dropped = noise.dropped(*hard)
-    assert len(dropped.gold) == 2
-    assert fall([control[0]], [dropped], "accuracy").value == 0.0
+    row = corrected_fall(sure, [control], [hard], "accuracy", tags={"model": "m"}, draws=50)
+    assert (row.metric, row.value, row.n, row.tags) == ("fall.corrected.accuracy", 0.0, 2, {"model": "m"})
+
+
+def test_a_corrected_fall_is_the_mean_over_draws_of_what_is_right(case):
+    """A row stays out as often as its label is probably wrong; two of four are wrong answers to right labels."""
+    noise, (control, hard) = case
+    sole = replace(noise, wrong=np.array([0, 0, 0, 0, 0, 0, 0.5, 0.5]))
+    row = corrected_fall(sole, [control], [hard], "accuracy", draws=50)
+    expected = np.mean([2 / (2 + right) for right in (0, 1, 1, 2)])  # of the rows that are left, two are wrong
+    assert row.value == pytest.approx(expected, abs=0.12)
+
+
+def test_a_part_of_nothing_but_suspects_has_no_corrected_fall(case):
+    noise, (control, hard) = case
+    noise = replace(noise, wrong=np.where(noise.rows < 4, 0.0, 1.0))
+    row = corrected_fall(noise, [control], [hard], "accuracy")
+    assert (row.value, row.n) == (None, 0)
 
 
 def test_judging_keeps_the_places(right):
@@ -185,9 +202,3 @@ def test_judging_keeps_the_places(right):
     p[np.arange(4), [0, 1, 2, 0]] = 0.6
     rows = np.array([3, 0, 1, 2])
     assert np.array_equal(judged(right, rows, p).given, right.labels[rows])
-
-
-def test_runs_on_relabelled_rows_share_their_draws(case):
-    noise, (_, hard) = case
-    again = replace(hard[0], seed=2)
-    assert noise.relabelled(*hard).sample == noise.relabelled(again, hard[1]).sample != hard[0].sample

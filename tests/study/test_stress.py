@@ -33,7 +33,8 @@ FILES = {
     "actions.csv",
 }
 GIVEN: dict[str, Any] = {
-    "seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}, "seen_folds": 2, "space_seeds": 1,
+    "seeds": [1, 2], "random_splits": 2, "slices": ["source"], "params": {"epochs": 3}, "seen_folds": 2,
+    "space_seeds": 1,
 }  # fmt: skip
 QUICK: dict[str, Any] = {"random_splits": 1, "seeds": [1], "seen_folds": 0, "space_seeds": 0}
 

@@ -166,11 +166,11 @@ def _corrected(case: Case) -> list[Measurement]:
     """The fall with suspects relabelled on both sides."""
     if not case.control_runs:
         return []
-    sides = [
+    control, hard = (
         [(run, trial.split.rows("test")) for run, trial in zip(runs, trials, strict=True)]
         for runs, trials in ((case.control_runs, case.control), (case.hard_runs, case.hard))
-    ]
-    return [corrected_fall(case.noise, *sides, case.metric, tags=case.tags, draws=case.draws, seed=case.seed)]
+    )
+    return [corrected_fall(case.noise, control, hard, case.metric, tags=case.tags, draws=case.draws, seed=case.seed)]
 
 
 def _below_chance(case: Case) -> Found:

@@ -2,7 +2,7 @@
 
 ::
 
-    model trained without the row and without the labels its own first round suspects   p [rows, labels]
+    models trained without the row, with and without what a first round suspects   p [rows, labels]
       -> made as sure as it is right                    q ~ p^s              how often texts look like another class
       -> which label is given instead of which          T [true, given]      how often labels are wrong
       -> Bayes: P(true | text, given) ~ q[true] T[true, given]               which ones
@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from threadpoolctl import threadpool_limits
 
 from unseen.audits.cross_validation import dealt
 from unseen.errors import InputError, MismatchError
-from unseen.evaluation import Run, fall
-from unseen.evaluation.intervals import DRAWS, wilson
+from unseen.evaluation import Run, fall, metric
+from unseen.evaluation.intervals import DRAWS, Spread, apart, wilson
 from unseen.evaluation.measuring import aligned, rows_of
 from unseen.progress import track
-from unseen.seeding import child_seed
+from unseen.seeding import child_seed, generator
 from unseen.training.linear import softmax
 from unseen.training.vocabulary import Vocabulary
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, SuspectLabel
@@ -45,6 +46,8 @@ ROUND_ONE = 3
 """Folds in which the training rows of a witness judge each other."""
 RARE = 10
 """A label with fewer rows is not learnt well enough to be denied."""
+IMPUTATIONS = 10
+"""Draws of which labels are right, for the corrected fall."""
 STEPS, CHANGE = 200, 1e-7
 """Most steps of the fit; the change of the mean log likelihood at which it ends."""
 
@@ -81,9 +84,7 @@ class LabelNoise:
     @property
     def why(self) -> str:
         """`told` in a sentence."""
-        expected = (
-            f"a model trained without the suspects expects to get {100 * self.ambiguity:.0f} % of right labels wrong"
-        )
+        expected = f"models that have not seen them expect to get {100 * self.ambiguity:.0f} % of right labels wrong"
         if self.told:
             return f"Classes are clear enough to tell wrong labels from hard texts: {expected}."
         return f"Wrong labels cannot be told from hard texts here: {expected}. People must read them."
@@ -101,12 +102,6 @@ class LabelNoise:
         ]
         return sorted(named, key=lambda each: (-each.confidence, each.id))
 
-    def suspect_rows(self, rows: npt.ArrayLike) -> Rows:
-        """Those of `rows` whose label is suspect, the most suspect first."""
-        chosen, wrong = np.asarray(rows, np.intp), self.wrong[self._places(rows)]
-        order = np.argsort(-wrong, kind="stable")
-        return chosen[order[wrong[order] > SUSPECT]]
-
     def share(self, rows: npt.ArrayLike | None = None, tags: Mapping[str, Any] | None = None) -> Measurement:
         """`label_noise`: the expected share of wrong labels among `rows` of the dataset, with Wilson's 95 % interval.
 
@@ -114,27 +109,43 @@ class LabelNoise:
         The interval treats the expected number as counted: it knows how few rows there are, not how wrong the
         witness is. Where `told` is false the number means nothing.
         """
-        wrong = self.wrong if rows is None else self.wrong[self._places(rows)]
+        wrong = self.wrong if rows is None else self.of(rows).wrong
         low, high = wilson(float(wrong.sum()), len(wrong))
         return Measurement("label_noise", float(wrong.mean()), len(wrong), low, high, tags=dict(tags or {}))
 
-    def dropped(self, run: Run, rows: npt.ArrayLike) -> Run:
-        """The run on `rows` without its suspects."""
-        return run.only(self.wrong[self._places(rows)] <= SUSPECT)
+    def suspect_rows(self, rows: npt.ArrayLike) -> Rows:
+        """Those of `rows` whose label is suspect, the most suspect first."""
+        judged = self.of(rows)
+        order = np.argsort(-judged.wrong, kind="stable")
+        return judged.rows[order[judged.wrong[order] > SUSPECT]]
 
-    def relabelled(self, run: Run, rows: npt.ArrayLike) -> Run:
-        """The run on `rows` with the likely label in place of each suspect one."""
-        places = self._places(rows)
-        gold = np.where(self.wrong[places] > SUSPECT, self.likely[places], run.gold)
-        return replace(run, gold=gold, sample=f"{run.sample}/relabelled")
+    def drawn_right(self, draw: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Which labels are right in one draw from the probabilities; the order of rows decides nothing."""
+        by_id = pc.sort_indices(self.ids).to_numpy()
+        luck = np.empty(len(by_id))
+        luck[by_id] = draw.random(len(by_id))
+        return np.asarray(luck >= self.wrong)
 
-    def _places(self, rows: npt.ArrayLike) -> Rows:
+    def places(self, rows: npt.ArrayLike) -> Rows:
+        """Where these rows of the dataset stand here."""
         order = np.argsort(self.rows)
         at = np.searchsorted(self.rows, rows, sorter=order)
         places = order[np.minimum(at, len(order) - 1)]
         if not np.array_equal(self.rows[places], rows):
             raise MismatchError("label noise was not looked for in all of these rows")
         return places
+
+    def of(self, rows: npt.ArrayLike) -> LabelNoise:
+        """The judgement on these rows of the dataset, in this order."""
+        places = self.places(rows)
+        return replace(
+            self,
+            ids=self.ids.take(pa.array(places)),
+            rows=self.rows[places],
+            given=self.given[places],
+            likely=self.likely[places],
+            wrong=self.wrong[places],
+        )
 
 
 def label_noise(
@@ -145,14 +156,16 @@ def label_noise(
     folds: int = 5,
     seed: int = 42,
 ) -> LabelNoise:
-    """How probably the labels of `rows` (default: all) are wrong, by `witnessed`."""
-    return label_noise_of(data, witnessed(data, rows, vectors=vectors, folds=folds, seed=seed))
+    """How probably the labels of `rows` (default: all) are wrong, by what `witnessed` says."""
+    found = label_noise_of(data, witnessed(data, rows, vectors=vectors, folds=folds, seed=seed))
+    return found if rows is None else found.of(rows)
 
 
 def label_noise_of(data: Dataset, witness: Predictions) -> LabelNoise:
     """How probably the labels of the rows are wrong that a witness was asked about, which had not seen them."""
     rows = rows_of(data, witness)
-    return judged(data, rows, aligned(data, witness, rows))
+    by_id = rows[pc.sort_indices(data.ids.take(pa.array(rows))).to_numpy()]  # the order of rows decides nothing
+    return judged(data, by_id, aligned(data, witness, by_id)).of(rows)
 
 
 def witnessed(
@@ -168,8 +181,8 @@ def witnessed(
     It is logistic regression on TF-IDF of words and pieces of words, or on `vectors` of all of `data`; vectors
     of a model that was trained on these labels have learnt the wrong ones too, and are no witness. Each row is judged
     by a model that has seen neither its label nor what its label did to others: the first round, in which the training
-    rows judge each other and suspects are left out, is made anew for each fold. (Made once for all, it leaves out the
-    right neighbours of a wrong label, and finds half as much.) The cost is four trainings per fold.
+    rows judge each other and suspects are left out, is made anew for each fold. (Made once for all, a wrong label
+    would get its right neighbours left out, and be believed.) The cost is five trainings per fold.
     """
     places = np.arange(len(data)) if rows is None else np.asarray(rows, np.intp)
     if not 2 <= folds <= len(places):
@@ -194,13 +207,16 @@ class Witness:
     seed: int
 
     def without_suspects(self, folds: int) -> Floats:
-        """Probabilities of each row from training on the other folds without the suspects of a first round."""
+        """Probabilities of each row from training on the other folds, with and without the suspects of a first round.
+
+        The geometric mean of both: without suspects a model is purer, with them it knows more of what is rare.
+        """
         found, fold = np.empty((len(self.data), len(self.data.label_names))), dealt(self.data, folds, self.seed)
         for each in track(range(folds), "label noise", folds):
             held, others = np.flatnonzero(fold == each), np.flatnonzero(fold != each)
             doubted = judged(self.data, others, self.first_round(others, each)).wrong > SUSPECT
-            found[held] = self.answers(others[~doubted], held)
-        return found
+            found[held] = np.sqrt(self.answers(others, held) * self.answers(others[~doubted], held))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def first_round(self, rows: Rows, number: int) -> Floats:
         """Probabilities of `rows` from training on others of them."""
@@ -305,12 +321,33 @@ def corrected_fall(
     draws: int = DRAWS,
     seed: int = 42,
 ) -> Measurement:
-    """`fall.corrected.METRIC`: the fall from `control` to `hard`, each run with its rows, had the labels been right.
+    """`fall.corrected.METRIC`: the fall from `control` to `hard`, each run with its rows, among right labels alone.
 
-    On both sides the suspects get their likely label. Nothing circular: the scored models have no say in who is
-    suspect. But the witness is a classifier too, and errors that it shares with the scored models are forgiven, so
-    the fall is rather too small.
+    Which labels are right is drawn several times by their probabilities, the others are left out on both sides, and
+    the falls are put together by Rubin's rules: their mean, with the variance of one and that between them. (Leaving
+    out all suspects would forgive the scored models the hard texts among them.) Nothing is circular: the scored models have no
+    say in who is suspect. But the witness is a classifier too, and errors that it shares with them are forgiven, so the
+    fall is rather too small. No value where a draw leaves nothing.
     """
-    before, after = ([noise.relabelled(run, rows) for run, rows in side] for side in (control, hard))
-    found = fall(before, after, metric_id, tags=tags, draws=draws, seed=seed)
-    return replace(found, metric=f"fall.corrected.{metric_id}")
+    places = [noise.places(rows) for _, rows in (*control, *hard)]
+    falls = []
+    for number in range(IMPUTATIONS):
+        right = noise.drawn_right(generator(seed, "right labels", number))
+        kept = [right[each] for each in places]
+        if not all(each.any() for each in kept):
+            break
+        runs = [run.only(each) for (run, _), each in zip((*control, *hard), kept, strict=True)]
+        before, after = runs[: len(control)], runs[len(control) :]
+        falls.append(fall(before, after, metric_id, tags=tags, draws=draws, seed=seed))
+    values = [each.value for each in falls if each.value is not None]
+    name = f"fall.corrected.{metric_id}"
+    if len(values) < IMPUTATIONS:
+        return Measurement(name, None, 0, tags=dict(tags or {}))
+    errors = [float(each.tags["standard_error"]) for each in falls if "standard_error" in each.tags]
+    value, low, high = float(np.mean(values)), None, None
+    if len(errors) == IMPUTATIONS:
+        variance = np.mean(np.square(errors)) + (1 + 1 / IMPUTATIONS) * np.var(values, ddof=1)
+        df = float(np.mean([float(each.tags["df"]) for each in falls]))
+        chosen = metric(metric_id)
+        low, high = apart(value, Spread(float(variance**0.5), df), chosen.high - chosen.low)
+    return Measurement(name, value, falls[0].n, low, high, tags=dict(tags or {}))
