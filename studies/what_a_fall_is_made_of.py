@@ -120,7 +120,7 @@ def carry_out(name: str, out: Path) -> None:
     if model == "tfidf":
         settings |= {"model": "neural", "representation": "pretrained", "splits": ("random", "closest")}
     if model == "minilm":
-        settings |= {"limit": 3_000, "splits": ("random", "closest", "novel"), "space_seeds": 0}
+        settings |= {"limit": 2_000, "splits": ("random", "closest", "novel"), "space_seeds": 0}
     stress(data, out=out / name, split_files=[str(each) for each in held_out(corpus, data, out)], **settings)
 
 

@@ -325,9 +325,9 @@ def corrected_fall(
 
     Which labels are right is drawn several times by their probabilities, the others are left out on both sides, and
     the falls are put together by Rubin's rules: their mean, with the variance of one and that between them. (Leaving
-    out all suspects would forgive the scored models the hard texts among them.) Nothing is circular: the scored models have no
-    say in who is suspect. But the witness is a classifier too, and errors that it shares with them are forgiven, so the
-    fall is rather too small. No value where a draw leaves nothing.
+    out all suspects would forgive the scored models the hard texts among them.) Nothing is circular: the scored models
+    have no say in who is suspect. But the witness is a classifier too, and errors that it shares with them are
+    forgiven, so the fall is rather too small. No value where a draw leaves nothing.
     """
     places = [noise.places(rows) for _, rows in (*control, *hard)]
     falls = []
