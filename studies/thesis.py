@@ -90,7 +90,7 @@ def write_page(runs: dict[str, StudyRun]) -> str:
         f"{machine()}. Written by `python -m studies.thesis`; the settings are in the study files named below. "
         "The thesis (Züfle 2023) fine-tuned BERT-base, BERT-medium, HateBERT and RoBERTa-large on all 17,305 posts; here "
         "MiniLM (22.7 M parameters), a small network and TF-IDF with logistic regression see a part of them, so levels "
-        "are lower and intervals wider. What can be compared is the order of things.\n",
+        "are lower and intervals wider. What can be compared is the order of things. Measured before the seen control: [what a fall is made of](what-a-fall-is-made-of.md) says how much of these falls is due to being unseen.\n",
     ]
     for name, run in runs.items():
         parts += [f"## {run.about['title']} (`studies/{STUDIES[name]}`)\n", *section(name, run)]

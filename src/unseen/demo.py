@@ -14,4 +14,6 @@ MODEL = "neural"
 def demo(out: str | Path, model: str = MODEL, seed: int = 42) -> Stress:
     """The sample, random and hard splits of it, a model trained on each, a report; all in the folder `out`."""
     command = shlex.join(["unseen", "demo", "--out", str(out), "--model", model, "--seed", str(seed)])
-    return stress("sample", model=model, out=out, seed=seed, slices=("topic",), texts=True, command=command)
+    return stress(
+        "sample", model=model, out=out, seed=seed, slices=("topic",), texts=True, command=command, workers=None
+    )

@@ -80,7 +80,12 @@ def stress(
     ] = None,
     texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
     fail_above: Annotated[float | None, typer.Option(help="Exit 1 when the metric falls by more, e.g. 0.2.")] = None,
-    workers: Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Trainings side by side, one thread each; 1: one, all threads. (default: one a core; transformers 1)"
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs; do nothing.")
     ] = False,

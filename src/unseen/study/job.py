@@ -75,7 +75,7 @@ def stress(
     budget: str = "small",
     params: Mapping[str, Any] | None = None,
     command: str | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     announce: Callable[[Plan], None] | None = None,
     fail_above: float | None = None,
     **given: Any,
@@ -85,10 +85,12 @@ def stress(
     `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder;
     `params` are the recipe's. Whatever else is given is a setting of the run (see `unseen.study.Settings`) or a
     parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped. More than one of
-    `workers` train side by side, one thread each. `announce` is called with the plan before the long work begins.
+    `workers` train side by side, one thread each; None is one a core for light models and one in all for transformers,
+    which use all threads. `announce` is called with the plan before the long work begins.
     """
     graph, folder = _graph(source, model, budget, params, given), RunFolder(out)
-    engine = Inline() if workers == 1 else Local(workers)
+    alone = workers == 1 or (workers is None and graph.settings.space.model.is_transformer)
+    engine = Inline() if alone else Local(workers)
     with folder.locked():
         about = _about(graph, command, fail_above)
         write_json(folder / "run.json", about)
