@@ -51,6 +51,12 @@ def test_what_decides_a_model_has_its_resolved_settings() -> None:
     assert Model("minilm", {"epochs": 2}).epochs == 2
 
 
+@pytest.mark.parametrize("name", ["minilm", "logistic", "neural"])
+def test_only_models_with_class_weights_leave_older_results_alone(name: str) -> None:
+    assert Model(name, {"class_weights": "balanced"}).described["weighting"] == 2
+    assert "weighting" not in Model(name).described
+
+
 def test_impossible_spaces_say_why() -> None:
     with pytest.raises(UnknownNameError, match="pretrained vectors have none"):
         Space(Model("minilm"), "pretrained-bottleneck-50")
