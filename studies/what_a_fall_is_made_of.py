@@ -25,7 +25,7 @@ from unseen.reports.wording import bounds, number, percent, points
 from unseen.study import stress
 from unseen.types import Dataset, Measurement
 
-ROWS = 4_000
+ROWS = 3_000
 SPLITS = ("random", "closest", "subset-sum", "novel")
 PUBLISHED = {
     "closest_bert_bottleneck50": "published BERT split",
@@ -92,7 +92,7 @@ CORPORA = {
     "reviews": Corpus("reviews", reviews, {"imdb": {"method": "attribute", "by": "domain", "values": ["imdb"]}}),
 }  # fmt: skip
 LIGHT = ("logistic", "neural")
-FINE_TUNED = ("sample-clean", "hatexplain")
+FINE_TUNED = ("hatexplain",)
 """Where MiniLM is fine-tuned: two cores do not allow for more."""
 TFIDF = ("sample-clean", "davidson")
 """Where `neural` is also tested on closest splits of TF-IDF vectors, in which no label was seen."""
@@ -119,6 +119,8 @@ def carry_out(name: str, out: Path) -> None:
     settings: dict[str, Any] = {"model": model, "splits": SPLITS, "limit": ROWS}
     if model == "tfidf":
         settings |= {"model": "neural", "representation": "pretrained", "splits": ("random", "closest")}
+    if model == "logistic":  # no luck in its training
+        settings |= {"seeds": (42,), "random_splits": 3}
     if model == "minilm":
         settings |= {"limit": 2_000, "splits": ("random", "closest", "novel"), "space_seeds": 0}
     stress(data, out=out / name, split_files=[str(each) for each in held_out(corpus, data, out)], **settings)
@@ -176,7 +178,7 @@ def write_page(out: Path) -> None:
     text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# What a fall is made of\n\n{begin}\n{end}\n"
     before, rest = text.split(begin)
     _, after = rest.split(end)
-    made = f"{begin}\n{machine()}; seeds 42, 55, 83 (MiniLM and the published splits: 42).\n\n{tables(out)}{end}"
+    made = f"{begin}\n{machine()}; seeds 42, 55, 83 (MiniLM and logistic: 42).\n\n{tables(out)}{end}"
     PAGE.write_text(before + made + after, encoding="utf-8")
 
 
