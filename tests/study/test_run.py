@@ -35,6 +35,8 @@ seeds = [1, 2]
 n_clusters = "3..24"
 [train]
 seeds = [1, 2]
+[measure]
+seen_folds = 1
 [[experiment]]
 name = "all"
 models = ["own", "tfidf"]
@@ -70,6 +72,14 @@ def test_the_folder_of_a_study(ran: Path) -> None:
     about = read_json(ran / "out" / "run.json")
     assert about["failures"] == {}
     assert {each["work"] for each in about["costs"]} >= {"learn_space", "encode", "split", "train", "write_scores"}
+
+
+def test_the_falls_of_own_splits_are_taken_apart(ran: Path) -> None:
+    rows = read_measurements(ran / "out" / "measurements.csv")
+    parts = [row for row in rows if row.metric == "fall.novelty.f1.macro"]
+    assert {(row.tags["space"], row.tags["model"]) for row in parts} == {("neural-own", "neural"), ("tfidf-own", "tfidf")}
+    table = (ran / "out" / "tables" / "sample-scores.csv").read_text(encoding="utf-8").splitlines()
+    assert table[0].endswith("fall of macro F1,seen,selection,novelty")
 
 
 def test_every_cell_has_its_scores_and_falls(ran: Path) -> None:
@@ -151,11 +161,11 @@ def test_a_finished_study_does_nothing_again_and_another_uses_its_results(
 
 def test_the_plan_counts_what_is_there(ran: Path, tmp_path: Path) -> None:
     fresh, steps = plan_study(ran / "study.toml", store=tmp_path / "none")
-    assert (fresh.trainings, fresh.trainings_done, fresh.done) == (10, 0, 0)
+    assert (fresh.trainings, fresh.trainings_done, fresh.done) == (10 + 4, 0, 0)  # a fold of each hard split of its own
     assert sum(fresh.steps.values()) == len(steps)
     assert not (tmp_path / "none").exists()
     done, steps = plan_study(ran / "study.toml", store=ran / "store")
-    assert (done.trainings_done, done.done) == (10, len(steps))
+    assert (done.trainings_done, done.done) == (14, len(steps))
     assert all(is_done for _, is_done in steps)
 
 
