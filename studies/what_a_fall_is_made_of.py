@@ -167,7 +167,7 @@ def tables(out: Path) -> str:
         lines += rows_of(read_run(folder), title, called)
     header = [
         "data", "model", "split", "random", "seen", "unseen", "fall", "selection", "novelty", "wrong labels",
-        "fall without them", "stays",
+        "fall of right labels", "stays",
     ]  # fmt: skip
     return table(header, lines)
 

@@ -77,7 +77,10 @@ def test_the_folder_of_a_study(ran: Path) -> None:
 def test_the_falls_of_own_splits_are_taken_apart(ran: Path) -> None:
     rows = read_measurements(ran / "out" / "measurements.csv")
     parts = [row for row in rows if row.metric == "fall.novelty.f1.macro"]
-    assert {(row.tags["space"], row.tags["model"]) for row in parts} == {("neural-own", "neural"), ("tfidf-own", "tfidf")}
+    assert {(row.tags["space"], row.tags["model"]) for row in parts} == {
+        ("neural-own", "neural"),
+        ("tfidf-own", "tfidf"),
+    }
     table = (ran / "out" / "tables" / "sample-scores.csv").read_text(encoding="utf-8").splitlines()
     assert table[0].endswith("fall of macro F1,seen,selection,novelty")
 

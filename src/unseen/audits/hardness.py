@@ -157,13 +157,13 @@ def _label_noise(case: Case) -> Found:
     )
     rows = [*shares, here, there, *_corrected(case)]
     said = f"About {percent(here.value)} of the test labels are wrong ({beside}: {percent(there.value)})"
-    said += f"; with the suspect ones corrected {case.metric} falls by {points(rows[-1])}." if len(rows) > 4 else "."
+    said += f"; among right labels alone {case.metric} falls by {points(rows[-1])}." if len(rows) > 4 else "."
     advice = "Check the suspects, in suspects.csv, before trusting the score."
     return rows, case.finding("label-noise", _how_many(here, there), said, suspects, advice)
 
 
 def _corrected(case: Case) -> list[Measurement]:
-    """The fall with suspects relabelled on both sides."""
+    """The fall among right labels alone."""
     if not case.control_runs:
         return []
     control, hard = (

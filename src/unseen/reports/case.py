@@ -123,7 +123,7 @@ class Case:
 
     @cached_property
     def corrected(self) -> Measurement | None:
-        """The fall with suspect labels corrected, on both sides."""
+        """The fall among right labels alone."""
         return self.run.found(f"fall.corrected.{self.run.metric}", self.family)
 
     @property
@@ -195,8 +195,8 @@ def hardest(run: Run) -> Case | None:
 
 def newest(run: Run) -> Case | None:
     """The family that loses most by being unseen; None where the seen control was not carried out."""
-    known = [case for case in cases(run) if case.novelty is not None and case.novelty.value is not None]
-    return max(known, key=lambda case: case.novelty.value or 0.0 if case.novelty else 0.0, default=None)
+    known = [(row.value or 0.0, case) for case in cases(run) if (row := case.novelty) is not None]
+    return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def chance(run: Run, family: str) -> float | None:

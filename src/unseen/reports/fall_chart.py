@@ -69,9 +69,11 @@ def _draw(axes: Any, bar: FallBar, place: float) -> None:
     if bar.mislabelled is not None and bar.mislabelled > 0:
         hatched = {"color": "none", "edgecolor": INK, "hatch": "////", "linewidth": 0, "alpha": 0.55}
         axes.barh(tops[0], min(100 * bar.mislabelled, max(selection, 0)), heights[0], 0, align="edge", **hatched)
-    for row, start, line in ((bar.selection, 0.0, over - 0.09), (bar.novelty, selection, under + 0.09)):
+    for row, start, line, colour in (
+        (bar.selection, 0.0, over - 0.09, SELECTION_COLOUR),
+        (bar.novelty, selection, under + 0.09, NOVELTY_COLOUR),
+    ):
         if row.low is not None and row.high is not None:
-            colour = SELECTION_COLOUR if start == 0.0 and row is bar.selection else NOVELTY_COLOUR
             ends = [start + 100 * row.low, start + 100 * row.high]
             axes.plot(ends, [line, line], color=colour, linewidth=2, solid_capstyle="round")
     axes.plot([selection + novelty] * 2, [over, under], color=INK, linewidth=1.6)

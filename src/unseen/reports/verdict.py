@@ -182,7 +182,7 @@ def _noise(case: Case) -> Iterator[str]:
         yield f"{begin}."
         return
     left = _amount(case.run.metric, case.corrected)
-    yield f"{begin}. With the suspect ones corrected, on both sides, the fall is {left}."
+    yield f"{begin}. Among right labels alone the fall is {left}."
 
 
 def _better(metric: str, value: float | None, other: float) -> bool:
