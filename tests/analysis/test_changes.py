@@ -99,6 +99,17 @@ def test_what_is_not_worth_a_word(rows):
     assert largest_changes(rows, "hard", RANDOM) == []
 
 
+def test_of_the_values_of_an_attribute_the_one_that_differs_most_is_named():
+    shares = {"topic=a": (0.5, 0.6), "topic=b": (0.9, 0.4), "topic=c": (0.0, 0.7), "source=x": (0.8, 0.4)}
+    rows = []
+    for slice, (hard, usual) in shares.items():
+        rows += of_all("value_share", hard, usual, usual, slice=slice)
+    assert [change.sentence for change in largest_changes(rows, "hard", RANDOM)] == [
+        "fewer test texts have topic “c”: 0 % against 70 %",
+        "more test texts have source “x”: 80 % against 40 %",
+    ]
+
+
 def test_figures_show_what_differs():
     (change,) = largest_changes(of_all("length.words", 20.01, 20.04, 20.04, spread=0.0001), "hard", RANDOM)
     assert change.sentence == "test texts are shorter: 20.01 words against 20.04"

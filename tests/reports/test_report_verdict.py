@@ -115,7 +115,7 @@ def test_texts_that_are_hard_anyway() -> None:
     )
     assert found.sentences == [
         "On the region it finds hardest (“closest”) macro F1 is .27 [.25, .30], on random splits .66 [.64, .68]: a "
-        "fall of 39 points [36, 41]; not because they are unseen, but because these texts are hard, ambiguous or "
+        "fall of 39 points [36, 41]; not because its texts are unseen, but because they are hard, ambiguous or "
         "mislabelled wherever they are.",
         "The same texts reach .25 [.23, .27] when the rest of their region is in training. So 41 points [39, 43] of "
         "the fall are selection: texts like these are hard even then. −2.0 points [−5.0, 1.0] are novelty: what being "
@@ -158,7 +158,7 @@ def test_without_the_seen_control_new_and_hard_are_not_told_apart() -> None:
         ((0.3, 0.2, 0.4), "most of that is because texts like these were not in training"),
         ((0.3, -0.1, 0.7), "partly because"),  # not certain
         ((0.15, 0.1, 0.2), "partly because"),
-        ((0.05, 0.01, 0.09), "not because they are unseen"),
+        ((0.05, 0.01, 0.09), "not because its texts are unseen"),
     ],
 )
 def test_a_fall_is_what_most_of_it_is(novelty: Score, cause: str) -> None:

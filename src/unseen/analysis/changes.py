@@ -60,16 +60,21 @@ def largest_changes(properties: Sequence[Measurement], split: str, baselines: Se
     """The properties in which `split` differs from the splits named `baselines`, the largest difference first.
 
     Left out is what differs by less than a tenth of a unit, by no more than the baselines differ from their
-    own mean, or by no more than chance would for a test part of this size.
+    own mean, or by no more than chance would for a test part of this size; of the values of one attribute, or of the
+    labels, all but the one that differs most.
     """
-    found = []
+    found: list[tuple[tuple[str, str], Change]] = []
     mine = _comparable(properties, split)
     others = [_comparable(properties, name) for name in dict.fromkeys(baselines)]
     for key, row in mine.items():
         known = [rows[key] for rows in others if key in rows]
         if known and (change := _change(row, known)):
-            found.append(change)
-    return sorted(found, key=lambda change: (-abs(change.difference), change.metric, change.sentence))
+            found.append(((row.metric, row.slice.partition("=")[0]), change))
+    found.sort(key=lambda each: (-abs(each[1].difference), each[1].metric, each[1].sentence))
+    largest: dict[tuple[str, str], Change] = {}
+    for about, change in found:
+        largest.setdefault(about, change)
+    return list(largest.values())
 
 
 def _comparable(properties: Sequence[Measurement], split: str) -> dict[tuple[str, str], Measurement]:

@@ -30,11 +30,13 @@ def report(
 
 
 def _of_stress(run: Path) -> tuple[Path, str, list[str]]:
+    from unseen.reports.actions import write_actions
     from unseen.reports.run import read_run
     from unseen.reports.stress_page import write_stress_page
     from unseen.reports.verdict import verdict
 
     found = read_run(run)
+    write_actions(found)
     said = verdict(found)
     return write_stress_page(found), said.level, said.lines()
 

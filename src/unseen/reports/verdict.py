@@ -22,7 +22,7 @@ SHAKY = 0.5
 CAUSES = {
     "mislabelled": "most of that is wrong labels",
     "new": "most of that is because texts like these were not in training",
-    "hard": "not because they are unseen, but because these texts are hard, ambiguous or mislabelled wherever they are",
+    "hard": "not because its texts are unseen, but because they are hard, ambiguous or mislabelled wherever they are",
     "mixed": "partly because texts like these were not in training, partly because they are hard anyway",
     "unknown": "how much of it comes from being unseen was not measured",
 }

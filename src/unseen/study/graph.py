@@ -102,7 +102,9 @@ class Graph:
             cut = self.cuts[name]
             training = train_step(self.source, cut, settings.space.model, seed, f"{name}-seed{seed}")
             folds = 0 if family == BASELINE else settings.seen_folds
-            seen = seen_steps(training, folds, kept_whole(self.source, family, settings.groups))
+            # a split of others may hold groups out
+            groups = None if family in settings.given_splits else settings.groups
+            seen = seen_steps(training, folds, kept_whole(self.source, family, groups))
             found.append(Trained(name, family, seed, cut, training, seen))
         return found
 
