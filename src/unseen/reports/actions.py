@@ -79,10 +79,9 @@ def _labels(case: Case) -> Iterator[Action]:
         yield Action("review", what, None, read, SUSPECTS)
     elif case.is_noisier:
         gain = case.mislabelled if case.fell else None
-        worth = (
-            "" if gain is None else f", which make up {amount(case.run.metric, gain)} of the fall on “{case.family}”"
-        )
-        yield Action("relabel", f"Check the {count} suspect labels of its test part{worth}", gain, count, SUSPECTS)
+        worth = "" if gain is None else f": wrong labels make up {amount(case.run.metric, gain)} of its fall"
+        what = f"Check the {count} suspect labels in the test part of “{case.family}”{worth}"
+        yield Action("relabel", what, gain, count, SUSPECTS)
 
 
 def _collect(run: Run) -> Iterator[Action]:
