@@ -25,7 +25,7 @@ from unseen.data.sample import sample_corpus
 from unseen.evaluation import Run, fall
 from unseen.seeding import generator
 from unseen.store.datasets import encode_labels
-from unseen.types import Dataset, string_array
+from unseen.types import Dataset, Measurement, string_array
 
 SEED = 42
 POSTS = 3000
@@ -48,7 +48,7 @@ def main() -> None:
         "sample is taken without its own wrong labels; the labels of real posts and reviews are taken as they are, so what "
         "is found there may be real noise too. Suspects without planted noise are false alarms.\n\n"
         + table(
-            ["data", "planted", "share", "estimated", "95 %", "suspects", "precision", "recall", "ambiguity", "told"], rows
+            ["data", "planted", "share", "estimated", "suspects", "precision", "recall", "ambiguity", "told"], rows
         )
         + f"\nAmbiguity is the share of right labels that the witness expects to get wrong; from {AMBIGUOUS:.0%} on, noise "
         "is not told.\n\n"
@@ -122,9 +122,8 @@ def planted(data: Dataset, kind: str, rate: float) -> Dataset:
 def _judged(name: str, kind: str, rate: float, right: Dataset) -> list[Any]:
     data = planted(right, kind, rate)
     bad, noise = data.labels != right.labels, label_noise(data, seed=SEED)
-    share = noise.share()
     precision, recall = _found(noise, bad, np.arange(len(data)))
-    line = [name, kind, f"{bad.mean():.1%}", f"{share.value:.1%}", f"{share.low:.1%}–{share.high:.1%}",
+    line = [name, kind, f"{bad.mean():.1%}", _said(noise.share()),
             f"{(noise.wrong > SUSPECT).mean():.1%}", precision, recall, f"{noise.ambiguity:.2f}",
             "yes" if noise.told else "no"]  # fmt: skip
     print(*line, sep=" | ", file=sys.stderr, flush=True)
@@ -144,7 +143,7 @@ def _fallen(kind: str, rate: float) -> list[Any]:
         for left_out in (np.zeros(len(data), bool), bad, noise.wrong > SUSPECT)
     ]
     numbers.append(corrected_fall(noise, control, hard, METRIC).value)
-    line = [f"{kind} {rate:.0%}", f"{bad[rows].mean():.1%}", f"{noise.share(rows).value:.1%}", *_found(noise, bad, rows),
+    line = [f"{kind} {rate:.0%}", f"{bad[rows].mean():.1%}", _said(noise.share(rows)), *_found(noise, bad, rows),
             *(f"{100 * (each or 0):.1f}" for each in numbers)]  # fmt: skip
     print(*line, sep=" | ", file=sys.stderr, flush=True)
     return line
@@ -162,6 +161,10 @@ def _found(noise: LabelNoise, bad: Mask, rows: npt.NDArray[np.intp]) -> tuple[st
     suspect, bad = noise.wrong[rows] > SUSPECT, bad[rows]
     hits = int((suspect & bad).sum())
     return tuple(f"{hits / n:.2f}" if bad.any() and (n := int(side.sum())) else "–" for side in (suspect, bad))  # type: ignore[return-value]
+
+
+def _said(share: Measurement) -> str:
+    return f"{share.value:.1%} [{share.low:.1%}, {share.high:.1%}]"
 
 
 def _is(data: Dataset, attribute: str, value: str) -> Mask:

@@ -11,6 +11,7 @@ from unseen.audits import corrected_fall, label_noise
 from unseen.audits.label_noise import LabelNoise, judged, noise_model, posterior
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation import Run, fall
+from unseen.evaluation.intervals import wilson
 from unseen.types import Embeddings
 
 NAMES = ("bird", "fish", "tree")
@@ -120,6 +121,14 @@ def test_no_label_has_a_say_about_itself(tiny, found):
     changed = label_noise(tiny(ids=IDS, texts=TEXTS, labels=labels, label_names=NAMES))
     assert found.wrong[rows] < 0.1
     assert changed.wrong[rows] > 0.9
+
+
+def test_the_interval_counts_unsure_labels_both_ways(case):
+    noise = replace(case[0], wrong=np.array([0.05, 0.5, 0.95, 0.05, 0.05, 0.05, 0.8, 0.05]))
+    row = noise.share()
+    assert row.value == pytest.approx(noise.wrong.mean())
+    assert row.low == pytest.approx(wilson(0.95 + 0.25, 8)[0])
+    assert row.high == pytest.approx(wilson(0.95 + 0.25 + 2, 8)[1])
 
 
 def test_suspects_are_named_the_surest_first(found):

@@ -40,6 +40,8 @@ Rows = npt.NDArray[np.intp]
 
 SUSPECT = 0.5
 """A label that is more probably wrong than right is suspect."""
+UNSURE = 0.1
+"""A label that is wrong with a probability between this and one less this may be either."""
 AMBIGUOUS = 0.2
 """Share of right labels that the witness expects to get wrong, from which on wrong labels cannot be told."""
 ROUND_ONE = 3
@@ -103,15 +105,17 @@ class LabelNoise:
         return sorted(named, key=lambda each: (-each.confidence, each.id))
 
     def share(self, rows: npt.ArrayLike | None = None, tags: Mapping[str, Any] | None = None) -> Measurement:
-        """`label_noise`: the expected share of wrong labels among `rows` of the dataset, with Wilson's 95 % interval.
+        """`label_noise`: the expected share of wrong labels among `rows` of the dataset, with an interval.
 
         It is the mean probability, not the share of suspects, which leaves out the wrong labels that are not found.
-        The interval treats the expected number as counted: it knows how few rows there are, not how wrong the
-        witness is. Where `told` is false the number means nothing.
+        The interval reaches from Wilson's lower bound with all unsure labels right to his upper one with all wrong:
+        with many rows the error of the witness, not the number of rows, is what makes the share uncertain. Where `told`
+        is false the number means nothing.
         """
         wrong = self.wrong if rows is None else self.of(rows).wrong
-        low, high = wilson(float(wrong.sum()), len(wrong))
-        return Measurement("label_noise", float(wrong.mean()), len(wrong), low, high, tags=dict(tags or {}))
+        unsure, n = (wrong > UNSURE) & (wrong < 1 - UNSURE), len(wrong)
+        low, high = (wilson(float(np.where(unsure, either, wrong).sum()), n)[either] for either in (0, 1))
+        return Measurement("label_noise", float(wrong.mean()), n, low, high, tags=dict(tags or {}))
 
     def suspect_rows(self, rows: npt.ArrayLike) -> Rows:
         """Those of `rows` whose label is suspect, the most suspect first."""
