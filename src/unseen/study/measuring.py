@@ -94,10 +94,8 @@ def _parts_of_fall(
     asked = [(trial, trial.seen, rows_of(data, trial.seen)) for trial in trials if trial.seen is not None]
     if len(asked) < len(trials):
         return []
-    seen, unseen = (
-        [_run(here, data, trial, predictions, rows) for trial, predictions, rows in some]
-        for some in (asked, [(trial, trial.predictions, rows) for trial, _, rows in asked])
-    )
+    seen = [_run(here, data, trial, predictions, rows) for trial, predictions, rows in asked]
+    unseen = [_run(here, data, trial, trial.predictions, rows) for trial, _, rows in asked]
     whole = None if all(len(a.gold) == len(b.gold) for a, b in zip(unseen, runs, strict=True)) else runs
     return [
         row
@@ -144,11 +142,12 @@ def _trials(here: Workspace, kind: str) -> list[Trial]:
 
 
 def _seen(here: Workspace, roles: Sequence[str]) -> Predictions | None:
-    """What the trainings of a seen control say, one about each fold."""
-    if not roles:
-        return None
+    """What the trainings of a seen control say, one about each fold; None where no fold has a row."""
     data = here.shared["source"].data
     folds = [read_predictions(here.need(role, PREDICTIONS), data) for role in roles]
+    folds = [fold for fold in folds if len(fold.ids)]
+    if not folds:
+        return None
     ids = pa.chunked_array([chunk for fold in folds for chunk in fold.ids.chunks], folds[0].ids.type)
     return replace(folds[0], ids=ids, probabilities=np.concatenate([fold.probabilities for fold in folds]))
 
