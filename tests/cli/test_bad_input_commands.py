@@ -372,6 +372,13 @@ MODELS = {
 JOBS = {
     "seeds": Case(f"{STRESS} --model neural --seeds 1,x", ["whole numbers", "'1,x'"]),
     "a bare F1": Case(f"{STRESS} --model neural --metric f1", ["f1.macro"]),
+    "too many folds": Case(f"{STRESS} --model neural --seen-folds 6", ["seen_folds must be from 0 to 5, not 6"]),
+    "no split of others": Case(f"{STRESS} --model neural --split none.csv", ["cannot read the split none.csv"]),
+    "a split of other data": Case(
+        f"{STRESS} --model neural --split a.csv",
+        ["a.csv", "rows that posts does not have"],
+        {"a.csv": b"id,part\nx,test\n"},
+    ),
     "no random split": Case(f"{STRESS} --model neural --splits closest", ["against random splits"]),
     "a split that reads a column": Case(
         f"{STRESS} --model neural --splits random,time", ["'time'", "reads an attribute"]
@@ -382,7 +389,7 @@ JOBS = {
     "no such slice": Case(f"{STRESS} --model neural --slice usr", ["usr"]),
     "no such label": Case(f"{STRESS} --model neural --neutral clam", ["did you mean 'calm'?"]),
     "the independent file is not there": Case(f"{STRESS} --model neural --independent no.csv", ["no.csv"]),
-    "all rows set aside": Case(f"{STRESS} --model neural --independent 1.0", ["share between 0 and 1"]),
+    "all rows set aside": Case(f"{STRESS} --model neural --independent 1.0", ["share below 1"]),
     "a folder of other things": Case(
         f"{STRESS} --model neural", ["holds other things than a run"], {"run/x.txt": b"x"}
     ),

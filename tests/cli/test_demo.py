@@ -8,13 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
-from unseen import load, read_split
+from unseen import evaluation, load, read_split
 from unseen.reports import read_run
-from unseen.store import read_json
+from unseen.store import read_json, read_predictions, read_suspects
 
 SPLITS = ("closest", "random-1", "random-2", "random-3", "subset-sum")
+EXACT = {"train": 2187, "dev": 243, "test": 270, "independent": 300}
+SEEDS = (42, 55, 83)
 
 
 class Run(NamedTuple):
@@ -51,8 +54,10 @@ def test_the_splits_come_back(done: Run) -> None:
     data = load("sample")
     for name in SPLITS:
         split = read_split(done.folder / "splits" / f"{name}.csv", data)
-        assert split.sizes == {"train": 2187, "dev": 243, "test": 270, "independent": 300}
+        assert split.sizes == EXACT
         assert split.certificate.missed == 0
+    novel = read_split(done.folder / "splits" / "novel.csv", data)
+    assert (novel.sizes, novel.certificate.completed) == (EXACT, 0)
 
 
 def test_the_hard_regions_are_harder_and_the_task_was_learnt(done: Run) -> None:
@@ -66,12 +71,51 @@ def test_the_hard_regions_are_harder_and_the_task_was_learnt(done: Run) -> None:
     )
 
 
+def test_the_fall_on_the_hardest_region_is_no_novelty_and_that_on_novel_is(done: Run) -> None:
+    closest, novel = (
+        {part: run.found(f"fall.{part}.f1.macro", family).value for part in ("selection", "novelty")}  # type: ignore[union-attr]
+        for family in ("closest", "novel")
+        if (run := read_run(done.folder))
+    )
+    assert closest["novelty"] < 0.04
+    assert closest["selection"] > 0.2
+    assert novel["novelty"] > 0.08
+    assert novel["selection"] < 0.03
+
+
+def test_wrong_labels_are_told_from_hard_texts(done: Run) -> None:
+    """The sample knows which of its labels are wrong."""
+    data, run = load("sample"), read_run(done.folder)
+    wrong = np.array([each == "yes" for each in data.attribute("noisy").to_pylist()])
+    suspect = np.isin(data.ids.to_pylist(), [each.id for each in read_suspects(done.folder / "suspects.csv")])
+    test = read_split(done.folder / "splits" / "closest.csv", data).rows("test")
+    found = int((wrong & suspect)[test].sum())
+    assert found / wrong[test].sum() >= 0.85
+    assert found / suspect[test].sum() >= 0.65
+    share = run.found("label_noise", "closest")
+    assert share is not None
+    assert share.value == pytest.approx(wrong[test].mean(), abs=0.05)
+    assert share.low < wrong[test].mean() < share.high  # type: ignore[operator]
+
+    def right_labels(split: str, seed: int) -> evaluation.Run:
+        rows = read_split(done.folder / "splits" / f"{split}.csv", data).rows("test")
+        said = read_predictions(done.folder / "predictions" / f"{split}-seed{seed}.parquet", data)
+        return evaluation.Run.of(data, said, rows[~wrong[rows]], split=split, family=split, seed=seed)
+
+    random = [right_labels(f"random-{number}", seed) for number, seed in enumerate(SEEDS, start=1)]
+    truth = evaluation.fall(random, [right_labels("closest", seed) for seed in SEEDS], "f1.macro", draws=10).value
+    corrected = run.found("fall.corrected.f1.macro", "closest")
+    assert corrected is not None
+    assert corrected.value == pytest.approx(truth, abs=0.04)
+
+
 def test_the_verdict_and_the_report_are_on_stdout(done: Run) -> None:
     lines = done.answer.out.splitlines()
     assert lines[-1] == "report: my run/report.html"
-    assert re.match(r"Macro F1 falls by \d+ points on the region", lines[0])
-    assert "clustering" in done.answer.err
-    assert "clustering" not in done.answer.out
+    assert re.match(r"Expect macro F1 of about \.\d\d on texts like those it learnt from", lines[0])
+    assert "What to do:" in lines
+    assert "trainings" in done.answer.err
+    assert "trainings" not in done.answer.out
 
 
 def test_again_into_the_same_folder_nothing_is_trained(
@@ -83,6 +127,7 @@ def test_again_into_the_same_folder_nothing_is_trained(
     assert (answer.code, answer.err) == (0, "")
     said = json.loads(answer.out)
     assert said["report"] == "my run/report.html"
-    assert said["hardest"] in SPLITS
+    assert said["hardest"] == "closest"
+    assert said["actions"][0]["file"]
     assert said["fall"] > 0
     assert (done.folder / "measurements.csv").read_bytes() == before

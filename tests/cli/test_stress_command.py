@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 COLUMNS = "--text text --label label --id id"
-STRESS = f"stress posts.csv {COLUMNS} --model logistic --splits random,closest --out run"
+QUICK = "--seeds 42 --seen-folds 1 --space-seeds 0 --workers 1"
+STRESS = f"stress posts.csv {COLUMNS} --model logistic --splits random,closest --out run {QUICK}"
 
 
 @pytest.fixture
@@ -24,10 +25,11 @@ def test_a_dry_run_says_what_it_costs_and_writes_nothing(folder: Path, do: Calla
     before = sorted(folder.rglob("*"))
     answer = do(f"{STRESS} --dry-run")
     assert answer.code == 0
-    assert answer.out.startswith("54 texts to split, 6 set aside; 4 trainings; a light recipe")
+    said = "54 texts to split, 6 set aside; 5 trainings, 1 of them for the seen control (--seen-folds); a light recipe"
+    assert answer.out.startswith(said)
     said = json.loads(do(f"{STRESS} --dry-run --json").out)
     assert said["rows"] == {"split": 54, "independent": 6}
-    assert said["trainings"] == 4
+    assert (said["trainings"], said["seen"]) == (5, 1)
     assert sorted(folder.rglob("*")) == before
 
 
@@ -54,6 +56,17 @@ def test_verdict_gate_and_report(folder: Path, do: Callable[[str], Any]) -> None
     assert again.out.splitlines()[-1] == "report: run/report.html"
     assert json.loads(do("report run --json").out)["verdict"] == found["verdict"]
     assert len((folder / "run" / "report.html").read_bytes()) == pytest.approx(len(page), rel=0.05)
+
+
+def test_a_split_of_others(folder: Path, do: Callable[[str], Any]) -> None:
+    assert do(f"split posts.csv {COLUMNS} --with grouped --groups user --test 0.2 -o users.csv").code == 0
+    done = do(f"stress posts.csv {COLUMNS} --model logistic --split users.csv --out run {QUICK}")
+    assert done.code == 0, done.err
+    assert "“users”" in done.out
+    assert {each.stem for each in (folder / "run" / "splits").glob("*.csv")} == {
+        "users",
+        *(f"random-{n}" for n in (1, 2, 3)),
+    }
 
 
 def test_train_predict_score(folder: Path, do: Callable[[str], Any]) -> None:

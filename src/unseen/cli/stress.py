@@ -149,7 +149,7 @@ def tell(done: Any, as_json: bool) -> None:
         print_json(
             {
                 "level": done.verdict.level,
-                "verdict": [done.verdict.headline, *done.verdict.sentences],
+                "verdict": done.verdict.lines(),
                 "actions": [asdict(each) for each in done.verdict.actions],
                 "fall": done.fall,
                 "hardest": done.family,
