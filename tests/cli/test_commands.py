@@ -39,6 +39,7 @@ FLAGS = {
     "grouped": "--groups user",
     "subset-sum": "--clusters 3-8",
     "closest": "--clusters 3-8",
+    "novel": "--clusters 20",
     "difficulty": "--clusters 3-8 --difficulty 0.5",
     "deployment": "--clusters 3-8 --vectors v.npy --deployment deployment.npy",
     "hard-kfold": "--folds 3",

@@ -16,6 +16,8 @@ limit = 200
 [model.tfidf]
 use = "logistic"
 [space.tfidf]
+[measure]
+seen_folds = 1
 [split.random]
 [split.closest]
 [[gate]]
@@ -37,7 +39,7 @@ def test_a_plan_says_what_would_be_done_and_writes_nothing(folder: Path, do: Cal
     answer = do("run study.toml --plan")
     assert answer.code == 0, answer.err
     assert "to do  split sample.tfidf-own.closest.42" in answer.out
-    assert "2 trainings, 0 done." in answer.out
+    assert "3 trainings, 0 done." in answer.out
     said = json.loads(do("run study.toml --plan --json").out)
     assert (said["trainings"], said["done"]) == (2, 0)
     assert {each["step"] for each in said["list"]} >= {"split sample.random.42", "encode tfidf-own"}
