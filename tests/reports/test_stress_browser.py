@@ -55,7 +55,7 @@ def test_it_renders_and_nothing_hostile_runs(hostile_page: Path, browse: Browse)
     dom = browse(hostile_page, "--dump-dom")
     assert title_of(dom) == f"unseen: {MESSAGE} on {NAME}"
     assert "<script" not in dom
-    assert dom.count("<svg") == 2 + 1 + 3
+    assert dom.count("<svg") == 2 + 2 + 1 + 3
     assert "How to do it again" in dom
 
 
