@@ -41,6 +41,7 @@ bench: $(READY)  ## run the benchmarks of benchmarks/ and rewrite docs/results (
 	$(BIN)/python -m benchmarks.corpora
 	$(BIN)/python -m benchmarks.duplicates
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.scoring
 
 clean:  ## remove what was built
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache

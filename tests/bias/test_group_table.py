@@ -18,7 +18,7 @@ from unseen.evaluation.measuring import aligned
 from unseen.seeding import generator
 from unseen.types import Origin
 
-METRICS = ["f1.macro", "accuracy", "roc_auc.ovr", "brier"]
+METRICS = ["f1.macro", "accuracy", "roc_auc[rude]", "brier"]
 RATES = ["false_positive_rate", "false_negative_rate", "positive_rate"]
 
 

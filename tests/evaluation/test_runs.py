@@ -180,7 +180,7 @@ def test_a_run_of_predictions_is_matched_by_id_and_knows_its_rows(tiny):
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(90) // 3])
-@pytest.mark.parametrize("name", ["accuracy", "f1.macro", "f1[b]", "roc_auc.ovo", "roc_auc[a]"])
+@pytest.mark.parametrize("name", ["accuracy", "f1.macro", "f1[b]", "roc_auc.ovo", "roc_auc.ovr", "roc_auc[a]"])
 def test_counting_gives_what_drawing_rows_gives(groups, name):
     """The bootstrap of counts or weights and that of rows have the same spread."""
     draw = np.random.default_rng(0)
@@ -191,7 +191,18 @@ def test_counting_gives_what_drawing_rows_gives(groups, name):
     assert stats.ks_2samp(fast, slow).pvalue > 0.01
 
 
-@pytest.mark.parametrize("name", ["roc_auc.binary", "roc_auc.ovo", "roc_auc.ovr", "roc_auc[b]"])
+WEIGHED = [
+    "roc_auc.binary",
+    "roc_auc[b]",
+    "average_precision[b]",
+    "average_precision.macro",
+    "log_loss",
+    "brier",
+    "ece.15",
+]
+
+
+@pytest.mark.parametrize("name", WEIGHED)
 @pytest.mark.parametrize("ties", [False, True])
 def test_a_weight_is_a_row_repeated(name, ties):
     draw = np.random.default_rng(0)
@@ -202,19 +213,37 @@ def test_a_weight_is_a_row_repeated(name, ties):
     weights[0] = gold == 0  # only one class is left
     score = metric(name)
     expected = [score(np.repeat(gold, w), np.repeat(p, w, axis=0), NAMES[:k]) for w in weights.astype(int)]
-    assert expected[0] is None
-    found = score.of_weights(gold, p, weights, NAMES[:k])
+    assert (expected[0] is None) == name.startswith(("roc_auc", "average_precision"))
+    found = score.of_weights(gold, p, NAMES[:k])(weights)
     assert found == pytest.approx(np.array(expected, dtype=float), nan_ok=True)
 
 
-def test_counts_of_no_resampling_are_the_confusion():
+@pytest.mark.parametrize("name", ["roc_auc.ovo", "roc_auc.ovr"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_resampled_mean_areas_are_linear_in_the_weights(name, ties):
+    draw = np.random.default_rng(0)
+    gold, score = draw.integers(4, size=60), metric(name)
+    p = draw.dirichlet(np.ones(4), 60) + np.eye(4)[gold] * 0.2
+    p = p.round(1) if ties else p
+    names, many = ("a", "b", "c", "d"), 50
+    value = score(gold, p, names)
+    assert score.of_weights(gold, p, names)(np.ones((1, 60))) == pytest.approx(value)
+    for row in range(60):  # nearly the derivative: one more among fifty copies of every row
+        weights = np.full(60, many)
+        weights[row] += 1
+        exact = score(np.repeat(gold, weights), np.repeat(p, weights, axis=0), names)
+        linear = score.of_weights(gold, p, names)(weights[None] / many)[0]
+        assert linear - value == pytest.approx(exact - value, abs=2e-6)
+
+
+def test_counts_of_no_resampling_are_the_tally():
     draw = np.random.default_rng(0)
     gold, said = draw.integers(3, size=50), [draw.integers(3, size=50) for _ in range(2)]
     patterns = Patterns(gold, said, 3)
     for model, each in enumerate(said):
-        expected = np.zeros((3, 3))
-        np.add.at(expected, (gold, each), 1)
-        assert patterns.matrices(patterns.sizes.astype(float), model).tolist() == expected.tolist()
+        hits = np.bincount(gold[gold == each], minlength=3)
+        expected = [hits.tolist(), np.bincount(each, minlength=3).tolist(), np.bincount(gold, minlength=3).tolist()]
+        assert patterns.tallies(patterns.sizes.astype(float), model).tolist() == expected
 
 
 def test_many_models_have_patterns_too():
@@ -222,7 +251,7 @@ def test_many_models_have_patterns_too():
     gold, wrong = np.zeros(50, int), (np.arange(50) < 20).astype(int)
     patterns = Patterns(gold, [gold] * 70 + [wrong], 2)
     assert patterns.sizes.tolist() == [30, 20]
-    assert patterns.matrices(patterns.sizes.astype(float), 70).tolist() == [[30, 20], [0, 0]]
+    assert patterns.tallies(patterns.sizes.astype(float), 70).tolist() == [[30, 0], [30, 20], [50, 0]]
 
 
 def runs_of(name, mean, skills, draw, n=300, luck=0.2):

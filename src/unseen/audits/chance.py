@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.evaluation.f_scores import averages, confusion
+from unseen.evaluation.f_scores import averages, tally
 from unseen.seeding import generator
 
 Codes = npt.NDArray[np.intp]
@@ -68,4 +68,4 @@ def favourite(counts: npt.NDArray[Any], everywhere: npt.NDArray[np.integer]) -> 
 
 def macro_f1(gold: npt.NDArray[np.integer], said: npt.NDArray[np.integer]) -> float:
     """Macro F1 over the labels that occur."""
-    return float(averages(confusion(gold, said, int(max(gold.max(), said.max())) + 1), "macro"))
+    return float(averages(tally(gold, said, int(max(gold.max(), said.max())) + 1), "macro"))

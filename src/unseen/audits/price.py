@@ -252,9 +252,9 @@ def _by_counts(
     everything, clean = patterns.of_units(times), patterns.of_units(times * ~leaked)
     found = np.zeros(len(times))
     for model in range(len(answered.models)):
-        whole, rest = patterns.matrices(everything, model), patterns.matrices(clean, model)
-        share = rest.sum(axis=-1) / np.maximum(whole.sum(axis=-1), 1)
-        scaled = whole * share[..., None]
+        whole, rest = (patterns.tallies(counts, model) for counts in (everything, clean))
+        share = rest[:, 2] / np.maximum(whole[:, 2], 1)  # of each label [draws, k]
+        scaled = patterns.tallies(everything * share[:, patterns.gold], model)
         found += metric.of_counts(scaled, answered.label_names) - metric.of_counts(rest, answered.label_names)
     return found / len(answered.models)
 
@@ -278,8 +278,7 @@ def _by_rows(
 def _of_counts(metric: Metric, answered: Answered, patterns: Patterns, counts: Floats) -> Floats:
     assert metric.of_counts is not None
     scores = [
-        metric.of_counts(patterns.matrices(counts, model), answered.label_names)
-        for model in range(len(answered.models))
+        metric.of_counts(patterns.tallies(counts, model), answered.label_names) for model in range(len(answered.models))
     ]
     return np.asarray(np.mean(scores, axis=0))
 

@@ -19,16 +19,16 @@ def _share(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
-def _false_positives(matrices: Floats, _: Sequence[str]) -> Floats:
-    return _share(matrices[..., 0, 1], matrices[..., 0, :].sum(axis=-1))
+def _false_positives(tallies: Floats, _: Sequence[str]) -> Floats:
+    return _share(tallies[..., 2, 0] - tallies[..., 0, 0], tallies[..., 2, 0])
 
 
-def _false_negatives(matrices: Floats, _: Sequence[str]) -> Floats:
-    return _share(matrices[..., 1, 0], matrices[..., 1, :].sum(axis=-1))
+def _false_negatives(tallies: Floats, _: Sequence[str]) -> Floats:
+    return _share(tallies[..., 2, 1] - tallies[..., 0, 1], tallies[..., 2, 1])
 
 
-def _positives(matrices: Floats, _: Sequence[str]) -> Floats:
-    return _share(matrices[..., 1].sum(axis=-1), matrices.sum(axis=(-2, -1)))
+def _positives(tallies: Floats, _: Sequence[str]) -> Floats:
+    return _share(tallies[..., 1, 1], tallies[..., 2, :].sum(axis=-1))
 
 
 RATES: Mapping[str, Metric] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from unseen.bias.error_rates import RATES, counted_rows
 from unseen.bias.groups import Groups, Mask, drawn_together
 from unseen.errors import InputError
 from unseen.evaluation.counting import times_drawn
+from unseen.evaluation.f_scores import tally_places
 from unseen.evaluation.intervals import DRAWS
 from unseen.evaluation.measuring import aligned, checked
 from unseen.evaluation.metrics import Codes, Floats, Metric
@@ -42,14 +43,12 @@ class _Problem:
         """Those of these rows that the metric is about."""
         return rows[counted_rows(self.metric.id, self.gold[rows])] if self.metric.id in RATES else rows
 
-    def drawn(self, rows: Codes, times: npt.NDArray[np.intp]) -> Floats:
+    def drawn(self, rows: Codes) -> Callable[[npt.NDArray[np.intp]], Floats]:
         """The metric of these rows when each is there so many times [draws, rows]; NaN where there is no value."""
-        if not len(rows):
-            return np.full(len(times), np.nan)
-        if self.metric.of_weights is not None:
-            gold, probabilities = self.gold[rows], self.probabilities[rows]
-            return self.metric.of_weights(gold, probabilities, times.astype(np.float64), self.names)
-        return np.array([self.value(np.repeat(rows, each)) for each in times], dtype=np.float64)
+        if len(rows) and self.metric.of_weights is not None:
+            of_weights = self.metric.of_weights(self.gold[rows], self.probabilities[rows], self.names)
+            return lambda times: of_weights(times.astype(np.float64))
+        return lambda times: np.array([self.value(np.repeat(rows, each)) for each in times], dtype=np.float64)
 
 
 def group_measurements(
@@ -120,27 +119,30 @@ def _resampled(problem: _Problem, members: Mask, sets: Sequence[Codes], unit: Co
         return np.concatenate([_of_counts(problem, cells, times) for times in blocks], axis=1)
     size = max(1, AT_ONCE // len(unit))
     pieces = (times[start : start + size] for times in blocks for start in range(0, len(times), size))
-    return np.concatenate([[problem.drawn(each, times[:, unit[each]]) for each in sets] for times in pieces], axis=1)
+    drawn = [problem.drawn(each) for each in sets]
+    return np.concatenate(
+        [[value(times[:, unit[each]]) for value, each in zip(drawn, sets, strict=True)] for times in pieces], axis=1
+    )
 
 
 def _cells(problem: _Problem, members: Mask, unit: Codes) -> Any:
-    """How many rows of each unit are in each cell of the confusion matrix of all and of each group [cells, units]."""
+    """How much each unit adds to the tallies of all and of each group [cells, units]."""
     from scipy.sparse import csr_array
 
     k = len(problem.names)
-    cell = problem.gold * k + problem.probabilities.argmax(axis=1)
-    row, group = np.nonzero(np.column_stack([np.ones(len(cell), bool), members]))
-    shape = (k * k * (members.shape[1] + 1), int(unit.max()) + 1)
-    return csr_array((np.ones(len(row)), (group * k * k + cell[row], unit[row])), shape=shape)
+    places, row = tally_places(problem.gold, problem.probabilities.argmax(axis=1), k)
+    entry, group = np.nonzero(np.column_stack([np.ones(len(unit), bool), members])[row])
+    shape = (3 * k * (members.shape[1] + 1), int(unit.max()) + 1)
+    return csr_array((np.ones(len(entry)), (group * 3 * k + places[entry], unit[row[entry]])), shape=shape)
 
 
 def _of_counts(problem: _Problem, cells: Any, times: npt.NDArray[np.intp]) -> Floats:
     assert problem.metric.of_counts is not None
     k = len(problem.names)
-    counts = np.asarray(cells @ times.T.astype(np.float64)).T.reshape(len(times), -1, k, k)
+    counts = np.asarray(cells @ times.T.astype(np.float64)).T.reshape(len(times), -1, 3, k)
     everybody, groups = counts[:, :1], counts[:, 1:]
-    matrices = np.concatenate([everybody, groups, everybody - groups], axis=1)
-    return problem.metric.of_counts(matrices, problem.names).T
+    tallies = np.concatenate([everybody, groups, everybody - groups], axis=1)
+    return problem.metric.of_counts(tallies, problem.names).T
 
 
 def _of_sets(

@@ -10,25 +10,32 @@ Codes = npt.NDArray[np.integer]
 SMALLEST = np.finfo(np.float64).eps
 
 
-def log_loss(gold: Codes, probabilities: Floats) -> float:
-    """Mean negative logarithm of the probability of the right class; rows are normalised first."""
+def log_losses(gold: Codes, probabilities: Floats) -> Floats:
+    """The negative logarithm of the probability of the right class of each row; rows are normalised first."""
     clipped = np.clip(probabilities, SMALLEST, 1.0)
-    right = np.take_along_axis(clipped / clipped.sum(axis=1, keepdims=True), gold[:, None].astype(np.intp), axis=1)
-    return float(-np.log(right).mean())
+    return -np.log(_of_gold(gold, clipped) / clipped.sum(axis=1))
 
 
-def brier(gold: Codes, probabilities: Floats) -> float:
-    """Mean squared distance of the probabilities to the truth; with two classes, of the second one's."""
-    truth = np.eye(probabilities.shape[1])[gold]
-    squares = np.square(probabilities - truth)
-    return float(squares[:, 1].mean() if probabilities.shape[1] == 2 else squares.sum(axis=1).mean())
+def squared_distances(gold: Codes, probabilities: Floats) -> Floats:
+    """The squared distance of each row's probabilities to the truth; with two classes, of the second one's."""
+    if probabilities.shape[1] == 2:
+        return np.square(probabilities[:, 1] - (gold == 1))
+    return np.square(probabilities).sum(axis=1) - 2 * _of_gold(gold, probabilities) + 1
 
 
-def expected_calibration_error(gold: Codes, probabilities: Floats, bins: int = 15) -> float:
-    """Mean gap between confidence and accuracy over `bins` equal intervals of confidence, weighted by rows."""
+def calibration_errors(gold: Codes, probabilities: Floats, weights: Floats, bins: int = 15) -> Floats:
+    """Mean gap between confidence and accuracy over `bins` equal intervals of confidence, weighted by rows.
+
+    One for each weighting [draws, rows].
+    """
     confidence = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == gold
     bin_of = np.minimum(np.ceil(confidence * bins).astype(int) - 1, bins - 1)
-    counts = np.bincount(bin_of, minlength=bins)
-    gaps = np.abs(np.bincount(bin_of, weights=right - confidence, minlength=bins))
-    return float(gaps.sum() / counts.sum())
+    gaps = np.zeros((len(gold), bins))
+    gaps[np.arange(len(gold)), bin_of] = right - confidence
+    return np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1)
+
+
+def _of_gold(gold: Codes, probabilities: Floats) -> Floats:
+    """The probability of the right class of each row."""
+    return np.take_along_axis(probabilities, gold[:, None].astype(np.intp), axis=1)[:, 0]

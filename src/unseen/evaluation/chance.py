@@ -19,7 +19,7 @@ def chance(metric: Metric, gold: Codes, mix: Floats, label_names: Sequence[str])
     """
     counts = np.bincount(gold, minlength=len(mix)).astype(np.float64)
     if metric.of_counts is not None:
-        found = float(metric.of_counts(np.outer(counts, mix), label_names))
+        found = float(metric.of_counts(np.array([counts * mix, counts.sum() * mix, counts]), label_names))
         return None if np.isnan(found) else found
     if metric.id.startswith("roc_auc"):
         return 0.5

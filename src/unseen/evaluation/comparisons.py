@@ -127,13 +127,13 @@ def _swaps(units: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.bool_]]
 def _by_counts(
     metric: Metric, gold: Codes, both: Sequence[Floats], names: Sequence[str], unit: Codes, swaps: npt.NDArray[np.bool_]
 ) -> Floats:
-    """Differences after each set of swaps, from confusion counts."""
+    """Differences after each set of swaps, from counts."""
     assert metric.of_counts is not None
     patterns = Patterns(gold, [each.argmax(axis=1) for each in both], len(names), unit)
     moved = patterns.of_units(swaps.astype(np.int64))
     kept = patterns.sizes - moved
-    first = patterns.matrices(kept, 0) + patterns.matrices(moved, 1)
-    second = patterns.matrices(kept, 1) + patterns.matrices(moved, 0)
+    first = patterns.tallies(kept, 0) + patterns.tallies(moved, 1)
+    second = patterns.tallies(kept, 1) + patterns.tallies(moved, 0)
     return metric.of_counts(first, names) - metric.of_counts(second, names)
 
 

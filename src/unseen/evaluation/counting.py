@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unseen.evaluation.f_scores import tally_places
 from unseen.evaluation.metrics import Codes, Floats
 
 AT_ONCE = 4_000_000
@@ -24,18 +25,20 @@ class Patterns:
         table = np.column_stack([gold, *said]).astype(np.int64)
         patterns, self._of_row = _distinct(table, k)
         self.sizes = np.bincount(self._of_row, minlength=len(patterns))
+        self.gold = patterns[:, 0]
+        """The gold label of each pattern."""
         self._k = k
-        self._cells = [patterns[:, 0] * k + each for each in patterns[:, 1:].T]
+        self._said = patterns[:, 1:].T
         self._unit = None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
 
-    def matrices(self, counts: Floats, model: int) -> Floats:
-        """Confusion matrices [..., k, k] of one model from counts of patterns [..., patterns]."""
+    def tallies(self, counts: Floats, model: int) -> Floats:
+        """Tallies [..., 3, k] of one model (see `f_scores`) from counts of patterns [..., patterns]."""
         from scipy.sparse import csr_array
 
-        k, cells = self._k, self._cells[model]
-        of_cells = csr_array((np.ones(len(cells)), (cells, np.arange(len(cells)))), shape=(k * k, len(cells)))
-        found = of_cells @ counts.reshape(-1, len(cells)).T  # [k², some]
-        return np.asarray(found.T.reshape(*counts.shape[:-1], k, k))
+        rows, columns = tally_places(self.gold, self._said[model], self._k)
+        added = csr_array((np.ones(len(rows)), (rows, columns)), shape=(3 * self._k, len(self.gold)))
+        found = added @ counts.reshape(-1, len(self.gold)).T  # [3k, some]
+        return np.asarray(found.T.reshape(*counts.shape[:-1], 3, self._k))
 
     def resampled(self, draws: int, draw: np.random.Generator) -> Iterator[Floats]:
         """Counts [some, patterns] of `draws` bootstrap samples, in blocks; units are drawn whole."""

@@ -2,6 +2,9 @@
 
 The weighting schemes are those of Harbecke et al. (2022): `weighted`, `dodrans`, `entropy` and `macro`
 average per-class scores with weights that depend on the class counts; `micro` pools the counts.
+
+All of them are decided by three counts per class, its *tally*: rows of the class that were given it, rows that were
+given it, rows of it. A tally is an array [..., 3, k] in this order. The confusion matrix would be k / 3 times as large.
 """
 
 from __future__ import annotations
@@ -13,21 +16,30 @@ import numpy.typing as npt
 
 from unseen.errors import UnknownNameError
 
+Codes = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 SCHEMES = ("micro", "macro", "weighted", "dodrans", "entropy")
 SCORES = ("f1", "precision", "recall")
 
 
-def confusion(gold: npt.NDArray[np.integer], said: npt.NDArray[np.integer], k: int) -> Floats:
-    """Counts [gold, predicted]."""
-    return np.bincount(gold.astype(np.int64) * k + said, minlength=k * k).reshape(k, k).astype(np.float64)
+def tally(gold: Codes, said: Codes, k: int) -> Floats:
+    """The tally [3, k] of rows."""
+    places, _ = tally_places(gold, said, k)
+    return np.bincount(places, minlength=3 * k).reshape(3, k).astype(np.float64)
 
 
-def class_scores(matrix: Floats, score: str = "f1") -> Floats:
+def tally_places(gold: Codes, said: Codes, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Where in a flat tally [3 · k] the rows add one, and which row it is."""
+    right = np.flatnonzero(gold == said)
+    places = np.concatenate([gold[right], np.add(said, k), np.add(gold, 2 * k)]).astype(np.int64)
+    return places, np.concatenate([right, np.arange(len(said)), np.arange(len(gold))]).astype(np.int64)
+
+
+def class_scores(tallies: Floats, score: str = "f1") -> Floats:
     """The score of each class [..., k]; zero where it would divide by zero, as scikit-learn has it."""
     if score not in SCORES:
         raise UnknownNameError.of("score", score, SCORES)
-    hits, predicted, gold = _diagonal(matrix), matrix.sum(axis=-2), matrix.sum(axis=-1)
+    hits, predicted, gold = (tallies[..., each, :] for each in range(3))
     if score == "f1":
         return _ratio(2 * hits, predicted + gold)
     return _ratio(hits, predicted if score == "precision" else gold)
@@ -56,36 +68,32 @@ def scheme_weights(counts: Floats, scheme: str, total: Floats | float | None = N
 
 
 def averages(
-    matrices: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
+    tallies: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
 ) -> Floats:
-    """One number for all classes but the `excluded` ones, for each matrix [..., k, k]; NaN when no class has rows.
+    """One number for all classes but the `excluded` ones, for each tally [..., 3, k]; NaN when no class has rows.
 
     With `micro`, true positives come from the included classes only; false positives are wrong
     predictions of an included class, also on rows of an excluded one.
     """
-    included = np.setdiff1d(np.arange(matrices.shape[-1]), excluded)
-    counts = matrices.sum(axis=-1)[..., included]
-    rows = counts.sum(axis=-1)
+    included = np.setdiff1d(np.arange(tallies.shape[-1]), excluded)
+    some = tallies[..., included]
+    counts = some[..., 2, :]
+    hits, predicted, rows = (some[..., each, :].sum(axis=-1) for each in range(3))
     if scheme == "micro":
-        hits, predicted = _diagonal(matrices)[..., included].sum(-1), matrices.sum(axis=-2)[..., included].sum(-1)
         below = {"f1": predicted + rows, "precision": predicted, "recall": rows}[score]
         found = _ratio((2 if score == "f1" else 1) * hits, below)
     else:
-        total = matrices.sum(axis=(-2, -1)) if count_excluded else rows
-        found = (scheme_weights(counts, scheme, total) * class_scores(matrices, score)[..., included]).sum(axis=-1)
+        total = tallies[..., 2, :].sum(axis=-1) if count_excluded else rows
+        found = (scheme_weights(counts, scheme, total) * class_scores(some, score)).sum(axis=-1)
     return np.where(rows > 0, found, np.nan)
 
 
 def averaged(
-    matrix: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
+    tallied: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
 ) -> float | None:
-    """`averages` of one matrix; None when no class has rows."""
-    found = float(averages(matrix, scheme, score, excluded, count_excluded))
+    """`averages` of one tally; None when no class has rows."""
+    found = float(averages(tallied, scheme, score, excluded, count_excluded))
     return None if np.isnan(found) else found
-
-
-def _diagonal(matrices: Floats) -> Floats:
-    return np.diagonal(matrices, axis1=-2, axis2=-1)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

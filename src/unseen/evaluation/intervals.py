@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -149,16 +150,15 @@ def bootstrap(
     """The metric of several models [models, draws] on the same resamples of rows; NaN where there is no value."""
     names, draw = label_names, generator(seed, "bootstrap")
     if metric.of_counts is not None:
-        patterns = Patterns(gold, [each.argmax(axis=1) for each in probabilities], len(names), groups)
-        values = [
-            [metric.of_counts(patterns.matrices(counts, model), names) for model in range(len(probabilities))]
-            for counts in patterns.resampled(draws, draw)
-        ]
-        return np.concatenate(values, axis=1)
+        said = np.array([each.argmax(axis=1) for each in probabilities])
+        units = None if groups is None else np.asarray(groups, np.int64).tobytes()
+        tallies = _drawn_tallies(gold.astype(np.int64).tobytes(), said.tobytes(), units, len(names), draws, seed)
+        return metric.of_counts(tallies, names)
     if metric.of_weights is not None:
         unit = np.arange(len(gold)) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
+        models = [metric.of_weights(gold, each, names) for each in probabilities]
         values = [
-            [metric.of_weights(gold, each, times[:, unit].astype(np.float64), names) for each in probabilities]
+            [model(times[:, unit].astype(np.float64)) for model in models]
             for times in times_drawn(int(unit.max()) + 1, draws, draw)
         ]
         return np.concatenate(values, axis=1)
@@ -167,6 +167,21 @@ def bootstrap(
         for rows in resamples(len(gold), groups, draws, seed)
     ]
     return np.array(found, dtype=np.float64).T  # None becomes NaN
+
+
+@lru_cache(maxsize=2)
+def _drawn_tallies(gold: bytes, said: bytes, units: bytes | None, k: int, draws: int, seed: int) -> Floats:
+    """Tallies [models, draws, 3, k] of resamples. Kept, because every metric of labels asks for the same ones."""
+    labels = np.frombuffer(gold, np.int64)
+    models = np.frombuffer(said, np.int64).reshape(-1, len(labels))
+    patterns = Patterns(labels, list(models), k, None if units is None else np.frombuffer(units, np.int64))
+    found = [
+        [patterns.tallies(counts, model) for model in range(len(models))]
+        for counts in patterns.resampled(draws, generator(seed, "bootstrap"))
+    ]
+    tallies = np.concatenate(found, axis=1)
+    tallies.setflags(write=False)
+    return tallies
 
 
 def percentiles(values: Floats) -> tuple[float, float] | None:

@@ -9,28 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.calibration import brier, expected_calibration_error, log_loss
-from unseen.evaluation.f_scores import SCHEMES, SCORES, averages, class_scores, confusion
-from unseen.evaluation.ranking import (
-    auc,
-    auc_one_vs_one,
-    auc_one_vs_rest,
-    aucs,
-    aucs_one_vs_one,
-    aucs_one_vs_rest,
-    average_precision,
-)
+from unseen.evaluation.calibration import calibration_errors, log_losses, squared_distances
+from unseen.evaluation.f_scores import SCHEMES, SCORES, averages, class_scores, tally
+from unseen.evaluation.ranking import auc, aucs, average_precision, average_precisions, mean_auc
 
 Codes = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
 OfCounts = Callable[[Floats, Sequence[str]], Floats]
-OfWeights = Callable[[Codes, Floats, Floats, Sequence[str]], Floats]
+OfWeights = Callable[[Codes, Floats, Sequence[str]], Callable[[Floats], Floats]]
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$")
 
 
@@ -44,10 +37,11 @@ class Metric:
     low: float = 0.0
     high: float = 1.0
     of_counts: OfCounts | None = None
-    """The same of many confusion matrices [..., gold, predicted] at once, NaN where there is no value; None for
-    metrics that need more than the predicted labels."""
+    """The same of many tallies [..., 3, k] (see `f_scores`) at once, NaN where there is no value; None for metrics
+    that need more than the predicted labels."""
     of_weights: OfWeights | None = None
-    """The same with each row counted so often, for many weightings [draws, rows] at once, where that was written."""
+    """The same with each row counted so often: of rows, a function of many weightings [draws, rows]. What does not
+    depend on the weights is done once."""
     scheme: str | None = None
     """How labels are weighted, where the metric is an average over them."""
 
@@ -70,10 +64,10 @@ def metric(name: str) -> Metric:
 
 
 def counted(name: str, of_counts: OfCounts, scheme: str | None = None) -> Metric:
-    """A metric that the confusion counts decide; `scheme` weights the labels, where it is an average over them."""
+    """A metric that the tallies decide; `scheme` weights the labels, where it is an average over them."""
 
     def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
-        found = float(of_counts(confusion(gold, probabilities.argmax(axis=1), len(names)), names))
+        found = float(of_counts(tally(gold, probabilities.argmax(axis=1), len(names)), names))
         return None if np.isnan(found) else found
 
     return Metric(name, compute, of_counts=of_counts, scheme=scheme)
@@ -89,28 +83,55 @@ def _of_label(score: str, label: str) -> Metric:
         area = auc if score == "roc_auc" else average_precision
         return area(gold == code(names), probabilities[:, code(names)])
 
-    def of_counts(matrices: Floats, names: Sequence[str]) -> Floats:
-        rows = matrices[..., code(names), :].sum(axis=-1)
-        return np.where(rows > 0, class_scores(matrices, score)[..., code(names)], np.nan)
+    def of_counts(tallies: Floats, names: Sequence[str]) -> Floats:
+        own = tallies[..., code(names), None]
+        return np.where(own[..., 2, 0] > 0, class_scores(own, score)[..., 0], np.nan)
 
-    def of_weights(gold: Codes, probabilities: Floats, weights: Floats, names: Sequence[str]) -> Floats:
-        return aucs(gold == code(names), probabilities[:, code(names)], weights)
+    def of_weights(gold: Codes, probabilities: Floats, names: Sequence[str]) -> Callable[[Floats], Floats]:
+        areas = aucs if score == "roc_auc" else average_precisions
+        return partial(areas, gold == code(names), probabilities[:, code(names)])
 
     full = f"{score}[{label}]"
-    if score in SCORES:
-        return counted(full, of_counts)
-    return Metric(full, ranked, of_weights=of_weights if score == "roc_auc" else None)
+    return counted(full, of_counts) if score in SCORES else Metric(full, ranked, of_weights=of_weights)
 
 
 def _averaged(score: str, scheme: str) -> Metric:
     weights = None if scheme == "micro" else scheme
-    return counted(f"{score}.{scheme}", lambda matrices, _: averages(matrices, scheme, score), weights)
+    return counted(f"{score}.{scheme}", lambda tallies, _: averages(tallies, scheme, score), weights)
 
 
-def _share_right(matrices: Floats, _: Sequence[str]) -> Floats:
-    rows = matrices.sum(axis=(-2, -1))
-    right = np.trace(matrices, axis1=-2, axis2=-1)
+def _share_right(tallies: Floats, _: Sequence[str]) -> Floats:
+    right, _, rows = (tallies[..., each, :].sum(axis=-1) for each in range(3))
     return np.where(rows > 0, right / np.maximum(rows, 1), np.nan)
+
+
+def _mean_of_rows(name: str, losses: Callable[[Codes, Floats], Floats], high: float) -> Metric:
+    """A metric that is the mean of a loss of each row."""
+
+    def compute(gold: Codes, probabilities: Floats, _: Sequence[str]) -> float | None:
+        return float(losses(gold, probabilities).mean())
+
+    def of_weights(gold: Codes, probabilities: Floats, _: Sequence[str]) -> Callable[[Floats], Floats]:
+        of_rows = losses(gold, probabilities)
+        return lambda weights: weights @ of_rows / weights.sum(axis=1)
+
+    return Metric(name, compute, higher_is_better=False, high=high, of_weights=of_weights)
+
+
+def _mean_auc(name: str, one_vs_one: bool) -> Metric:
+    """The mean AUC of more than two classes. Resampled ones are linear in the weights of rows, as DeLong has it: the
+    exact ones of a thousand classes would take a thousand times as long.
+    """
+
+    def compute(gold: Codes, probabilities: Floats, _: Sequence[str]) -> float | None:
+        value, _influence = mean_auc(gold, probabilities, one_vs_one)
+        return value
+
+    def of_weights(gold: Codes, probabilities: Floats, _: Sequence[str]) -> Callable[[Floats], Floats]:
+        value, influence = mean_auc(gold, probabilities, one_vs_one)
+        return lambda weights: (np.nan if value is None else value) + weights @ influence
+
+    return Metric(name, compute, of_weights=of_weights)
 
 
 def _two_classes(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
@@ -126,26 +147,35 @@ def _mean_precision(gold: Codes, probabilities: Floats, names: Sequence[str]) ->
     return None if None in areas else float(np.mean(np.array(areas, dtype=float)))
 
 
+def _mean_precisions(gold: Codes, probabilities: Floats, names: Sequence[str]) -> Callable[[Floats], Floats]:
+    def of_weights(weights: Floats) -> Floats:
+        areas = [average_precisions(gold == code, probabilities[:, code], weights) for code in range(len(names))]
+        return np.asarray(np.mean(areas, axis=0))
+
+    return of_weights
+
+
+def _calibration_error(gold: Codes, probabilities: Floats, _: Sequence[str]) -> Callable[[Floats], Floats]:
+    return partial(calibration_errors, gold, probabilities)
+
+
 METRICS: dict[str, Metric] = {
     each.id: each
     for each in (
         counted("accuracy", _share_right),
         *(_averaged(score, scheme) for score in SCORES for scheme in SCHEMES),
-        Metric("roc_auc.binary", _two_classes, of_weights=lambda gold, p, w, _: aucs(gold == 1, p[:, 1], w)),
+        Metric("roc_auc.binary", _two_classes, of_weights=lambda gold, p, _: partial(aucs, gold == 1, p[:, 1])),
+        _mean_auc("roc_auc.ovo", one_vs_one=True),
+        _mean_auc("roc_auc.ovr", one_vs_one=False),
+        Metric("average_precision.macro", _mean_precision, of_weights=_mean_precisions, scheme="macro"),
+        _mean_of_rows("log_loss", log_losses, high=float("inf")),
+        _mean_of_rows("brier", squared_distances, high=2.0),
         Metric(
-            "roc_auc.ovo",
-            lambda gold, p, _: auc_one_vs_one(gold, p),
-            of_weights=lambda gold, p, w, _: aucs_one_vs_one(gold, p, w),
+            "ece.15",
+            lambda gold, p, _: float(calibration_errors(gold, p, np.ones((1, len(gold))))[0]),
+            higher_is_better=False,
+            of_weights=_calibration_error,
         ),
-        Metric(
-            "roc_auc.ovr",
-            lambda gold, p, _: auc_one_vs_rest(gold, p),
-            of_weights=lambda gold, p, w, _: aucs_one_vs_rest(gold, p, w),
-        ),
-        Metric("average_precision.macro", _mean_precision, scheme="macro"),
-        Metric("log_loss", lambda gold, p, _: log_loss(gold, p), higher_is_better=False, high=float("inf")),
-        Metric("brier", lambda gold, p, _: brier(gold, p), higher_is_better=False, high=2.0),
-        Metric("ece.15", lambda gold, p, _: expected_calibration_error(gold, p, 15), higher_is_better=False),
     )
 }
 """Metrics by id. `roc_auc.binary` takes the second declared label as the positive one."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+Codes = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
@@ -22,25 +21,39 @@ def auc(positive: Mask, scores: Floats) -> float | None:
     return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 
-def auc_one_vs_rest(gold: npt.NDArray[np.integer], probabilities: Floats, weighted: bool = False) -> float | None:
-    """Mean over classes of the AUC of each class against all others; None when a class has no rows."""
-    counts = np.bincount(gold, minlength=probabilities.shape[1])
-    areas = [auc(gold == c, probabilities[:, c]) for c in range(probabilities.shape[1])]
-    if any(area is None for area in areas):
-        return None
-    return float(np.average(np.array(areas, dtype=float), weights=counts if weighted else None))
+def mean_auc(gold: Codes, probabilities: Floats, one_vs_one: bool) -> tuple[float | None, Floats]:
+    """Mean over classes of the AUC of each against the others, and how much one more of each row would move it.
+
+    Against all others together, or `one_vs_one`: the mean over all pairs of classes of their two AUCs (Hand & Till
+    2001). The influence of a row is the derivative of the mean by the row's weight (DeLong et al. 1988); that of all
+    rows of a class sums to 0. There is no value when a class has no rows. Each class takes a pass over all rows.
+    """
+    n, k = probabilities.shape
+    sizes = np.bincount(gold, minlength=k)
+    influence = np.zeros(n)
+    if not sizes.all() or k < 2:
+        return None, influence
+    total = 0.0
+    for code in range(k):
+        positive = gold == code
+        # What a row of another class counts: its class counts as one, or all rows of other classes count alike.
+        weight = np.where(positive, 0.0, 1 / sizes[gold] if one_vs_one else (k - 1) / (n - sizes[code]))
+        scores = probabilities[:, code]
+        own = np.sort(scores[positive])
+        left, right = np.searchsorted(own, scores, "left"), np.searchsorted(own, scores, "right")
+        won = 1 - (left + right) / (2 * len(own))  # share of the class's rows that score higher, ties half
+        area = float(weight @ won)  # sum of the AUCs against the k − 1 other classes
+        total += area
+        below = np.bincount(left, weight, minlength=len(own) + 1) + np.bincount(right, weight, minlength=len(own) + 1)
+        beaten = np.cumsum(below)[:-1] / 2  # by each of the class's rows, lowest first: weight of the rows below it
+        influence[positive] += (beaten[np.searchsorted(own, scores[positive])] - area) / len(own)
+        influence += weight * (won - (_mean_by(gold, won, sizes) if one_vs_one else area / (k - 1)))
+    return total / (k * (k - 1)), influence / (k * (k - 1))
 
 
-def auc_one_vs_one(gold: npt.NDArray[np.integer], probabilities: Floats) -> float | None:
-    """Mean over pairs of classes of their two AUCs (Hand & Till 2001); None when a class has no rows."""
-    areas = []
-    for a, b in combinations(range(probabilities.shape[1]), 2):
-        rows = (gold == a) | (gold == b)
-        both = auc(gold[rows] == a, probabilities[rows, a]), auc(gold[rows] == b, probabilities[rows, b])
-        if both[0] is None or both[1] is None:
-            return None
-        areas.append((both[0] + both[1]) / 2)
-    return float(np.mean(areas))
+def _mean_by(gold: Codes, values: Floats, sizes: npt.NDArray[np.intp]) -> Floats:
+    """For each row the mean of the rows of its class."""
+    return (np.bincount(gold, values, minlength=len(sizes)) / sizes)[gold]
 
 
 def aucs(positive: Mask, scores: Floats, weights: Floats) -> Floats:
@@ -55,23 +68,6 @@ def aucs(positive: Mask, scores: Floats, weights: Floats) -> Floats:
     return np.divide((wins * above).sum(axis=1), pairs, out=np.full(len(weights), np.nan), where=pairs > 0)
 
 
-def aucs_one_vs_rest(gold: npt.NDArray[np.integer], probabilities: Floats, weights: Floats) -> Floats:
-    """`auc_one_vs_rest` for many weightings at once."""
-    return np.mean([aucs(gold == c, probabilities[:, c], weights) for c in range(probabilities.shape[1])], axis=0)
-
-
-def aucs_one_vs_one(gold: npt.NDArray[np.integer], probabilities: Floats, weights: Floats) -> Floats:
-    """`auc_one_vs_one` for many weightings at once."""
-    areas = []
-    for a, b in combinations(range(probabilities.shape[1]), 2):
-        rows = np.flatnonzero((gold == a) | (gold == b))
-        if not len(rows):
-            return np.full(len(weights), np.nan)
-        some = weights[:, rows]
-        areas += [aucs(gold[rows] == each, probabilities[rows, each], some) for each in (a, b)]
-    return np.asarray(np.mean(areas, axis=0))
-
-
 def average_precision(positive: Mask, scores: Floats) -> float | None:
     """Area under the precision–recall curve by steps; None without a positive row."""
     if not positive.any():
@@ -82,3 +78,16 @@ def average_precision(positive: Mask, scores: Floats) -> float | None:
     precision = hits / (ends + 1)
     recall = hits / positive.sum()
     return float(np.sum(np.diff(np.append(0.0, recall)) * precision))
+
+
+def average_precisions(positive: Mask, scores: Floats, weights: Floats) -> Floats:
+    """`average_precision` with each row counted so often, for many weightings [draws, rows] at once."""
+    order = np.argsort(-scores, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(scores[order]) != 0))
+    placed = weights[:, order]
+    hits = np.add.reduceat(np.where(positive[order], placed, 0.0), starts, axis=1)
+    above, all_hits = np.cumsum(np.add.reduceat(placed, starts, axis=1), axis=1), np.cumsum(hits, axis=1)
+    precision = np.divide(all_hits, above, out=np.zeros_like(above), where=above > 0)
+    return np.divide(
+        (hits * precision).sum(axis=1), all_hits[:, -1], out=np.full(len(weights), np.nan), where=all_hits[:, -1] > 0
+    )

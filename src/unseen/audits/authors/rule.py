@@ -82,12 +82,13 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
         for top in TOPS:
             chosen = order[:top][table[order[:top], code] > 0]
             hits, all_theirs = int(table[chosen, code].sum()), int(table[chosen].sum())
-            matrix = np.array(
-                [[len(data) - rows - (all_theirs - hits), all_theirs - hits], [rows - hits, hits]], dtype=np.float64
-            )  # [gold, predicted]: the rest, the label
+            others = len(data) - rows - (all_theirs - hits)  # rows that neither are of the label nor are given it
+            tallied = np.array(
+                [[others, hits], [len(data) - all_theirs, all_theirs], [len(data) - rows, rows]], dtype=np.float64
+            )  # hits, predicted, gold of: the rest, the label
             values = {
-                **{each: float(class_scores(matrix, each)[1]) for each in ("precision", "recall", "f1")},
-                **{f"f1.{scheme}": averaged(matrix, scheme) for scheme in ("macro", "weighted")},
+                **{each: float(class_scores(tallied, each)[1]) for each in ("precision", "recall", "f1")},
+                **{f"f1.{scheme}": averaged(tallied, scheme) for scheme in ("macro", "weighted")},
             }
             found += [
                 Measurement(
