@@ -158,15 +158,32 @@ def test_wrong_numbers_of_clusters_are_refused(blobs, wrong):
 
 
 @pytest.mark.parametrize("splitter", [ClosestSplit(0.1, n_init=1), SubsetSumSplit(0.1, n_init=1)], ids=repr)
-def test_many_classes_get_more_and_smaller_clusters_by_themselves(splitter):
+def test_many_classes_have_a_region_each(splitter):
     rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(60), 20)
-    X = rng.normal(size=(60, 8))[y] * 4 + rng.normal(size=(1200, 8)) / 4
+    y = np.repeat(np.arange(60), 40)
+    X = (
+        rng.normal(size=(60, 8))[y] * 4
+        + rng.normal(size=(4, 8))[rng.integers(4, size=2400)]
+        + rng.normal(size=(2400, 8)) / 4
+    )
     _, test = next(splitter.split(X, y))
-    (certificate,) = splitter.certificates_
-    assert certificate.n_clusters > 50
-    assert certificate.completed < len(test) == 120
-    assert (np.bincount(y[test]) == 2).all()
+    (certificate,), (clusters,) = splitter.certificates_, splitter.clusters_
+    assert (np.bincount(y[test]) == 4).all()
+    assert "of each of 60 classes" in certificate.notes[0]
+    assert certificate.completed_share < 0.5
+    whole = [each for each in np.unique(clusters[test]) if np.isin(np.flatnonzero(clusters == each), test).all()]
+    assert np.isin(clusters[test], whole).sum() >= len(test) - certificate.completed
+    assert all(len(np.unique(y[clusters == each])) == 1 for each in np.unique(clusters))
+
+
+def test_a_region_of_each_class_is_nearer_to_itself_than_to_its_class():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 50)
+    X = rng.normal(size=(40, 8))[y] * 6 + rng.normal(size=(2000, 8))
+    _, test = next(ClosestSplit(0.1, n_init=1).split(X, y))
+    spreads = [(X[y == code].std(axis=0).mean(), X[test][y[test] == code].std(axis=0).mean()) for code in range(40)]
+    own, held_out = np.mean(spreads, axis=0)
+    assert held_out < 0.9 * own
 
 
 def test_the_error_that_remains_names_no_parameter_that_was_not_given():

@@ -8,13 +8,14 @@ import numpy.typing as npt
 from unseen.errors import InfeasibleError
 from unseen.splits.clustering import Clustering
 from unseen.splits.holdout import Choice
-from unseen.splits.latent import LatentHoldOut, by_similarity, cosine_to
+from unseen.splits.latent import by_similarity, cosine_to
 from unseen.splits.problem import Mask, Problem
+from unseen.splits.region import RegionHoldOut
 from unseen.splits.selection import Counts
 from unseen.splits.vectors import Keys, Rows
 
 
-class ClosestSplit(LatentHoldOut):
+class ClosestSplit(RegionHoldOut):
     """A region that this latent space keeps far from its middle; the hardest split in Züfle (2023).
 
     Section 2.2 there. Starts with the cluster least similar to the middle of all centres that
@@ -30,7 +31,7 @@ class ClosestSplit(LatentHoldOut):
     [20, 20, 20]
     """
 
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
         clustering, region = self._best(problem, self._clusterings(problem, X, keys))
         chosen = np.isin(clustering.labels, region)
         return self._complete(problem, X, keys, clustering, chosen, len(region))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from unseen.errors import InfeasibleError, InputError, VectorsError
+from unseen.errors import InputError, VectorsError
 from unseen.representations import encode_texts
 from unseen.splits.clustering import Clustering, checked_ks, sweep
 from unseen.splits.holdout import DEFAULT_SEED, Choice, HoldOut, n_rows, seed_of
@@ -67,15 +67,6 @@ class LatentHoldOut(HoldOut):
     def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
         """Solve `problem`; `X` and `keys` are those of the units."""
 
-    def _clusterings(self, problem: Problem, X: Rows, keys: Keys) -> list[Clustering]:
-        if problem.group_names is not None and problem.n_units < DEFAULT_KS.start and self.n_clusters is None:
-            raise InfeasibleError("too few groups to find regions among them", got=problem.largest_groups())
-        found = self._sweep(problem, X, keys, asked_ks(self.n_clusters, keys))
-        most = len(np.unique(keys)) // 2
-        while self.n_clusters is None and not any(_fits(problem, each) for each in found) and 2 * found[-1].k <= most:
-            found = found + self._sweep(problem, X, keys, [2 * found[-1].k])
-        return found
-
     def _sweep(self, problem: Problem, X: Rows, keys: Keys, ks: Iterable[int]) -> list[Clustering]:
         return sweep(
             X, ks, weights=problem.sizes, keys=keys, metric=self.metric, n_init=self.n_init,
@@ -95,12 +86,6 @@ def asked_ks(n_clusters: int | Iterable[int] | None, keys: Keys) -> list[int]:
     if isinstance(n_clusters, str):
         raise InputError("n_clusters must be a number or several", got=repr(n_clusters))
     return checked_ks([n_clusters] if isinstance(n_clusters, int | np.integer) else n_clusters, len(keys))
-
-
-def _fits(problem: Problem, clustering: Clustering) -> bool:
-    """Whether some cluster has no more rows of any class than the test part shall have."""
-    counts = problem.counts(clustering.labels, clustering.k)
-    return bool(((counts <= problem.quota).all(axis=1) & counts.any(axis=1)).any())
 
 
 def vectors_of(X: Any, using: Any, n: int, seed: int) -> Rows:

@@ -56,6 +56,11 @@ class Problem:
         flat = np.bincount(labels[self.units].astype(np.int64) * classes + self.codes, minlength=k * classes)
         return flat.reshape(k, classes)
 
+    def of_class(self, code: int) -> Problem:
+        """The problem of one class's rows; there must be no groups."""
+        n = int((self.codes == code).sum())
+        return Problem(np.zeros(n, np.intp), (self.class_names[code],), self.quota[[code]], np.arange(n), None)
+
     def rows_in(self, chosen: Mask) -> Mask:
         """Rows of the chosen units."""
         return chosen[self.units]

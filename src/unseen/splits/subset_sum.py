@@ -10,14 +10,14 @@ import numpy as np
 from unseen.seeding import generator
 from unseen.splits.clustering import Clustering
 from unseen.splits.holdout import DEFAULT_SEED, Choice, seed_of
-from unseen.splits.latent import LatentHoldOut
 from unseen.splits.problem import Mask, Problem
 from unseen.splits.quotas import Mix
+from unseen.splits.region import RegionHoldOut
 from unseen.splits.selection import Selection, choose_within
 from unseen.splits.vectors import Keys, Rows
 
 
-class SubsetSumSplit(LatentHoldOut):
+class SubsetSumSplit(RegionHoldOut):
     """Whole clusters whose class counts sum to the quota: the true optimum, for any number of classes.
 
     Züfle (2023), section 2.1. Over all k the clustering that leaves the fewest rows missing, ties to
@@ -54,7 +54,7 @@ class SubsetSumSplit(LatentHoldOut):
         )  # fmt: skip
         self.time_limit = time_limit
 
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
         clustering, found, least = self._best(problem, self._clusterings(problem, X, keys))
         chosen = found.chosen[clustering.labels]
         whole = int(problem.class_counts(chosen).sum())
