@@ -11,6 +11,7 @@ import typer
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import pairs, takes_data
+from unseen.cli.split import numbers_of_clusters
 
 
 @takes_data
@@ -30,6 +31,12 @@ def stress(
     split_files: Annotated[
         list[str] | None,
         typer.Option("--split", help="A split that somebody else made, a file of ids and parts; may be repeated."),
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            help="Numbers of clusters that splits try: '3-50', '20', '5,10,20'. (default: by splitter)"
+        ),
     ] = None,
     random_splits: Annotated[int, typer.Option(help="Random splits to compare with.")] = 3,
     representation: Annotated[
@@ -86,6 +93,12 @@ def stress(
             help="Trainings side by side, one thread each; 1: one, all threads. (default: one a core; transformers 1)"
         ),
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Take the place of another run in the folder; trainings that fit are used again."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs; do nothing.")
     ] = False,
@@ -105,6 +118,7 @@ def stress(
         "params": parameters(settings, trust=trust),
         "splits": splits and [name.strip() for name in splits.split(",")],
         "split_files": split_files,
+        "clusters": clusters and numbers_of_clusters(clusters),
         "seen_folds": seen_folds,
         "space_seeds": space_seeds,
         "random_splits": random_splits,
@@ -134,7 +148,9 @@ def stress(
     command = command_line()
     with notes(quiet), progress(quiet):
         announce = None if quiet else lambda plan: typer.echo(described(plan), err=True)
-        done = study.stress(data, command=command, workers=workers, announce=announce, fail_above=fail_above, **given)
+        done = study.stress(
+            data, command=command, workers=workers, announce=announce, fail_above=fail_above, replace=replace, **given
+        )
     tell(done, as_json)
     if fail_above is not None and (done.fall is None or done.fall > fail_above):
         if not as_json:

@@ -11,6 +11,7 @@ from typing import Any
 from unseen.errors import InputError, UnseenError
 from unseen.reports.run import DEFAULT_METRIC
 from unseen.store import read_json, read_measurements, read_split
+from unseen.store.manifest import read_about
 from unseen.types import Measurement
 
 REQUIRED = ("run.json", "measurements.csv")
@@ -83,7 +84,7 @@ def read_any_run(folder: str | Path) -> AnyRun:
             fix="run the command that made it again: it goes on where it stopped",
         )
     try:
-        about = read_json(folder / "run.json")
+        about = read_about(folder)
         measured = read_measurements(folder / "measurements.csv")
         splits = _splits(folder / "splits", about.get("splits"))
     except UnseenError as cause:

@@ -12,7 +12,8 @@ from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page
 from unseen.reports.tables import sorted_findings
 from unseen.reports.wording import number
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 KINDS = ("audit", "pipeline-audit")
@@ -37,7 +38,7 @@ def write_audit_page(folder: str | Path) -> Path:
         raise InputError(f"{folder} does not hold an audit", fix="unseen audit --out writes one")
     findings = read_findings(folder / "findings.csv")
     rows = read_measurements(folder / "measurements.csv")
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     level, headline, rest = verdict(findings)
     tables = (leak_table(rows), baseline_table(rows), concentration_table(rows))
     return write_page(

@@ -13,7 +13,8 @@ from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings, worst_level
 from unseen.reports.wording import bounds, called, number, percent, points, scored
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 TOPS = ("1", "2", "5", "10")
@@ -37,7 +38,7 @@ def write_author_page(folder: str | Path) -> Path:
     folder = Path(folder)
     if not is_author_audit(folder):
         raise InputError(f"{folder} does not hold an author audit", fix="unseen authors --out writes one")
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
     section = author_section(rows, findings)
     write_tables(folder, section["tables"])

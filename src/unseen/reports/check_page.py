@@ -12,7 +12,8 @@ from unseen.reports.behaviour import Behaviour
 from unseen.reports.behaviour_section import section
 from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page, write_tables
-from unseen.store import read_json, read_measurements
+from unseen.store import read_measurements
+from unseen.store.manifest import read_about
 
 
 def write_check_page(folder: str | Path) -> Path:
@@ -23,7 +24,7 @@ def write_check_page(folder: str | Path) -> Path:
     found = behaviour.behaviours(read_measurements(folder / "measurements.csv"))
     tables = {name: table for each in found for name, table in behaviour.tables(each).items()}
     write_tables(folder, tables)
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     gates = about.get("gates", [])
     return write_page(
         folder, "check.html", about,

@@ -12,7 +12,8 @@ from unseen.reports.formats import Table
 from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random": "as many random rows left out"}
@@ -31,7 +32,7 @@ def write_item_effect_page(folder: str | Path) -> Path:
             f"{folder} does not hold the effect of cleaning", fix="unseen items effect --out writes such a folder"
         )
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     tables = {
         "scores": score_table(rows, about), "gains": gain_table(rows, about), "rules": rule_table(rows, about),
         "answers": answer_table(rows),

@@ -14,8 +14,9 @@ from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.reports.kinds import kind_of
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import capital, number, percent
-from unseen.store import read_json, read_measurements
+from unseen.store import read_measurements
 from unseen.store.files import unharmed
+from unseen.store.manifest import read_about
 from unseen.types import Measurement
 
 STRICTEST = ("class", "functionality", "pair", "template", "target")
@@ -84,7 +85,7 @@ class LearningRun:
 def read_learning_run(folder: str | Path) -> LearningRun:
     """The run in a folder; what is damaged is said at once."""
     folder = Path(folder)
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     if kind_of(folder) != "learning":
         raise InputError(f"{folder} is not a run of learning from a suite", fix="unseen suite holdout writes one")
     try:

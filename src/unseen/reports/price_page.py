@@ -12,7 +12,8 @@ from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings, worst_level
 from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 DOUBT = "; the interval holds 0"
@@ -35,7 +36,7 @@ def write_price_page(folder: str | Path) -> Path:
     folder = Path(folder)
     if not is_price(folder):
         raise InputError(f"{folder} does not hold a price", fix="unseen price --out writes one")
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
     section = price_section(rows, findings, str(about["settings"]["metric"]))
     write_tables(folder, {table.title: table for table in section["tables"]})

@@ -15,6 +15,7 @@ from unseen.errors import InputError
 from unseen.reports.reading import tried
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import PARTS, Certificate, Finding, Measurement
 
 DEFAULT_METRIC = "f1.macro"
@@ -186,7 +187,7 @@ def read_run(folder: str | Path) -> Run:
 
 
 def _about(path: Path) -> dict[str, Any]:
-    about = read_json(path)
+    about = read_about(path.parent)
     for name in ("settings", "data"):
         if not isinstance(about.get(name), dict):
             raise InputError(f"{path} does not say its {name}")

@@ -10,7 +10,8 @@ from typing import Any
 from unseen.errors import InputError
 from unseen.reports.kinds import kind_of
 from unseen.reports.run import LatentMap, read_map
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 
@@ -90,7 +91,7 @@ class StudyRun:
 def read_study_run(folder: str | Path) -> StudyRun:
     """The study in a run folder; what is damaged is said at once."""
     folder = Path(folder)
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     if kind_of(folder) != "study":
         raise InputError(f"{folder} does not hold a study", fix="unseen run writes one")
     try:

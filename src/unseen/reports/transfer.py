@@ -12,7 +12,8 @@ from unseen.errors import InputError
 from unseen.reports.kinds import kind_of
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import DASH, bounds, called, capital, percent, points, scored
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 MERGED, MAJORITY, CAPPED = "merged", "majority", " capped"
@@ -93,7 +94,7 @@ class TransferRun:
 def read_transfer_run(folder: str | Path) -> TransferRun:
     """The run in a folder; what is damaged is said at once."""
     folder = Path(folder)
-    about = read_json(folder / "run.json")
+    about = read_about(folder)
     if kind_of(folder) != "transfer":
         raise InputError(f"{folder} is not a transfer between datasets", fix="unseen transfer writes one")
     try:

@@ -14,7 +14,8 @@ from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings
 from unseen.reports.verdict import Verdict
 from unseen.reports.wording import amount, bounds, called, number, points, scored
-from unseen.store import read_findings, read_json, read_measurements
+from unseen.store import read_findings, read_measurements
+from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
 
 PROTOCOLS = {
@@ -81,7 +82,7 @@ def read_validation_run(folder: str | Path) -> ValidationRun:
     if kind_of(folder) != "validation":
         raise InputError(f"{folder} does not hold a validation study", fix='unseen run STUDY with kind = "validation"')
     rows, findings = read_measurements(folder / "measurements.csv"), read_findings(folder / "findings.csv")
-    return ValidationRun(folder, read_json(folder / "run.json"), tuple(rows), tuple(findings))
+    return ValidationRun(folder, read_about(folder), tuple(rows), tuple(findings))
 
 
 def write_validation_page(run_folder: str | Path) -> tuple[Path, Verdict]:

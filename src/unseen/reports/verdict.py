@@ -53,7 +53,7 @@ def verdict(run: Run) -> Verdict:
     found = cases(run)
     if not found:
         return _nothing(run)
-    sentences = [capital(each) for each in _sentences(run, found[0])]
+    sentences = [capital(each) for each in (*_sentences(run, found[0]), *_impossible(run))]
     return Verdict(_headline(run, found[0]), sentences, _level(found[0]), actions(run))
 
 
@@ -65,6 +65,12 @@ def _nothing(run: Run) -> Verdict:
         else f"On a random split {called(run.metric)} is {said(random)}; no other split was measured."
     )
     return Verdict("No verdict: there are no two scores to compare.", [why], "warn")
+
+
+def _impossible(run: Run) -> Iterator[str]:
+    """The splits that this data does not allow."""
+    for family, why in dict(run.about.get("impossible") or {}).items():
+        yield f"“{family}” could not be made: {str(why).splitlines()[0]}."
 
 
 def _level(case: Case) -> str:

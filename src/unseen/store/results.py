@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any
 
 from unseen.errors import InputError
-from unseen.store.files import holds, read_json, write_json
+from unseen.store.files import holds, read_json, sha256_of, write_json
 
 RECORD = "step.json"
 KEYS = {"key", "seconds", "files"}
@@ -34,12 +34,12 @@ class Results:
         return self.path / key[:2] / key
 
     def has(self, key: str) -> bool:
-        """Whether the step was finished and nothing of its result is gone."""
+        """Whether the step was finished and its result is as it was then; a damaged one is done again."""
         folder = self.folder(key)
         if not holds(folder / RECORD, KEYS):
             return False
-        files: Mapping[str, int] = read_json(folder / RECORD)["files"]
-        return all((folder / name).is_file() and (folder / name).stat().st_size == files[name] for name in files)
+        files = read_json(folder / RECORD)["files"]
+        return isinstance(files, Mapping) and all(_is_whole(folder / name, digest) for name, digest in files.items())
 
     def record(self, key: str) -> dict[str, Any]:
         """What is known about a finished step: its settings, seconds and files."""
@@ -70,7 +70,7 @@ class Results:
         try:
             yield temporary
             files = {
-                str(path.relative_to(temporary)): path.stat().st_size
+                str(path.relative_to(temporary)): sha256_of(path)
                 for path in sorted(temporary.rglob("*"))
                 if path.is_file()
             }
@@ -82,6 +82,21 @@ class Results:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(self.scratch(key), ignore_errors=True)
+
+
+def _is_whole(path: Path, digest: object) -> bool:
+    """Whether a file has the hash it was written with; a file that was not touched since is hashed once a process."""
+    try:
+        known = path.stat()
+    except OSError:
+        return False
+    mark = (str(path), known.st_size, known.st_mtime_ns)
+    if mark not in _hashed:
+        _hashed[mark] = sha256_of(path) if path.is_file() else ""
+    return _hashed[mark] == digest
+
+
+_hashed: dict[tuple[str, int, int], str] = {}
 
 
 def _make(folder: Path) -> None:

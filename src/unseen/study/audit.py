@@ -12,9 +12,9 @@ from unseen.audits.pipelines import PipelineAudit, audit_pipeline, prepared
 from unseen.audits.subject import Subject
 from unseen.errors import InputError, UnknownNameError
 from unseen.reports.audit_page import write_audit_page
-from unseen.store import atomic, write_findings, write_json, write_measurements
+from unseen.store import atomic, write_findings, write_measurements
 from unseen.store.files import csv_rows, harmless
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.folder import RunFolder
 from unseen.types import Dataset, Split
 
@@ -51,12 +51,12 @@ def audit_data(
         return Audited(found, None, _passed(found, fail_on))
     folder = RunFolder(out)
     with folder.locked():
-        write_json(folder / "run.json", _about(subject, command))
+        folder.begin(_about(subject, command))
         found = _made(subject, checks)
         write_findings(found.findings, folder / "findings.csv")
         write_measurements(found.measurements, folder / "measurements.csv")
         _write_leaks(found, subject, texts, folder / "leaks.csv")
-        write_json(folder / "run.json", _about(subject, command) | {"finished": now()})
+        folder.finish(_about(subject, command))
         return Audited(found, write_audit_page(folder.path), _passed(found, fail_on))
 
 
@@ -84,11 +84,11 @@ def audit_pipeline_to(
     }  # fmt: skip
     folder = RunFolder(out)
     with folder.locked():
-        write_json(folder / "run.json", about)
+        folder.begin(about)
         found = audit_pipeline(pipeline.fit, data, split, seed=seed, **options)
         write_findings(found.findings, folder / "findings.csv")
         write_measurements(found.measurements, folder / "measurements.csv")
-        write_json(folder / "run.json", about | {"passed": found.passed, "finished": now()})
+        folder.finish(about | {"passed": found.passed})
         return found, write_audit_page(folder.path)
 
 
@@ -132,5 +132,4 @@ def _about(subject: Subject, command: str | None) -> dict[str, Any]:
         "thresholds": {"near": subject.near, "semantic": subject.semantic},
         "seed": subject.seed,
         "versions": used_versions(),
-        "finished": None,
     }

@@ -26,9 +26,9 @@ from unseen.evaluation.runs import Run, fall, level
 from unseen.reports.author_page import write_author_page
 from unseen.seeding import generator
 from unseen.splits.caps import within_cap
-from unseen.store import write_findings, write_json, write_measurements
+from unseen.store import write_findings, write_measurements
 from unseen.store.results import Results
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.audit import FAIL_ON
 from unseen.study.folder import RunFolder
@@ -103,11 +103,11 @@ def author_audit(
     folder = RunFolder(out)
     with folder.locked():
         about = _about(data, split, author, how, calibration, command)
-        write_json(folder / "run.json", about)
+        folder.begin(about)
         rows, findings = _audited(data, split, author, how, calibration, folder.results, workers)
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
-        write_json(folder / "run.json", about | {"finished": now()})
+        folder.finish(about)
         page = write_author_page(folder.path)
         return AuthorAudit(tuple(rows), tuple(findings), page, _passed(findings, fail_on))
 
@@ -254,5 +254,4 @@ def _about(
         "split": None if split is None else {"name": split.name, "sizes": split.sizes},
         "settings": {"author": author, "calibration": other, **measured},
         "versions": used_versions(),
-        "finished": None,
     }

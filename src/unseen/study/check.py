@@ -19,9 +19,9 @@ from unseen.functional.gates import Gate, Judged, check_gates, judged
 from unseen.functional.outcomes import TOLERANCE, check_tolerance, outcomes
 from unseen.models import open_model
 from unseen.reports.check_page import write_check_page
-from unseen.store import atomic, read_predictions, write_json, write_measurements, write_predictions
+from unseen.store import atomic, read_predictions, write_measurements, write_predictions
 from unseen.store.files import csv_rows, file_name, harmless
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, some
 
@@ -121,7 +121,7 @@ def check_models(
         return Checked(tuple(rows), tuple(judged(gates, rows)))
     folder = RunFolder(out)
     with folder.locked():
-        write_json(folder / "run.json", _about(models, suite, command, ()))
+        folder.begin(_about(models, suite, command, ()))
         for stale in ("predictions", "tables"):
             shutil.rmtree(folder / stale, ignore_errors=True)
         asked = _asked(models, suite, folder)
@@ -129,7 +129,7 @@ def check_models(
         found = tuple(judged(gates, rows))
         write_measurements(rows, folder / "measurements.csv")
         _write_failures(asked, suite, tolerance, texts, folder / "failures.csv")
-        write_json(folder / "run.json", _about(models, suite, command, found) | {"finished": now()})
+        folder.finish(_about(models, suite, command, found))
         return Checked(tuple(rows), found, write_check_page(folder.path))
 
 
@@ -182,5 +182,4 @@ def _about(models: Mapping[str, Asked], suite: Dataset, command: str | None, gat
         },
         "gates": [asdict(each) for each in gates],
         "versions": used_versions(),
-        "finished": None,
     }  # fmt: skip

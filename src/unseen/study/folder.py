@@ -5,17 +5,22 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from unseen.engines.steps import key_of
 from unseen.errors import InputError
-from unseen.store import atomic
+from unseen.store import atomic, read_json, write_json
+from unseen.store.manifest import ABOUT, manifest
 from unseen.store.results import Results
+from unseen.study.about import now
 
 RECORDS = ".steps"
 OURS = {"run.json", RECORDS}
 ARRAYS = {".npy", ".safetensors"}
+PASSING = {"command", "versions", "host", "timings", "finished", "files", "fail_above", "gates", "passed", "run"}
 DESCRIBED = {".npy", ".csv", ".parquet"}
 """Files that may have a description beside them."""
 
@@ -54,6 +59,26 @@ class RunFolder:
                 ) from cause
             yield
 
+    def begin(self, about: Mapping[str, Any], replace: bool = False) -> None:
+        """Say which run this folder holds from now on.
+
+        A folder belongs to one run: the same one goes on. Another one is refused, or with `replace` takes its place;
+        the files of the old one are removed, finished steps are used again.
+        """
+        identity = key_of("run", _lasting(about))
+        if (self / ABOUT).exists() and read_json(self / ABOUT).get("run", identity) != identity:
+            if not replace:
+                raise OtherRunError(self.path, read_json(self / ABOUT))
+            for path in self.path.iterdir():
+                if path.name != RECORDS:
+                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        write_json(self / ABOUT, {**about, "run": identity, "finished": None})
+
+    def finish(self, about: Mapping[str, Any]) -> None:
+        """Say that the run is finished, and what its files are."""
+        identity = read_json(self / ABOUT)["run"]
+        write_json(self / ABOUT, {**about, "finished": now(), "run": identity, "files": manifest(self.path)})
+
     @property
     def results(self) -> Results:
         """The results of the steps of this run."""
@@ -74,6 +99,27 @@ class RunFolder:
     def place(self, found: Path, name: str) -> None:
         """Put a file where people look for it."""
         _place(found, self / name)
+
+
+class OtherRunError(InputError):
+    """A folder holds another run."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
+        super().__init__(
+            f"{folder} holds another run, with other settings or data",
+            got=f"{about.get('command', 'a run')}, {about.get('finished') or 'not finished'}",
+            fix="name another folder, or remove this one; stress has --replace, which uses finished trainings again",
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (InputError, (str(self),))
+
+
+def _lasting(about: Any) -> Any:
+    """What decides the numbers of a run: not when and by which words it was started, nor what is asked of it."""
+    if isinstance(about, Mapping):
+        return {str(name): _lasting(value) for name, value in about.items() if name not in PASSING}
+    return about
 
 
 def _place(found: Path, path: Path) -> None:

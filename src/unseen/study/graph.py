@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ from unseen.engines import Step, in_order
 from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.roles import Engine
+from unseen.splits import SPLITTERS
 from unseen.store import (
     read_findings,
     read_measurements,
@@ -80,7 +82,9 @@ class Graph:
 
     def _made(self, name: str, family: str, random_state: int, space_seed: int) -> Step:
         settings, space = self.settings, space_cut(self.settings.space, family)
-        cut = Cut(name, family, space, random_state, settings.seed, settings.test, settings.dev, settings.groups)
+        takes = "n_clusters" in inspect.signature(SPLITTERS.get(family)).parameters
+        knobs = {"n_clusters": settings.clusters} if settings.clusters and takes else {}
+        cut = Cut(name, family, space, random_state, settings.seed, settings.test, settings.dev, settings.groups, knobs)
         return split_step(self.source, cut, space_seed)
 
     @cached_property
@@ -185,6 +189,11 @@ class Graph:
     def clusters(self) -> Step:
         """What the clusters hold."""
         return clusters_step(self.source, self.space, self.cuts, self.settings.texts)
+
+    @property
+    def first(self) -> list[Step]:
+        """The space and the splits, which tell whether the rest is possible."""
+        return in_order([self.space, *self.cuts.values()])
 
     @property
     def long(self) -> list[Step]:

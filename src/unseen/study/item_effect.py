@@ -28,10 +28,10 @@ from unseen.evaluation.metrics import metric
 from unseen.evaluation.runs import Run, fall, level
 from unseen.reports.item_effect_page import write_item_effect_page
 from unseen.seeding import generator
-from unseen.store import write_findings, write_json, write_measurements, write_split
+from unseen.store import write_findings, write_measurements, write_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.aside import by_id
 from unseen.study.folder import RunFolder
@@ -133,13 +133,13 @@ def item_effect(
     folder = RunFolder(out)
     with folder.locked():
         about = _about(plan, flags, command)
-        write_json(folder / "run.json", about)
+        folder.begin(about)
         write_flags(flags, folder / "flags.csv")
         write_split(split, folder / "splits" / f"{file_name(split.name)}.csv")
         found = plan.carried_out(flags, folder.results, workers)
         write_measurements(found.measurements, folder / "measurements.csv")
         write_findings(found.findings, folder / "findings.csv")
-        write_json(folder / "run.json", about | {"finished": now()})
+        folder.finish(about)
         return replace(found, report=write_item_effect_page(folder.path))
 
 
@@ -291,5 +291,4 @@ def _about(plan: Plan, flags: Flags, command: str | None) -> dict[str, Any]:
         "splits": [file_name(plan.split.name)],
         "rules": {rule.name: {"pack": rule.pack, "trait": rule.trait} for rule in flags.rules},
         "versions": used_versions(),
-        "finished": None,
     }  # fmt: skip

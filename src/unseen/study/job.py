@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unseen.engines import Inline, Local
-from unseen.errors import MismatchError
+from unseen.errors import InfeasibleError, MismatchError
 from unseen.functional import load_suite
+from unseen.progress import track
 from unseen.reports.actions import write_actions
 from unseen.reports.card import write_cards
 from unseen.reports.case import hardest
 from unseen.reports.run import read_run
 from unseen.reports.stress_page import write_stress_page
 from unseen.reports.verdict import Verdict, verdict
+from unseen.roles import Engine
 from unseen.splits.quotas import rows_asked
-from unseen.store import write_json
 from unseen.store.predictions import ALL_OTHERS
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.folder import RunFolder
 from unseen.study.graph import Graph, carry_out, timings
-from unseen.study.settings import Settings, settled
+from unseen.study.settings import BASELINE, Settings, settled
 from unseen.study.source import load_source
 from unseen.types import Dataset, some
 
@@ -78,6 +80,7 @@ def stress(
     workers: int | None = 1,
     announce: Callable[[Plan], None] | None = None,
     fail_above: float | None = None,
+    replace: bool = False,
     **given: Any,
 ) -> Stress:
     """Measure how far `model` falls on the regions of its own latent space it was not trained on, and say why.
@@ -86,24 +89,23 @@ def stress(
     `params` are the recipe's. Whatever else is given is a setting of the run (see `unseen.study.Settings`) or a
     parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped. More than one of
     `workers` train side by side, one thread each; None is one a core for light models and one in all for transformers,
-    which use all threads. `announce` is called with the plan before the long work begins.
+    which use all threads. `announce` is called with the plan before the long work begins. A folder that holds another
+    run is refused, or with `replace` given over to this one.
     """
     graph, folder = _graph(source, model, budget, params, given), RunFolder(out)
     alone = workers == 1 or (workers is None and graph.settings.space.model.is_transformer)
     engine = Inline() if alone else Local(workers)
     with folder.locked():
         about = _about(graph, command, fail_above)
-        write_json(folder / "run.json", about)
+        folder.begin(about, replace)
         if announce is not None:
             announce(plan_of(graph, folder))
+        graph, impossible = _possible(graph, engine, folder)
         carry_out(graph.long, engine, folder.results, graph.shared, "trainings")
         carry_out(graph.short, engine, folder.results, graph.shared, "measuring")
         graph.publish(folder)
-        about |= {
-            "timings": timings(graph.long + graph.short, folder.results),
-            "finished": now(),
-        }
-        write_json(folder / "run.json", about)
+        about |= {"splits": dict(graph.settings.families), "impossible": impossible}
+        folder.finish(about | {"timings": timings(graph.long + graph.short, folder.results)})
         write_cards(folder.path)
         run = read_run(folder.path)
         write_actions(run)
@@ -159,7 +161,7 @@ def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | Non
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]
-        settings = replace(settings, test=float((parts == "test").mean()))
+        settings = changed(settings, test=float((parts == "test").mean()))
     return Graph(loaded, settings, _suite(settings, loaded.data.label_names))
 
 
@@ -180,6 +182,22 @@ def _suite(settings: Settings, label_names: Sequence[str]) -> Dataset | None:
     return suite
 
 
+def _possible(graph: Graph, engine: Engine, folder: RunFolder) -> tuple[Graph, dict[str, str]]:
+    """The graph without the families of splits that this data does not allow, and why it does not."""
+    names = {step.key: name for name, step in graph.cuts.items()}
+    impossible: dict[str, str] = {}
+    for outcome in track(engine.run(graph.first, folder.results, graph.shared), "splits", len(graph.first)):
+        family = dict(graph.settings.families).get(names.get(outcome.step.key, ""))
+        if isinstance(outcome.error, InfeasibleError) and family not in (None, BASELINE):
+            impossible[str(family)] = str(outcome.error)
+        elif outcome.error is not None:
+            raise outcome.error
+    left = tuple(name for name in graph.settings.splits if name not in impossible)
+    if impossible and left == (BASELINE,) and not graph.settings.given_splits:
+        raise InfeasibleError("no hard split of this data exists", problems=list(impossible.values()))
+    return changed(graph, settings=changed(graph.settings, splits=left)), impossible
+
+
 def _about(graph: Graph, command: str | None, fail_above: float | None) -> dict[str, Any]:
     data, settings = graph.source.data, graph.settings
     held: dict[str, Any] = {
@@ -197,5 +215,4 @@ def _about(graph: Graph, command: str | None, fail_above: float | None) -> dict[
         "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
-        "finished": None,
     }

@@ -18,9 +18,9 @@ from unseen.evaluation.metrics import metric as metric_of
 from unseen.evaluation.runs import Run, level
 from unseen.reports.price_page import write_price_page
 from unseen.seeding import generator
-from unseen.store import write_findings, write_json, write_measurements
+from unseen.store import write_findings, write_measurements
 from unseen.store.results import Results
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.arms import Arm, Chosen, answers
 from unseen.study.folder import RunFolder
 from unseen.study.leaked import Leaked, write_leaks
@@ -101,12 +101,12 @@ def price(
     folder = RunFolder(out)
     with folder.locked():
         about = _about(data, split, leaks, how, predictions, command)
-        write_json(folder / "run.json", about)
+        folder.begin(about)
         rows, findings = _priced(data, cut, leaks, how, predictions, folder.results, workers)
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
         write_leaks(data, leaks, folder / "leaks.csv")
-        write_json(folder / "run.json", about | {"finished": now()})
+        folder.finish(about)
         return Priced(tuple(rows), tuple(findings), write_price_page(folder.path))
 
 
@@ -268,7 +268,6 @@ def _about(
         },
         "leaks": [each.kind for each in leaks],
         "versions": used_versions(),
-        "finished": None,
     }  # fmt: skip
 
 

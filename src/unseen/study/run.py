@@ -24,13 +24,12 @@ from unseen.store import (
     read_measurements,
     read_split,
     write_findings,
-    write_json,
     write_measurements,
     write_split,
 )
 from unseen.store.files import file_name
 from unseen.store.results import Results
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.definition import Gate
 from unseen.study.describing import MAP
 from unseen.study.file import read_study
@@ -126,6 +125,7 @@ def run_study(
     folder, results = RunFolder(out), Results(store)
     with folder.locked():
         grid = Grid(study, load_sources(study))
+        folder.begin(_identity(grid))
         if announce is not None:
             announce(plan_of(grid, results))
         begun, spent = datetime.now(UTC), joules()
@@ -135,12 +135,11 @@ def run_study(
             "costs": _costs(grid.steps, results, reused),
             "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
             "joules": _spent(spent),
-            "finished": now(),
         }
         measured = _publish(grid, folder, results)
         gates = tuple(judged(gate, measured) for gate in study.gates)
         about["gates"] = [asdict(each) for each in gates]
-        write_json(folder / "run.json", about)
+        folder.finish(about)
         write_cards(folder.path)
         report = write_study_page(folder.path)
     return Ran(folder.path, report, failures, gates)
@@ -238,6 +237,12 @@ def judged(gate: Gate, rows: Sequence[Measurement]) -> Verdict:
     over = gate.at_most is not None and high > gate.at_most
     under = gate.at_least is not None and low < gate.at_least
     return Verdict(gate, high if gate.at_most is not None and (over or not under) else low, not (over or under))
+
+
+def _identity(grid: Grid) -> dict[str, Any]:
+    """What makes a folder this study's: its title and data. What a study asks may grow."""
+    data = {name: source.data.fingerprint for name, source in grid.sources.items()}
+    return {"kind": "study", "title": grid.study.title, "fingerprints": data}
 
 
 def _about(grid: Grid, results: Results, command: str | None, failures: Mapping[str, str]) -> dict[str, Any]:

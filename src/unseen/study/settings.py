@@ -49,6 +49,8 @@ class Settings(Wanted):
     """Every seed on every random split; else each random split has a seed of its own where there are enough."""
     seed: int = 42
     """Of everything but the trainings on the splits."""
+    clusters: tuple[int, ...] = ()
+    """Numbers of clusters that splits of the latent space try; empty: each splitter's own."""
     metric: str = "f1.macro"
     texts: bool = False
     bias: str | None = None
@@ -153,7 +155,7 @@ def settled(model: str, budget: str = "small", *, params: Mapping[str, Any] | No
     defaults = chosen.pop("params") if is_transformer else (chosen.pop("params") and {})
     chosen = (dict(TRANSFORMER) if is_transformer else {}) | chosen
     given = {name: value for name, value in given.items() if value is not None}
-    for name in ("seeds", "splits", "slices", "positive", "split_files"):
+    for name in ("seeds", "splits", "slices", "positive", "split_files", "clusters"):
         if name in given:
             given[name] = tuple(given[name]) if isinstance(given[name], Sequence) else given[name]
     if given.get("split_files"):

@@ -18,8 +18,7 @@ from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, plans, possible_schemes
 from unseen.functional.suite import as_suite, load_suite
 from unseen.reports.learning_page import write_learning_page
-from unseen.store import write_json
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.aside import by_id
 from unseen.study.folder import RunFolder
 from unseen.study.graph import carry_out, timings
@@ -111,16 +110,12 @@ def learn_from_suite(
     folder, engine = RunFolder(out), Inline() if workers == 1 else Local(workers)
     with folder.locked():
         about = _about(lessons, wanted, dict(labels or {}), command)
-        write_json(folder / "run.json", about)
+        folder.begin(about)
         if announce is not None:
             announce(_plan(lessons, folder))
         carry_out(lessons.steps, engine, folder.results, {SHARED: materials}, "trainings")
         rows = publish(lessons, folder, wanted.seed, wanted.texts)
-        about |= {
-            "timings": timings(lessons.steps, folder.results),
-            "finished": now(),
-        }
-        write_json(folder / "run.json", about)
+        folder.finish(about | {"timings": timings(lessons.steps, folder.results)})
         report, verdict = write_learning_page(folder.path)
     return Learned(folder.path, report, verdict.level, (verdict.headline, *verdict.sentences), tuple(rows))
 
@@ -220,5 +215,4 @@ def _about(lessons: Lessons, wanted: Wanted, labels: Mapping[str, str], command:
         "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
-        "finished": None,
     }  # fmt: skip

@@ -10,9 +10,8 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.reports.transfer_page import write_transfer_page
-from unseen.store import write_json
 from unseen.store.files import file_name
-from unseen.study.about import now, used_versions
+from unseen.study.about import used_versions
 from unseen.study.arms import Arm, answers
 from unseen.study.folder import RunFolder
 from unseen.study.graph import timings
@@ -120,7 +119,7 @@ def transfer(
     with folder.locked():
         settings = {"labels": corpus.data.label_names, "positive": given.positive, "test": share, "seed": seed}
         about = _about(work, settings | {"seeds": seeds} | asdict(extras) | {"params": dict(params or {})}, command)
-        write_json(folder / "run.json", about)
+        folder.begin(about)
         return _done(work, about, findings, folder, workers, announce, seed)
 
 
@@ -138,11 +137,7 @@ def _done(
     rows = matrix(work.corpus, work.sets, asked, overlapping, seed).measurements()
     judged = [*overlap_findings(work.corpus, overlapping), *findings]
     publish(work.corpus, asked, rows, judged, folder)
-    about |= {
-        "timings": timings(steps, folder.results),
-        "finished": now(),
-    }
-    write_json(folder / "run.json", about)
+    folder.finish(about | {"timings": timings(steps, folder.results)})
     report, verdict = write_transfer_page(folder.path)
     sentences = (verdict.headline, *verdict.sentences)
     return Transferred(folder.path, report, verdict.level, sentences, tuple(rows), tuple(judged))
@@ -216,7 +211,6 @@ def _about(work: Work, settings: Mapping[str, Any], command: str | None) -> dict
         "versions": used_versions(),
         "host": {"system": platform.system(), "machine": platform.machine()},
         "timings": [],
-        "finished": None,
     }  # fmt: skip
 
 

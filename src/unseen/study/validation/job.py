@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from unseen.progress import track
 from unseen.reports.validation_page import write_validation_page
 from unseen.roles import Engine
-from unseen.store import atomic, write_findings, write_json, write_measurements
+from unseen.store import atomic, write_findings, write_measurements
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.study.about import used_versions
@@ -55,6 +55,7 @@ def run_validation(
     with folder.locked():
         if announce is not None:
             announce(_plan(trainings, results))
+        folder.begin(_about(trainings, command))
         begun = datetime.now(UTC)
         failures = _carry_out(trainings, engine, results)
         answers = trainings.answers(results)
@@ -64,12 +65,10 @@ def run_validation(
         _publish(folder, trainings.materials.pool, answers)
         write_measurements(rows, folder / "measurements.csv")
         write_findings([*findings, *_failed(failures)], folder / "findings.csv")
-        finished = datetime.now(UTC)
-        write_json(folder / "run.json", _about(trainings, command) | {
+        folder.finish(_about(trainings, command) | {
             "failures": failures, "gates": [asdict(each) for each in gates],
             "timings": _timings(trainings, results),
-            "wall_seconds": round((finished - begun).total_seconds(), 1),
-            "finished": finished.isoformat(timespec="seconds"),
+            "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
         })  # fmt: skip
         report = write_validation_page(folder.path)[0]
     return Ran(folder.path, report, failures, gates)

@@ -1,0 +1,45 @@
+"""What a finished run wrote: hashes of its files, so that damage and edits are seen when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unseen.errors import InputError
+from unseen.store.files import read_json, sha256_of
+
+ABOUT = "run.json"
+SEALED = (
+    "measurements.csv", "findings.csv", "properties.csv", "leaks.csv", "clusters.json", "map.parquet",
+    "maps/*.parquet", "splits/*.json", "splits/*.csv", "predictions/*",
+)  # fmt: skip
+"""Files that numbers and sentences come from. What is made from them, such as pages, may be made again."""
+
+
+def manifest(folder: Path) -> dict[str, str]:
+    """The hash of every such file in a run folder, by its path in it."""
+    paths = sorted(path for pattern in SEALED for path in folder.glob(pattern) if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
+
+
+def read_about(folder: str | Path) -> dict[str, Any]:
+    """run.json of a finished run whose files are as it left them; anything else is refused."""
+    folder = Path(folder)
+    about = read_json(folder / ABOUT)
+    again = f"run its command again, it goes on where it stopped: {about.get('command') or 'the one that made it'}"
+    if about.get("finished", "") is None:
+        raise InputError(f"the run in {folder} is not finished", fix=again)
+    written = about.get("files", {})
+    if not isinstance(written, Mapping):
+        raise InputError(f"{folder / ABOUT} does not say which files the run wrote", fix=again)
+    problems = [each for name, digest in written.items() if (each := _damage(folder / str(name), str(name), digest))]
+    if problems:
+        raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=again)
+    return about
+
+
+def _damage(path: Path, name: str, digest: object) -> str | None:
+    if not path.is_file():
+        return f"{name} is missing"
+    return None if sha256_of(path) == digest else f"{name} was changed after the run"
