@@ -135,13 +135,15 @@ def _opening(place: str, opening: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tell(found: Any, as_json: bool) -> None:
-    from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline
+    from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline, kinds_of_failure
 
     if as_json:
-        rows = [asdict(row) for row in found.measurements]
-        print_json({"measurements": rows, "gates": [asdict(each) for each in found.gates], "report": found.report})
+        said = [sentence for each in behaviours(found.measurements) for sentence in kinds_of_failure(each)]
+        rows, gates = [asdict(row) for row in found.measurements], [asdict(each) for each in found.gates]
+        print_json({"failures": said, "measurements": rows, "gates": gates, "report": found.report})
         return
     for each in behaviours(found.measurements):
+        typer.echo("\n".join([*kinds_of_failure(each), ""]))
         for table in filter(None, (functionality_table(each), comparison_table(each))):
             print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=3)
             typer.echo(f"{table.note}\n")

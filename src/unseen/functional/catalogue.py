@@ -33,8 +33,6 @@ class Published:
     """Our word for a value of a part; an empty one for values that stand for nothing."""
     keep: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Columns and the values that they have in rows of the suite; other rows are not part of it."""
-    label_meaning: Mapping[str, str] = field(default_factory=dict)
-    """What labels mean that are not words."""
     partial: bool = False
     """Whether references may lead to another file of the suite."""
     first_is_original: bool = False

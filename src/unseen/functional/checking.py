@@ -13,6 +13,7 @@ import pyarrow as pa
 from unseen.errors import InputError
 from unseen.evaluation.measuring import aligned
 from unseen.evaluation.multiplicity import holm
+from unseen.functional.failures import failure
 from unseen.functional.outcomes import TOLERANCE, Codes, balanced, outcomes, partners, units
 from unseen.functional.rates import difference, rate
 from unseen.types import Dataset, Measurement, Predictions
@@ -20,6 +21,7 @@ from unseen.types import Dataset, Measurement, Predictions
 PASSED = "pass_rate"
 BOTH = "pair_accuracy"
 FLIPPED = "flip_rate"
+EXPLAINED = "failures_explained"
 AXES = ("label", "kind", "class", "functionality", "direction", "variant")
 BOTH_AXES = "target × functionality"
 NONE = "(none)"
@@ -44,7 +46,8 @@ def check(
     apart: passing an invariance case says nothing about being right. `pair_accuracy` is the share of functional
     cases that are right together with their reference: `contrast` where the labels differ, `alteration` where they
     are the same; of these, `flip_rate` is the share with another predicted label. A case whose set has several
-    originals counts with the share of them that this is true of. Intervals draw templates.
+    originals counts with the share of them that this is true of. Intervals draw templates. `failures_explained` is
+    the share of the failures that the kind of failure is true of; its tag `sentence` says what kind it is.
     """
     refuse_slices(suite, slices)
     tags = {"suite": suite.name} | dict(tags or {})
@@ -52,7 +55,10 @@ def check(
     rows = []
     for name, where, more in places(suite, slices):
         rows.append(rate(PASSED, passed[where], template[where], slice=name, tags=tags | more, seed=seed))
-    return rows + _pairs(suite, predictions, tags, seed)
+    what = failure(suite, predictions, tolerance)
+    share = what.explained / what.failures if what.failures else None
+    told = {**tags, "failure": what.kind, "sentence": what.sentence}
+    return [*rows, *_pairs(suite, predictions, tags, seed), Measurement(EXPLAINED, share, what.failures, tags=told)]
 
 
 def compare_on_suite(

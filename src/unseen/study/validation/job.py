@@ -71,8 +71,8 @@ def run_validation(
             "wall_seconds": round((finished - begun).total_seconds(), 1),
             "finished": finished.isoformat(timespec="seconds"),
         })  # fmt: skip
-        report = write_validation_page(folder.path)[0]
-    return Ran(folder.path, report, failures, gates)
+        report, said = write_validation_page(folder.path)
+    return Ran(folder.path, report, failures, gates, tuple(said.lines()))
 
 
 def _trainings(path: str | Path) -> Trainings:
