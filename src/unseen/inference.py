@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError
+from unseen.errors import InputError, MismatchError, rename_hint
 from unseen.progress import track
 from unseen.types import Dataset, Origin, Predictions, some
 
@@ -75,7 +75,7 @@ def matched(classes: Sequence[Any], label_names: Sequence[str]) -> npt.NDArray[n
             problems=problems,
             expected=some(label_names, 20),
             got=some(names, 20),
-            fix="rename={'theirs': 'ours'} when opening the model, or labels=[…] when loading the data",
+            fix=f"{rename_hint(names, label_names)}; or labels=[…] when loading the data",
         )
     return np.asarray([names.index(each) for each in label_names], dtype=np.intp)
 

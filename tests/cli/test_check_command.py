@@ -38,9 +38,14 @@ def test_a_suite_is_run_and_a_gate_decides(cases: Path, unseen: Callable[..., An
     assert "a passes 75.0 % of the 4 cases of cases" in done.out
     assert "gate FAILED: a functionality=insult_not: 0.500, at least 0.6" in done.out
     assert "FAILED: api" not in done.out
-    assert Path("out/report.html").is_file()
-    again = unseen("report", "out", "--json")
-    assert json.loads(again.out)["level"] == "fail"
+    kind = (
+        "a: It fails when an identity is swapped: 100 % of the failures are sentences that it passes for another group"
+    )
+    assert done.out.startswith(kind)  # what kind of failure it is stands before the tables
+    assert kind in Path("out/report.html").read_text()
+    again = json.loads(unseen("report", "out", "--json").out)
+    assert again["level"] == "fail"
+    assert done.out.splitlines()[0] in again["verdict"]
 
 
 def test_thresholds_decide(cases: Path, unseen: Callable[..., Any]) -> None:
@@ -49,6 +54,7 @@ def test_thresholds_decide(cases: Path, unseen: Callable[..., Any]) -> None:
     )
     rows = {(row["metric"], row["slice"]): row["value"] for row in json.loads(done.out)["measurements"]}
     assert done.code == 0
+    assert json.loads(done.out)["failures"] == ["It passes all 4 cases that it could be judged on."]
     assert rows["pass_rate", "all"] == 1.0
     assert rows["pair_accuracy", "all"] == 1.0
 
@@ -62,6 +68,20 @@ def test_mistakes_are_said_in_one_message(cases: Path, unseen: Callable[..., Any
     done = unseen("check", "a.csv", "--suite", "case.csv")
     assert done.code == 2
     assert "case.csv" in done.err
+
+
+@pytest.mark.parametrize("answers", ["prediction\n1,hateful\n2,non-hateful", "hateful,non-hateful\n1,.9,.1\n2,.2,.8"])
+def test_other_labels_need_a_map_and_the_hint_guesses_it(cases: Path, unseen: Callable[..., Any], answers: str) -> None:
+    Path("emoji.csv").write_text("functionality,id,text,label\nf,1,x,1\ng,2,y,0\n")
+    Path("c.csv").write_text(f"id,{answers}\n")
+    Path("rules.py").write_text(
+        "def ask(texts):\n    return ['hateful' if 'x' in each else 'non-hateful' for each in texts]\n"
+    )
+    for model in ("c.csv", "rules:ask"):
+        refused = unseen("check", model, "--suite", "emoji.csv")
+        assert refused.code == 2
+        assert "--map hateful=1,non-hateful=0" in refused.err
+        assert unseen("check", model, "--suite", "emoji.csv", "--map", "hateful=1,non-hateful=0").code == 0
 
 
 def test_names_of_models() -> None:

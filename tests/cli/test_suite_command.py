@@ -254,3 +254,17 @@ def test_validate_leaves_the_published_cases_of_hatecheck(folder: Path, unseen: 
     assert "173 of 3,901 cases go, 3,728 stay" in done.out
     published = [row["case_id"] for row in rows_of(data / "test_suite_cases.csv")]
     assert [row["id"] for row in rows_of(folder / "validated.csv")] == published
+
+
+def test_a_published_suite_is_recognised_and_columns_can_be_left_out(
+    tmp_path: Path, unseen: Callable[..., Any]
+) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text(
+        "mhc_case_id,functionality,test_case,label_gold,ref_case_id\ngerman-1,a_h,Köche nerven,hateful,\n"
+        "german-2,a_nh,Köche nerven nicht,non-hateful,1.0\n"
+    )
+    done = unseen("suite", "stats", str(path))
+    assert "is Multilingual HateCheck (CC BY 4.0). Röttger" in done.out
+    assert json.loads(unseen("suite", "stats", str(path), "--json").out)["references"] == 1
+    assert json.loads(unseen("suite", "stats", str(path), "--ignore", "ref_case_id", "--json").out)["references"] == 0

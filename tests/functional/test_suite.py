@@ -66,12 +66,6 @@ def test_the_original_of_a_set_is_the_reference(tiny: Builder) -> None:
     assert as_suite(data).attribute("reference").to_pylist() == [None, "1", "4", None]
 
 
-def test_a_set_has_one_original(tiny: Builder) -> None:
-    data = tiny(ids=["1", "2", "3", "4"], functionality=["f"] * 4, set=["a"] * 4, variant=["orig", "orig", "x", "y"])
-    with pytest.raises(TableError, match="two originals"):
-        as_suite(data)
-
-
 def test_what_is_no_suite_is_refused(tiny: Builder) -> None:
     with pytest.raises(InputError, match="no functionality"):
         as_suite(tiny(author=["a"] * 4))

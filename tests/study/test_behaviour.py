@@ -37,7 +37,7 @@ def cases(tmp_path: Path) -> Path:
 def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_path: Path) -> None:
     params = {"epochs": 3} if model == "neural" else {}
     out = tmp_path / "run"
-    stress(sample_corpus(240), model=model, out=out, params=params, suite=str(cases), suite_map=MAP, **GIVEN)
+    done = stress(sample_corpus(240), model=model, out=out, params=params, suite=str(cases), suite_map=MAP, **GIVEN)
     (of,) = behaviours(read_measurements(out / "measurements.csv"))
     suite = load_suite(cases)
     asked = read_predictions(out / "predictions" / "suite.parquet", suite)
@@ -45,6 +45,8 @@ def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_
     overall = of.rate("all", model)
     assert overall is not None
     assert (overall.value, overall.n) == (right, 4)
+    assert f"{model} passes {100 * right:.1f} % of the 4 cases of cases" in str(done.verdict)
+    assert str(of.rate("all", model, "failures_explained").tags["sentence"]) in str(done.verdict)  # type: ignore[union-attr]
     if model == "neural":  # the model that gave the vectors, not another one
         kept = open_model(out / "models" / "representation", rename=MAP)
         assert asked.probabilities == pytest.approx(unseen.predict(suite, kept).probabilities)
@@ -52,7 +54,7 @@ def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_
 
 
 def test_mistakes_come_before_any_training(cases: Path, tmp_path: Path) -> None:
-    with pytest.raises(MismatchError, match="suite-map"):
+    with pytest.raises(MismatchError, match="--suite-map"):
         stress(sample_corpus(120), model="logistic", out=tmp_path / "run", suite=str(cases))
     with pytest.raises(InputError, match="no effect without a suite"):
         stress(sample_corpus(120), model="logistic", out=tmp_path / "run", suite_map=MAP)

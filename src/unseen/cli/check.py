@@ -18,6 +18,10 @@ Columns = Annotated[
     list[str] | None,
     typer.Option("--column", metavar="OURS=THEIRS", help="Which column is what, e.g. text=case; may be repeated."),
 ]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="COLUMN", help="A column of the suite to leave out; may be repeated."),
+]
 Labels = Annotated[str | None, typer.Option(help="Labels in order, 'a,b', or raw values and names, '0=a,1=b'.")]
 DataDir = Annotated[Path | None, typer.Option(help="Folder of known datasets. (default: $UNSEEN_DATA, else the cache)")]
 
@@ -31,6 +35,7 @@ def check(
     ],
     suite: Suite,
     columns: Columns = None,
+    ignore: Ignore = None,
     labels: Labels = None,
     rename: Annotated[
         list[str] | None,
@@ -75,7 +80,7 @@ def check(
     opening = parameters(settings, trust=trust, key_env=key_env)
     with notes(quiet), progress(quiet):
         cases = load_suite(
-            suite, columns=pairs(columns, "--column"), labels=declared(labels) if labels else None,
+            suite, columns=pairs(columns, "--column"), ignore=ignore or (), labels=declared(labels) if labels else None,
             attributes=slice_by or (), data_dir=data_dir, file=file,
         )  # fmt: skip
         asked = {
@@ -130,13 +135,15 @@ def _opening(place: str, opening: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tell(found: Any, as_json: bool) -> None:
-    from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline
+    from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline, kinds_of_failure
 
     if as_json:
-        rows = [asdict(row) for row in found.measurements]
-        print_json({"measurements": rows, "gates": [asdict(each) for each in found.gates], "report": found.report})
+        said = [sentence for each in behaviours(found.measurements) for sentence in kinds_of_failure(each)]
+        rows, gates = [asdict(row) for row in found.measurements], [asdict(each) for each in found.gates]
+        print_json({"failures": said, "measurements": rows, "gates": gates, "report": found.report})
         return
     for each in behaviours(found.measurements):
+        typer.echo("\n".join([*kinds_of_failure(each), ""]))
         for table in filter(None, (functionality_table(each), comparison_table(each))):
             print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=3)
             typer.echo(f"{table.note}\n")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli.check import Ignore
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
 from unseen.cli.model import Set, Trust, parameters
 from unseen.cli.source import pairs
@@ -34,6 +35,7 @@ def holdout(
             "--column", metavar="OURS=THEIRS,…", help="A column of the suite, e.g. target=group; may be repeated."
         ),
     ] = None,
+    ignore: Ignore = None,
     model: Annotated[
         str, typer.Option(help="A recipe or a transformer that can go on from a trained model.")
     ] = "neural",
@@ -75,7 +77,7 @@ def holdout(
     given = {"text": task_text, "label": task_label, "data_dir": data_dir}
     loading = {name: value for name, value in given.items() if value is not None}
     with notes(quiet), progress(quiet):
-        cases = load_suite(suite, columns=pairs(columns, "--column"), data_dir=data_dir)
+        cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
         done = learn_from_suite(
             cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
             out=out, workers=workers, command=command_line(),

@@ -52,13 +52,14 @@ def _of_study(run: Path) -> tuple[Path, str, list[str]]:
 
 
 def _of_check(run: Path) -> tuple[Path, str, list[str]]:
-    from unseen.reports.behaviour import behaviours, headline
+    from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
     from unseen.reports.check_page import level, write_check_page
     from unseen.store import read_json, read_measurements
 
     page = write_check_page(run)
     found = behaviours(read_measurements(run / "measurements.csv"))
     said = [headline(each, model) for each in found for model in each.models]
+    said += [sentence for each in found for sentence in kinds_of_failure(each)]
     return page, level(found, read_json(run / "run.json").get("gates", [])), said
 
 

@@ -91,10 +91,11 @@ def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: b
 def _tell(done: Any, as_json: bool) -> None:
     if as_json:
         print_json({
-            "folder": done.folder, "report": done.report, "failures": done.failures, "passed": done.passed,
-            "gates": [asdict(each) for each in done.gates],
+            "verdict": done.verdict, "folder": done.folder, "report": done.report, "failures": done.failures,
+            "passed": done.passed, "gates": [asdict(each) for each in done.gates],
         })  # fmt: skip
         return
+    typer.echo("".join(f"{sentence}\n" for sentence in done.verdict))
     for name, said in done.failures.items():
         typer.echo(f"failed: {name}: {said}", err=True)
     for each in done.gates:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from unseen.cli.check import Ignore
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table
 from unseen.cli.source import pairs
 
@@ -25,6 +26,7 @@ def sample(
     column: Annotated[
         list[str] | None, typer.Option("--column", help="What a column of the suite is, OURS=THEIRS; may be repeated.")
     ] = None,
+    ignore: Ignore = None,
     data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Folder of known datasets.")] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 42,
     as_json: Json = False,
@@ -46,7 +48,7 @@ def sample(
 
     refuse_foreign(out, SAMPLE_KEYS)
     with notes(quiet):
-        cases = load_suite(suite, columns=pairs(column, "--column"), data_dir=data_dir)
+        cases = load_suite(suite, columns=pairs(column, "--column"), ignore=ignore or (), data_dir=data_dir)
         drawn = sample_failures(cases, read_failures(failures), number, model=model, seed=seed)
     about = {"failures": failures.name, "suite_fingerprint": cases.fingerprint, "model": model, "number": number}
     write_training_cases(drawn, out, about | {"seed": seed})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.check import Ignore
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table
 from unseen.cli.sample import sample
 from unseen.cli.source import pairs, takes_data
@@ -91,6 +92,7 @@ def perturb(
 def stats(
     suite: Annotated[str, typer.Argument(help="A suite (CSV, TSV, JSONL, Parquet), or a known dataset that is one.")],
     column: Column = None,
+    ignore: Ignore = None,
     data_dir: DataDir = None,
     file: DataFile = None,
     as_json: Json = False,
@@ -103,11 +105,13 @@ def stats(
     from unseen.functional.counts import check_suite, count
 
     with notes(quiet):
-        loaded = _load(suite, column, data_dir, file)
+        loaded = _load(suite, column, ignore, data_dir, file)
         counted, findings = count(loaded), check_suite(loaded)
     if as_json:
-        print_json(_plain(counted) | {"findings": [asdict(each) for each in findings]})
+        print_json(_plain(counted) | {"findings": [asdict(each) for each in findings], "published": _published(loaded)})
         return
+    if about := _published(loaded):
+        typer.echo(f"{suite} is {about['title']} ({about['licence']}). {about['citation']}\n")
     _print_counts(counted)
     _print_findings(findings)
 
@@ -132,6 +136,7 @@ def validate(
     least: Annotated[int, typer.Option(help="Annotators who must give a case its label.")] = 4,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the suite of what stays (.csv).")] = None,
     column: Column = None,
+    ignore: Ignore = None,
     data_dir: DataDir = None,
     file: DataFile = None,
     seed: Seed = 42,
@@ -148,7 +153,7 @@ def validate(
     if out is not None:
         _check_out(out)
     with notes(quiet):
-        loaded = _load(suite, column, data_dir, file)
+        loaded = _load(suite, column, ignore, data_dir, file)
         said = load_annotations(annotations, annotators=annotator or [], prefix=annotators, id=id).of(loaded)
         said = said.renamed(pairs(labels, "--map"), loaded)
         rows, removal = rater_agreement(loaded, said, seed=seed), confirmed(loaded, said, least)
@@ -177,16 +182,26 @@ def _check_out(out: Path) -> None:
     refuse_foreign(out)
 
 
-def _load(source: str, column: list[str] | None, data_dir: Path | None, file: str | None) -> Dataset:
+def _load(
+    source: str, column: list[str] | None, ignore: list[str] | None, data_dir: Path | None, file: str | None
+) -> Dataset:
     from unseen.functional.suite import load_suite
 
     columns = pairs(column, "--column")
     if not Path(source).is_file():
-        return load_suite(source, columns=columns, data_dir=data_dir, file=file)
+        return load_suite(source, columns=columns, ignore=ignore or (), data_dir=data_dir, file=file)
     for name, given in (("--data-dir", data_dir), ("--file", file)):
         if given is not None:
             raise InputError(f"{name} has no effect on {source}", expected=f"{name} only for known datasets")
-    return load_suite(source, columns=columns)
+    return load_suite(source, columns=columns, ignore=ignore or ())
+
+
+def _published(suite: Dataset) -> dict[str, Any] | None:
+    """What is known about the suite where it is a published one."""
+    from unseen.functional.catalogue import published
+
+    known = published().get(str(suite.origin.params.get("published")))
+    return None if known is None else asdict(known)
 
 
 def _alterations(names: str | None, append: list[str], focus: list[str], seed: int) -> dict[str, Any]:

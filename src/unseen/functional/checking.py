@@ -13,14 +13,16 @@ import pyarrow as pa
 from unseen.errors import InputError
 from unseen.evaluation.measuring import aligned
 from unseen.evaluation.multiplicity import holm
-from unseen.functional.outcomes import TOLERANCE, Codes, balanced, outcomes, references, units
+from unseen.functional.failures import failure
+from unseen.functional.outcomes import TOLERANCE, Codes, balanced, outcomes, partners, units
 from unseen.functional.rates import difference, rate
 from unseen.types import Dataset, Measurement, Predictions
 
 PASSED = "pass_rate"
 BOTH = "pair_accuracy"
 FLIPPED = "flip_rate"
-AXES = ("label", "kind", "class", "functionality", "direction")
+EXPLAINED = "failures_explained"
+AXES = ("label", "kind", "class", "functionality", "direction", "variant")
 BOTH_AXES = "target × functionality"
 NONE = "(none)"
 CROSSED = " & "
@@ -43,7 +45,9 @@ def check(
     functionality carry its `class` and `gold` label. Where a suite has several kinds of cases, `kind` tells them
     apart: passing an invariance case says nothing about being right. `pair_accuracy` is the share of functional
     cases that are right together with their reference: `contrast` where the labels differ, `alteration` where they
-    are the same; of these, `flip_rate` is the share with another predicted label. Intervals draw templates.
+    are the same; of these, `flip_rate` is the share with another predicted label. A case whose set has several
+    originals counts with the share of them that this is true of. Intervals draw templates. `failures_explained` is
+    the share of the failures that the kind of failure is true of; its tag `sentence` says what kind it is.
     """
     refuse_slices(suite, slices)
     tags = {"suite": suite.name} | dict(tags or {})
@@ -51,7 +55,10 @@ def check(
     rows = []
     for name, where, more in places(suite, slices):
         rows.append(rate(PASSED, passed[where], template[where], slice=name, tags=tags | more, seed=seed))
-    return rows + _pairs(suite, predictions, tags, seed)
+    what = failure(suite, predictions, tolerance)
+    share = what.explained / what.failures if what.failures else None
+    told = {**tags, "failure": what.kind, "sentence": what.sentence}
+    return [*rows, *_pairs(suite, predictions, tags, seed), Measurement(EXPLAINED, share, what.failures, tags=told)]
 
 
 def compare_on_suite(
@@ -141,18 +148,23 @@ def _by_value(values: npt.NDArray[np.object_]) -> Iterator[tuple[str, Codes]]:
 
 
 def _pairs(suite: Dataset, predictions: Predictions, tags: Mapping[str, Any], seed: int) -> list[Measurement]:
-    before = references(suite)
-    cases = np.flatnonzero((before >= 0) & _functional(suite))
+    cases, others = partners(suite)
+    judged = _functional(suite)[cases]
+    cases, others = cases[judged], others[judged]
     if not len(cases):
         return []
     said = aligned(suite, predictions, np.arange(len(suite))).argmax(axis=1)
     right, template = said == suite.labels, units(suite)
     functionality = _values(suite, "functionality")
-    same = suite.labels[cases] == suite.labels[before[cases]]
+    same = suite.labels[cases] == suite.labels[others]
     found = []
-    for kind, chosen in (("contrast", cases[~same]), ("alteration", cases[same])):
-        both = (right[chosen] & right[before[chosen]]).astype(np.float64)
-        apart = (said[chosen] != said[before[chosen]]).astype(np.float64)
+    for kind, of_kind in (("contrast", ~same), ("alteration", same)):
+        case, other = cases[of_kind], others[of_kind]
+        chosen, pair_of = np.unique(case, return_inverse=True)
+        both, apart = (
+            np.bincount(pair_of.reshape(-1), each) / np.bincount(pair_of.reshape(-1))
+            for each in (right[case] & right[other], said[case] != said[other])
+        )
         of, unit = {**tags, "pairs": kind}, template[chosen]
         for name, where in _named(functionality[chosen]):
             found.append(rate(BOTH, both[where], unit[where], slice=name, tags=of, seed=seed))

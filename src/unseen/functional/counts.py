@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.functional.outcomes import balanced, references, units
+from unseen.functional.outcomes import balanced, partners, units
 from unseen.functional.suite import KINDS, ORIGINAL
 from unseen.types import Dataset, Finding, some
 
@@ -52,17 +52,17 @@ class SuiteCounts:
     shared_templates: int
     """Templates that occur with several targets: holding out a target leaves its sentences in training."""
     references: int
-    """Cases that refer to another one."""
+    """Cases that refer to another one, or to the originals of their set."""
     contrasts: int
-    """References to a case of another label."""
+    """Those that refer to a case of another label."""
     straddling: int
-    """References to a case of another class: holding out a class leaves its partners in training."""
+    """Those that refer to a case of another class: holding out a class leaves its partners in training."""
 
 
 def count(suite: Dataset) -> SuiteCounts:
     """The counts of a suite."""
-    rows, before = _Rows(suite), references(suite)
-    refers = np.flatnonzero(before >= 0)
+    rows, (refers, others) = _Rows(suite), partners(suite)
+    elsewhere = [rows.class_[row] != rows.class_[other] for row, other in zip(refers, others, strict=True)]
     targets = Counter(each for each in rows.target if each is not None)
     even = Counter(rows.target[row] for row in np.flatnonzero(balanced(suite)))
     return SuiteCounts(
@@ -74,9 +74,9 @@ def count(suite: Dataset) -> SuiteCounts:
         untargeted=len(suite) - targets.total(),
         templates=len(set(rows.template.tolist())) if rows.has_templates else None,
         shared_templates=sum(len(each) > 1 for each in rows.targets_of_templates().values()),
-        references=len(refers),
-        contrasts=int((suite.labels[refers] != suite.labels[before[refers]]).sum()),
-        straddling=sum(rows.class_[row] != rows.class_[before[row]] for row in refers),
+        references=len(np.unique(refers)),
+        contrasts=len(np.unique(refers[suite.labels[refers] != suite.labels[others]])),
+        straddling=len(np.unique(refers[np.array(elsewhere, dtype=bool)])),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.functional.outcomes import Codes, references, units
+from unseen.functional.outcomes import Codes, partners, units
 from unseen.types import Dataset
 
 
@@ -16,9 +16,8 @@ def template_links(suite: Dataset) -> tuple[Codes, Codes]:
     A case names the case it contrasts with (`reference`), or only that case's template (`reference_template`), or
     both. A template that the suite does not have leads nowhere; one that refers to itself is left out.
     """
-    own, cases = units(suite), references(suite)
-    referring = np.flatnonzero(cases >= 0)
-    by_case = np.column_stack([own[referring], own[cases[referring]]])
+    own, (referring, referred) = units(suite), partners(suite)
+    by_case = np.column_stack([own[referring], own[referred]])
     pairs = np.unique(np.concatenate([by_case, _by_template(suite, own)]), axis=0)
     apart = pairs[pairs[:, 0] != pairs[:, 1]]
     return apart[:, 0], apart[:, 1]

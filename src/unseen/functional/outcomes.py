@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from unseen.errors import InputError
 from unseen.evaluation.measuring import aligned
+from unseen.functional.suite import is_original
 from unseen.types import Dataset, Predictions
 
 Floats = npt.NDArray[np.float64]
@@ -22,7 +23,7 @@ def outcomes(suite: Dataset, predictions: Predictions, tolerance: float = TOLERA
 
     functional: the predicted label is the case's. invariance: it is that of the reference, right or wrong.
     directional: the probability of the expected label has not moved the wrong way by more than `tolerance`;
-    the case does not apply where the reference leaves no room for that.
+    the case does not apply where the reference leaves no room for that, and neither kind where it is the original.
     """
     check_tolerance(tolerance)
     probabilities = aligned(suite, predictions, np.arange(len(suite)))
@@ -33,7 +34,8 @@ def outcomes(suite: Dataset, predictions: Predictions, tolerance: float = TOLERA
     kinds, before = np.array(suite.attribute("kind").to_pylist(), dtype=object), references(suite)
     same = kinds == "invariance"
     found[same] = said[same] == said[before[same]]
-    for row in np.flatnonzero(kinds == "directional"):
+    found[(same | (kinds == "directional")) & (before < 0)] = np.nan
+    for row in np.flatnonzero((kinds == "directional") & (before >= 0)):
         way, _, label = suite.attribute("expect")[int(row)].as_py().partition(" ")
         first, then = probabilities[[before[row], row], suite.label_names.index(label)].tolist()
         found[row] = _moved(first, then, tolerance) if way == "up" else _moved(1 - first, 1 - then, tolerance)
@@ -57,6 +59,23 @@ def references(suite: Dataset) -> Codes:
         return np.full(len(suite), -1)
     at = pc.index_in(suite.attribute("reference"), value_set=suite.ids)
     return np.asarray(pc.fill_null(at, -1).to_numpy(), dtype=np.intp)
+
+
+def partners(suite: Dataset) -> tuple[Codes, Codes]:
+    """Rows of cases, and of the cases each is compared with: its reference, or every original of its set."""
+    before = references(suite)
+    cases = np.flatnonzero(before >= 0)
+    if not {"set", "variant"} <= set(suite.attributes):
+        return cases, before[cases]
+    sets, variants = (suite.attribute(name).to_pylist() for name in ("set", "variant"))
+    originals: dict[str, list[int]] = {}
+    for row, (each, variant) in enumerate(zip(sets, variants, strict=True)):
+        if each is not None and is_original(variant):
+            originals.setdefault(each, []).append(row)
+    alone = [row for row in np.flatnonzero(before < 0).tolist() if not is_original(variants[row])]
+    more = [(row, other) for row in alone for other in originals.get(sets[row], ())]
+    pairs = np.concatenate([np.column_stack([cases, before[cases]]), np.array(more, dtype=np.intp).reshape(-1, 2)])
+    return pairs[:, 0], pairs[:, 1]
 
 
 def units(suite: Dataset) -> Codes:

@@ -16,7 +16,9 @@ expect              of a directional case: `up LABEL` or `down LABEL`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,10 @@ import pyarrow.compute as pc
 
 from unseen.data.catalogue import card, cards, load_card
 from unseen.data.labels import Declared, declare
+from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table
-from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
+from unseen.functional.catalogue import Published, recognised
 from unseen.store import read_json, sha256_of
 from unseen.store.datasets import encode_labels
 from unseen.store.files import holds
@@ -47,7 +51,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "set": ("set", "test_grp_id"),
     "variant": ("variant",),
 }
-"""Names under which published suites have these attributes, ours first."""
+"""Names under which tables that nobody has defined may have these attributes, ours first."""
 MAIN: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "test_case"),
     "label": ("label", "label_gold"),
@@ -57,14 +61,17 @@ TWIN_KEYS = {"suite", "csv_sha256"}
 """What the JSON file beside a suite of ours holds at least."""
 NEEDED = ("text", "label", "functionality")
 KINDS = ("functional", "invariance", "directional")
-ORIGINAL = ("orig", "original")
+ORIGINAL = ("templ", "template", "orig", "original")
 """Variants of a perturbation set that the others are compared with."""
+WHOLE = re.compile(r"(\d+)\.0+")
+NUMBERED = re.compile(r"(.*?)\d+", re.DOTALL)
 
 
 def load_suite(
     source: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
     labels: Sequence[str] | Mapping[str, str] | None = None,
     attributes: Sequence[str] = (),
     data_dir: str | Path | None = None,
@@ -74,8 +81,9 @@ def load_suite(
 ) -> Dataset:
     """The suite in a table, or a known dataset that is one (`hatecheck`).
 
-    `columns` says which column is what, {ours: theirs}, where the names are not known ones; `text`, `label` and
-    `id` are among ours. `attributes` are further columns to slice by. Labels may be declared that no case has; a
+    A published suite is recognised by its columns (`unseen.functional.catalogue`). `columns` says which column is
+    what, {ours: theirs}, where that is not enough; `text`, `label` and `id` are among ours. Every other column is an
+    attribute, but for those to `ignore`; `attributes` must be among them. Labels may be declared that no case has; a
     suite that unseen wrote and nobody has changed declares its own, in the JSON file beside it.
     """
     columns = dict(columns or {})
@@ -85,22 +93,67 @@ def load_suite(
             raise UnknownNameError.of("file or known suite", str(source), _known_suites())
         overrides: dict[str, Any] = {"labels": labels} if labels else {}
         overrides |= {name: columns.pop(name) for name in MAIN if name in columns}
+        if ignore:
+            overrides["attributes"] = _without(card(str(source)).attributes, ignore)
         data = load_card(str(source), data_dir, file, **overrides)
         return as_suite(data, columns)
-    names = column_names(source, delimiter, encoding)
-    main = {role: columns.pop(role, None) or _first(known, names) for role, known in MAIN.items()}
-    found = {role: columns.get(role) or _first(known, names) for role, known in ROLES.items()}
-    if lacking := [role for role, name in (main | found).items() if role in NEEDED and name is None]:
+    names = _without(column_names(source, delimiter, encoding), ignore)
+    known = recognised(names)
+    found = _columns_by_role(names, columns, known)
+    if lacking := [role for role in NEEDED if role not in found]:
         raise InputError(
             f"{source} is not a suite: no column is known as the {' or the '.join(lacking)} of a case",
             got=some(names, 20),
             fix="name it: columns={'text': …} (--column text=… on the command line)",
         )
-    kept = [name for name in dict.fromkeys([*found.values(), *attributes]) if name and name not in main.values()]
-    reading = {"text": main["text"] or "text", "id": main["id"], "delimiter": delimiter, "encoding": encoding}
-    label = main["label"] or "label"
-    labels = labels or (_declared_beside(Path(source)) if label == "label" else None)
-    return as_suite(_loaded(source, label, labels, kept, reading), columns)
+    main, found = {role: found.pop(role, None) for role in MAIN}, found
+    further = [name for name in names if name and name not in OUR_COLUMNS]
+    kept = [name for name in dict.fromkeys([*found.values(), *attributes, *further]) if name not in main.values()]
+    reading = {"text": main["text"], "id": main["id"], "delimiter": delimiter, "encoding": encoding}
+    kind = found.get("kind")
+    labels = labels or (_declared_beside(Path(source)) if main["label"] == "label" else None)
+    try:
+        data = _loaded(source, str(main["label"]), labels, kept, reading)
+    except TableError as refusal:
+        filled = None if kind is None else _unlabelled(source, str(main["label"]), labels, kept, reading, kind, known)
+        if filled is None:
+            raise refusal
+        data = filled
+    except InputError:  # a column that nobody asked for may hold what no attribute can
+        asked = [name for name in kept if name in found.values() or name in attributes]
+        data = _loaded(source, str(main["label"]), labels, asked, reading)
+    return _suite_of(data if known is None else _members(data, known), found, known)
+
+
+def _without(names: Sequence[str], ignore: Collection[str]) -> list[str]:
+    for name in ignore:
+        if name not in names:
+            raise UnknownNameError.of("column to ignore", name, names)
+    return [name for name in names if name not in ignore]
+
+
+def _columns_by_role(names: Sequence[str], given: Mapping[str, str], known: Published | None) -> dict[str, str]:
+    """The column of each part of a suite that has one: as given, as its definition says, or by its usual names."""
+    usual: dict[str, Sequence[str]] = {**MAIN, **ROLES}
+    if known is not None:  # what a definition does not name has our name or none
+        usual = {**known.roles, **{role: own[:1] for role, own in usual.items() if role not in known.roles}}
+    found: dict[str, str] = {}
+    for role, own in usual.items():
+        if role not in given and (name := _first(own, [each for each in names if each not in found.values()])):
+            found[role] = name
+    return {**found, **given}
+
+
+def _members(data: Dataset, known: Published) -> Dataset:
+    """The rows that are part of a published suite."""
+    rows = range(len(data))
+    for column, values in known.keep.items():
+        if column in data.attributes:
+            said = data.attribute(column).to_pylist()
+            rows = [row for row in rows if str(said[row]) in values]  # type: ignore[assignment]
+    if not len(rows):
+        raise TableError(f"no row of {data.name} is part of {known.title}", expected=f"{dict(known.keep)}")
+    return data if len(rows) == len(data) else data.take(list(rows))
 
 
 def _loaded(
@@ -142,6 +195,35 @@ def _encoded_apart(
     return Dataset(data.name, table, declared.names, data.attributes, replace(data.origin, params=params))
 
 
+def _unlabelled(
+    source: str | Path,
+    label: str,
+    labels: Sequence[str] | Mapping[str, str] | None,
+    kept: Sequence[str],
+    reading: Mapping[str, Any],
+    kind: str,
+    known: Published | None,
+) -> Dataset | None:
+    """The table with the first label wherever a case that is not judged by it has none; None when more is wrong.
+
+    Invariance and directional cases are judged by their reference, so tables leave their label empty.
+    """
+    try:
+        said = load_table(source, label=label, attributes=kept, labels=labels, drop=["unlabelled"], **reading)
+        whole = load_table(source, label=reading["id"] or reading["text"], attributes=kept, **reading)
+    except TableError:
+        return None
+    at = pc.index_in(whole.ids, value_set=said.ids)
+    kinds = _strings(whole.attribute(kind), known.values.get("kind", {}) if known else {}).filter(at.is_null())
+    if not set(kinds.to_pylist()) <= set(KINDS[1:]):
+        return None
+    names = said.table["label"].cast(pa.large_string()).take(pc.fill_null(at, 0))
+    names = pc.if_else(at.is_null(), pa.scalar(said.label_names[0], pa.large_string()), names)
+    _note(f"{at.null_count} cases of {whole.name} have no label: tables by label count them as {said.label_names[0]!r}")
+    table = whole.table.set_column(2, "label", encode_labels(names, said.label_names))
+    return Dataset(whole.name, table, said.label_names, whole.attributes, said.origin)
+
+
 def _declared_beside(path: Path) -> Sequence[str] | None:
     """The labels in the JSON file beside a suite that unseen wrote, if the suite is still what was written."""
     twin = path.with_suffix(".json")
@@ -154,32 +236,46 @@ def _declared_beside(path: Path) -> Sequence[str] | None:
 def as_suite(data: Dataset, columns: Mapping[str, str] | None = None) -> Dataset:
     """`data` with its attributes under the names of suites; refuses what is not a suite.
 
-    Templates and references become strings. Where cases stand in sets of an original and its variants, the
-    reference of a variant is the original.
+    Templates and references become strings. A reference may leave out what all ids begin with, and may be written
+    as a number with a point: `1.0` and `1` are `german-1` to a case whose id begins with `german-`. Where cases stand
+    in sets of an original and its variants, the reference of a variant is the original; where there are several
+    originals, `unseen.functional.outcomes.partners` compares with each.
     """
     columns = dict(columns or {})
     _refuse_unknown(columns)
     wanted = {role: columns.get(role) or _first(known, data.attributes) for role, known in ROLES.items()}
-    if wanted["functionality"] is None:
+    return _suite_of(data, {role: name for role, name in wanted.items() if name is not None}, None)
+
+
+def _suite_of(data: Dataset, columns: Mapping[str, str], known: Published | None) -> Dataset:
+    if "functionality" not in columns:
         raise InputError(
             f"{data.name} is not a suite: it has no functionality",
             expected="a column 'functionality' that says what each case tests",
             got=some(data.attributes, 20),
             fix="name the column: columns={'functionality': …} (--column functionality=… on the command line)",
         )
-    taken = {role: data.attribute(name) for role, name in wanted.items() if name is not None}
-    table = {role: _strings(column) for role, column in taken.items()}
+    words = {} if known is None else known.values
+    table = {role: _strings(data.attribute(columns[role]), words.get(role, {})) for role in ROLES if role in columns}
     _refuse_gaps(data, table["functionality"])
+    if known is not None and "kind" in table and "expect" not in table:
+        judged = [row for row, kind in enumerate(table["kind"].to_pylist()) if kind != KINDS[2]]
+        if 0 < len(judged) < len(data):
+            _note(f"{len(data) - len(judged)} directional cases of {data.name} do not say what to expect: left out")
+            return _suite_of(data.take(judged), columns, known)
     if "class" not in table and (classes := _classes(table["functionality"])) is not None:
         table["class"] = classes
-    if "reference" not in table and {"set", "variant"} <= table.keys():
-        table["reference"] = _originals(data, table["set"], table["variant"])
+    if (reference := _references(data, table, known)) is not None:
+        table["reference"] = reference
     _check_references(data, table.get("reference"))
     _check_kinds(data, table)
-    others = [name for name in data.attributes if name not in wanted.values() and name not in table]
+    others = [name for name in data.attributes if name not in columns.values() and name not in table]
     made = {name: data.table[name] for name in ("id", "text", "label")} | table
     made |= {name: data.table[name] for name in others}
-    return Dataset(data.name, pa.table(made), data.label_names, (*table, *others), data.origin)
+    origin = data.origin
+    if known is not None:
+        origin = replace(origin, params={**origin.params, "published": known.name})
+    return Dataset(data.name, pa.table(made), data.label_names, (*table, *others), origin)
 
 
 def _known_suites() -> list[str]:
@@ -196,10 +292,18 @@ def _first(known: Sequence[str], names: Sequence[str]) -> str | None:
     return next((name for name in known if name in names), None)
 
 
-def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _strings(column: pa.ChunkedArray, words: Mapping[str, str]) -> pa.ChunkedArray:
+    """A part of a suite as strings, in our words; several values of one case are one value."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        raise InputError("a case has one value of each part of a suite", got=str(column.type))
-    return column.cast(pa.large_string())
+        column = string_array([None if each is None else ", ".join(map(str, each)) for each in column.to_pylist()])
+    column = column.cast(pa.large_string())
+    if not words:
+        return column
+    return string_array([None if each is None else words.get(each, each) or None for each in column.to_pylist()])
+
+
+def _note(sentence: str) -> None:
+    warnings.warn(sentence, UnseenWarning, stacklevel=2)
 
 
 def _refuse_gaps(data: Dataset, functionality: pa.ChunkedArray) -> None:
@@ -215,14 +319,59 @@ def _classes(functionality: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return string_array(classes) if len(set(classes)) < len(set(values)) else None
 
 
-def _originals(data: Dataset, sets: pa.ChunkedArray, variants: pa.ChunkedArray) -> pa.ChunkedArray:
-    rows = list(zip(data.ids.to_pylist(), sets.to_pylist(), variants.to_pylist(), strict=True))
-    originals = [(each, name) for name, each, variant in rows if str(variant).lower() in ORIGINAL]
-    original = dict(originals)
-    twice = [name for each, name in originals if original[each] != name]
-    if twice:
-        raise TableError(f"{len(twice)} sets of {data.name} have two originals", got=f"ids {some(twice)}")
-    return string_array([None if original.get(each) == name else original.get(each) for name, each, _ in rows])
+def _references(data: Dataset, table: Mapping[str, pa.ChunkedArray], known: Published | None) -> pa.ChunkedArray | None:
+    """The id of the case that each case refers to; None where the suite does not say."""
+    lists = {role: column.to_pylist() for role, column in table.items()}
+    ids, variants = data.ids.to_pylist(), lists.get("variant", [None] * len(data))
+    original = [is_original(each) for each in variants]
+    if "reference" in lists:
+        found = _resolved(ids, lists["reference"], known is not None and known.partial)
+        if known is not None and (lost := sum(map(_is_lost, lists["reference"], found))):
+            _note(f"{lost} cases of {data.name} belong to a case that is not in this file: no pairs of these")
+        return string_array([None if first else each for each, first in zip(found, original, strict=True)])
+    if "set" not in lists:
+        return None
+    if "variant" in lists:
+        sets = lists["set"]
+    elif known is not None and known.first_is_original:  # what is judged by its label alters nothing
+        kinds, each = lists.get("kind", [None] * len(data)), zip(lists["functionality"], lists["set"], strict=True)
+        sets = [None if kind not in KINDS[1:] or of[1] is None else of for kind, of in zip(kinds, each, strict=True)]
+        begun = dict(reversed([(each, row) for row, each in enumerate(sets)]))
+        original = [begun[each] == row for row, each in enumerate(sets)]
+    else:
+        return None
+    first: dict[Any, list[str]] = {}
+    for each, name, begins in zip(sets, ids, original, strict=True):
+        if begins and each is not None:
+            first.setdefault(each, []).append(name)
+    single = {each: names[0] for each, names in first.items() if len(names) == 1}
+    found = [single.get(each) for each in sets]
+    return string_array([None if each == name else each for each, name in zip(found, ids, strict=True)])
+
+
+def is_original(variant: str | None) -> bool:
+    """Whether this variant of a set is what the others alter."""
+    return variant is not None and variant.lower() in ORIGINAL
+
+
+def _is_lost(said: str | None, found: str | None) -> bool:
+    return said is not None and found is None
+
+
+def _resolved(ids: Sequence[str], said: Sequence[str | None], partial: bool) -> list[str | None]:
+    """The ids that references mean: as they are written, without `.0`, or after what the own id begins with."""
+    known = {_whole(name): name for name in ids} | {name: name for name in ids}
+    found: list[str | None] = []
+    for own, each in zip(ids, said, strict=True):
+        begins = NUMBERED.fullmatch(own)
+        tried = [] if each is None else [each, _whole(each), (begins[1] if begins else "") + _whole(each)]
+        found.append(next((known[name] for name in tried if name in known), None if partial else each))
+    return found
+
+
+def _whole(name: str) -> str:
+    number = WHOLE.fullmatch(name)
+    return number[1] if number else name
 
 
 def _check_references(data: Dataset, reference: pa.ChunkedArray | None) -> None:
@@ -255,10 +404,13 @@ def _check_kinds(data: Dataset, table: Mapping[str, pa.ChunkedArray]) -> None:
     lists = [
         table[name].to_pylist() if name in table else [None] * len(data) for name in ("kind", "reference", "expect")
     ]
+    referred = set(lists[1])
     for name, kind, reference, expect in zip(data.ids.to_pylist(), *lists, strict=True):
         if kind is not None and kind not in KINDS:
             raise UnknownNameError.of("kind of case", kind, KINDS)
         if kind in KINDS[1:] and reference is None:
+            if name in referred:  # the original of others
+                continue
             problems.append(f"{name}: a case of the kind {kind} needs a reference")
         if kind == "directional":
             try:

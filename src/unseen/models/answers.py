@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.errors import InputError, MismatchError, UnknownNameError, rename_hint
 from unseen.types import some
 
 
@@ -45,9 +45,7 @@ def _one_hot(rows: Sequence[str], label_names: Sequence[str]) -> npt.NDArray[np.
     places = {name: place for place, name in enumerate(label_names)}
     for each in dict.fromkeys(rows):
         if each not in places:
-            raise UnknownNameError.of(
-                "label", each, label_names, fix="rename={'theirs': 'ours'} when opening the model"
-            )
+            raise UnknownNameError.of("label", each, label_names, fix=rename_hint(dict.fromkeys(rows), label_names))
     return np.eye(len(label_names))[[places[each] for each in rows]].reshape(len(rows), len(label_names))
 
 
@@ -67,9 +65,8 @@ def _by_name(named: Sequence[Any], label_names: Sequence[str], who: str) -> npt.
     for row, said in enumerate(named):
         for name, value in said.items():
             if str(name) not in places:
-                raise UnknownNameError.of(
-                    "label", str(name), label_names, fix="rename={'theirs': 'ours'} when opening the model"
-                )
+                theirs = dict.fromkeys(str(each) for row in named for each in row)
+                raise UnknownNameError.of("label", str(name), label_names, fix=rename_hint(theirs, label_names))
             if not isinstance(value, int | float) and not hasattr(value, "__float__"):
                 raise InputError(f"{who} gave {name!r} a probability that is no number", got=repr(value))
             found[row, places[str(name)]] += float(value)

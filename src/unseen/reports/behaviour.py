@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from unseen.functional.checking import BOTH, BOTH_AXES, FLIPPED, PASSED
+from unseen.functional.checking import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.wording import DASH, bounds, number
 from unseen.store.files import file_name
@@ -175,6 +175,13 @@ def headline(of: Behaviour, model: str) -> str:
     return (
         f"{said}. {len(low)} of {len(rates)} functionalities are below {number(100 * LOW, 0)} %; the lowest: {worst}."
     )
+
+
+def kinds_of_failure(of: Behaviour) -> list[str]:
+    """What kind of failure each model shows, a sentence each, with its name where there are several."""
+    said = {model: of.rate("all", model, EXPLAINED) for model in of.models}
+    sentences = {model: str(row.tags["sentence"]) for model, row in said.items() if row is not None}
+    return [f"{model}: {each}" if len(of.models) > 1 else each for model, each in sentences.items()]
 
 
 def tables(of: Behaviour) -> dict[str, Table]:

@@ -22,6 +22,7 @@ def section(of: Behaviour) -> dict[str, Any]:
     return {
         "suite": of.suite,
         "headlines": [behaviour.headline(of, model) for model in of.models],
+        "kinds": behaviour.kinds_of_failure(of),
         "models": [(name or "model", colour_of(place)) for place, name in enumerate(of.models)],
         "left_out": max(0, len(lines) - MOST_LINES),
         "wide": dot_chart(lines, of.models, axis),

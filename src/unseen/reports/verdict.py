@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from unseen.analysis import largest_changes
 from unseen.audits.hardness import NEAR, SINGLES
 from unseen.reports.actions import Action, actions
+from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
 from unseen.reports.case import Case, cases, chance, hardest_split, newest
 from unseen.reports.run import BASELINE, Run, SplitCard
 from unseen.reports.wording import amount, bounds, called, capital, higher_is_better, in_points, number, percent, points
@@ -50,11 +51,18 @@ class Verdict:
 
 def verdict(run: Run) -> Verdict:
     """Headline, sentences, level and actions; says so where numbers are missing or mislead."""
-    found = cases(run)
+    found, behaved = cases(run), list(_behaved(run))
     if not found:
-        return _nothing(run)
+        nothing = _nothing(run)
+        return replace(nothing, sentences=[*nothing.sentences, *behaved])
     sentences = [capital(each) for each in (*_sentences(run, found[0]), *_impossible(run))]
-    return Verdict(_headline(run, found[0]), sentences, _level(found[0]), actions(run))
+    return Verdict(_headline(run, found[0]), sentences + behaved, _level(found[0]), actions(run))
+
+
+def _behaved(run: Run) -> Iterator[str]:
+    """What the model passes of each suite, and what kind of failure it shows."""
+    for of in behaviours(run.measurements):
+        yield " ".join([*(headline(of, model) for model in of.models), *kinds_of_failure(of)])
 
 
 def _nothing(run: Run) -> Verdict:

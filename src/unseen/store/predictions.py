@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.errors import InputError, TableError, UnknownNameError, rename_hint
 from unseen.store.files import atomic, csv_rows, harmless, unharmed
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
@@ -127,7 +127,7 @@ def _columns_by_label(
         raise InputError(
             f"{path} lacks the probabilities of {some(missing)}", expected=f"a column per label: {some(columns)}"
         )
-    others = [name for name in names if name not in ("id", *known.values()) and _may_be_probabilities(table[name])]
+    others = [name for name in _probability_columns(table) if name not in known.values()]
     if missing and others:
         raise InputError(
             f"{path} has further columns that may be probabilities",
@@ -135,6 +135,10 @@ def _columns_by_label(
             fix="say what each stands for: THEIRS=OURS for every label of the model",
         )
     return columns
+
+
+def _probability_columns(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name != "id" and _may_be_probabilities(table[name])]
 
 
 def _may_be_probabilities(column: pa.ChunkedArray) -> bool:
@@ -173,7 +177,7 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
             f"{path} has no predictions",
             expected=f"a column of probabilities per label ({some(data.label_names)}), or a column 'prediction'",
             got=str(table.column_names),
-            fix="if they have other names, say what they stand for: rename={'theirs': 'ours'} (--map of unseen check)",
+            fix=f"if they have other names, {rename_hint(_probability_columns(table), data.label_names)}",
         )
     if blank := table[column].null_count:
         lacking = table["id"].filter(table[column].is_null()).to_pylist()
@@ -186,6 +190,7 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
     said = [rename.get(each, other or each) for each in theirs]
     for each in dict.fromkeys(said):
         if each not in data.label_names:
-            raise UnknownNameError.of("label", str(each), data.label_names)
+            hint = rename_hint(dict.fromkeys(theirs), data.label_names)
+            raise UnknownNameError.of("label", str(each), data.label_names, fix=hint)
     codes = [data.label_names.index(each) for each in said]
     return np.eye(len(data.label_names))[codes]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unseen.engines import Inline, Local
-from unseen.errors import InfeasibleError, MismatchError
+from unseen.errors import InfeasibleError, MismatchError, guessed_map
 from unseen.functional import load_suite
 from unseen.progress import track
 from unseen.reports.actions import write_actions
@@ -173,11 +173,13 @@ def _suite(settings: Settings, label_names: Sequence[str]) -> Dataset | None:
     rest = settings.suite_map.get(ALL_OTHERS)
     ours = list(dict.fromkeys(settings.suite_map.get(name, rest or name) for name in label_names))
     if set(ours) != set(suite.label_names):
+        guess = guessed_map(label_names, suite.label_names) or {"of the data": "of the suite"}
+        said = ",".join(f"{theirs}={own}" for theirs, own in guess.items())
         raise MismatchError(
             f"the labels of the data are not those of the suite {suite.name}",
             expected=some(suite.label_names),
             got=some(ours),
-            fix="suite_map={label of the data: label of the suite} (--suite-map a=b,c=d on the command line)",
+            fix=f"--suite-map {said} on the command line, suite_map={guess!r} in Python",
         )
     return suite
 

@@ -15,9 +15,9 @@ from unseen.engines import Step
 from unseen.engines.energy import joules
 from unseen.progress import track
 from unseen.reports.card import write_cards
-from unseen.reports.study import Cell
+from unseen.reports.study import Cell, read_study_run
 from unseen.reports.study_page import write_study_page
-from unseen.reports.study_tables import TELLING
+from unseen.reports.study_tables import TELLING, headline
 from unseen.roles import Engine
 from unseen.store import (
     read_findings,
@@ -75,6 +75,8 @@ class Ran:
     failures: Mapping[str, str]
     """Steps that failed, with what they said."""
     gates: tuple[Verdict, ...]
+    verdict: tuple[str, ...] = ()
+    """What was found, a sentence each."""
 
     @property
     def passed(self) -> bool:
@@ -142,7 +144,8 @@ def run_study(
         folder.finish(about)
         write_cards(folder.path)
         report = write_study_page(folder.path)
-    return Ran(folder.path, report, failures, gates)
+        said = headline(read_study_run(folder.path))
+    return Ran(folder.path, report, failures, gates, tuple(said))
 
 
 def _carry_out(grid: Grid, engine: Engine, results: Results) -> dict[str, str]:

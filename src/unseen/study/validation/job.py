@@ -70,8 +70,8 @@ def run_validation(
             "timings": _timings(trainings, results),
             "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
         })  # fmt: skip
-        report = write_validation_page(folder.path)[0]
-    return Ran(folder.path, report, failures, gates)
+        report, said = write_validation_page(folder.path)
+    return Ran(folder.path, report, failures, gates, tuple(said.lines()))
 
 
 def _trainings(path: str | Path) -> Trainings:
