@@ -29,7 +29,7 @@ def read_delimited(file: File, wanted: Sequence[str], delimiter: str | None) -> 
     found = delimiter or find_delimiter(head, wanted)
     if b"\0" in head:
         refuse_broken(file, found)
-    require_columns(str(file.path), wanted, _header(file, head, found))
+    wanted = require_columns(str(file.path), wanted, _header(file, head, found))
     if not looks_sound(file, found):
         refuse_broken(file, found)
     return Rows(

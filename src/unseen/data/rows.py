@@ -17,6 +17,10 @@ SHOWN_COLUMNS = 50
 OUR_COLUMNS = ("id", "text", "label")
 
 
+class IfThere(str):
+    """The name of a column that is read where the source has it and not missed where it has not."""
+
+
 @dataclass(frozen=True)
 class Columns:
     """Names of the source's columns that become a Dataset."""
@@ -41,8 +45,8 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """Every column that must be read, each once."""
-        named = [self.text, self.label, *([] if self.id is None else [self.id]), *self.attributes]
-        return list(dict.fromkeys(named))
+        id_column = IfThere("id") if self.id is None else self.id
+        return list(dict.fromkeys([self.text, self.label, *self.attributes, id_column]))
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,9 @@ class Rows:
         return dict(zip(ascending, self.lines(ascending) if self.lines else ascending, strict=True))
 
 
-def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse columns that the source lacks, all at once, and names that stand for two columns."""
+def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> list[str]:
+    """The columns to read; refuses those that the source lacks, all at once, and names that stand for two columns."""
+    wanted = [name for name in wanted if name in known or not isinstance(name, IfThere)]
     repeated = [name for name, count in Counter(known).items() if count > 1 and (name or name in wanted)]
     if repeated:
         places = [
@@ -95,6 +100,7 @@ def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> 
             expected=f"names among its columns: {some(map(repr, known), SHOWN_COLUMNS)}",
             fix="name the columns of your data: text, label, id, attributes (--text, --label, --id, --attribute)",
         )
+    return wanted
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
