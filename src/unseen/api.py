@@ -41,7 +41,7 @@ def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = 
     """Labelled texts from a table (a file or an object in memory), a known dataset, or the `sample`.
 
     `columns` are the parameters of `unseen.data.load_table`: `text`, `label`, `id`, `attributes`, `labels`,
-    `drop`, `merge`, `delimiter`, `encoding`, `name`. A file of that name comes before a known dataset.
+    `drop`, `merge`, `longest`, `delimiter`, `encoding`, `name`. A file of that name comes before a known dataset.
     """
     if isinstance(source, str) and not Path(source).is_file():
         if source == "sample":

@@ -21,6 +21,10 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 SHOWN_PROBLEMS = 20
+NEAR = 0.7
+"""Share of characters that near names have in common: `lable` is near `label`, but `cat` is not near `car`."""
+LONGEST_NAME = 200
+"""Characters of a name that somebody may have mistyped; comparing takes the square of them."""
 
 
 class UnseenError(Exception):
@@ -118,8 +122,8 @@ class UnseenWarning(UserWarning):
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name nearest to `name`, or None when nothing is near; case does not matter."""
-    by_folded = {str(each).casefold(): str(each) for each in known}
-    near = get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    by_folded = {str(each).casefold(): str(each) for each in known if len(str(each)) <= LONGEST_NAME}
+    near = get_close_matches(str(name)[: LONGEST_NAME + 1].casefold(), by_folded, n=1, cutoff=NEAR)
     return by_folded[near[0]] if near else None
 
 

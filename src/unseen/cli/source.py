@@ -37,6 +37,7 @@ OPTIONS: dict[str, Any] = {
         bool | None,
         typer.Option("--merge", help="Labels that differ only by case, blanks, Unicode form or 0 and 0.0 become one."),
     ],
+    "longest": Annotated[int | None, typer.Option(help="Bytes that a cell may have. (default: 1000000)")],
     "delimiter": Annotated[str | None, typer.Option(help="Of a CSV file. (default: found from the content)")],
     "encoding": Annotated[str | None, typer.Option(help="Of a text file. (default: utf-8)")],
     "data_dir": Annotated[

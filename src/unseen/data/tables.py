@@ -20,7 +20,7 @@ from unseen.data.ids import made_ids, repeats
 from unseen.data.labels import Declared, declare, in_order, label_strings
 from unseen.data.objects import read_object
 from unseen.data.records import column_of, json_names, read_json
-from unseen.data.rows import Columns, Rows, require_columns
+from unseen.data.rows import LONGEST, Columns, Rows, refuse_long, require_columns
 from unseen.data.selection import Candidates, check_drop, select
 from unseen.data.spellings import merge as merge_spellings
 from unseen.data.values import as_strings
@@ -40,6 +40,7 @@ def load_table(
     labels: Sequence[Any] | Mapping[Any, str] | None = None,
     drop: Collection[str] = (),
     merge: bool = False,
+    longest: int = LONGEST,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     name: str | None = None,
@@ -57,7 +58,8 @@ def load_table(
     `duplicates` (of ids; the first row stays); and rows whose label was found and is doubtful: `placeholders` (such
     as NA and null, which are labels like any other in a text file), `several` (`a|b`), `rare` (fewer than ten rows).
     `merge` makes one label of those that differ only by case, blanks, Unicode form, invisible characters, or as 0
-    and 0.0 do: the declared one, else the most frequent. `unseen.data.attributes` says which types attributes keep.
+    and 0.0 do: the declared one, else the most frequent. A cell of more than
+    `longest` bytes is refused. `unseen.data.attributes` says which types attributes keep.
     """
     columns = Columns(text, label, id, (attributes,) if isinstance(attributes, str) else tuple(attributes))
     path = Path(source) if isinstance(source, str | os.PathLike) else None
@@ -67,6 +69,7 @@ def load_table(
     else:
         with reading(path):
             rows = _read_file(recognise(path, known_encoding(encoding)), columns.names, delimiter)
+    refuse_long(rows, longest)
     declared = declare(labels, None if merge else rows.class_names.get(label))
     if id is None:
         columns = replace(columns, id=_usable_id(rows, columns))
