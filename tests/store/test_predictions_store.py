@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.data import load_table
-from unseen.errors import InputError
+from unseen.errors import InputError, MismatchError
 from unseen.store import read_predictions, write_predictions
 from unseen.types import Origin, Predictions
 
@@ -90,3 +90,9 @@ def test_the_data_is_no_prediction_of_itself(tmp_path: Path) -> None:
         read_predictions(path, load_table(path))
     path.write_text("id,text,label,prediction\n1,a,no,yes\n2,b,yes,yes\n")
     assert read_predictions(path, load_table(path)).probabilities[:, 1].tolist() == [1, 1]
+
+
+def test_predictions_for_other_ids_say_which_are_expected(tmp_path: Path, tiny) -> None:
+    (tmp_path / "p.csv").write_text("id,no,yes\nx1,0.5,0.5\nx2,0.5,0.5\n")
+    with pytest.raises(MismatchError, match=r"(?s)no id of .* is an id of tiny.*such as 1, 2, 3.*got: x1, x2.*id=…"):
+        read_predictions(tmp_path / "p.csv", tiny())

@@ -83,6 +83,7 @@ def load_table(
         "drop": list(drop),
         "dropped": dropped,
         **({"merge": True} if merge else {}),
+        **({"longest": longest} if longest != LONGEST else {}),
     }
     inputs = {"file": sha256_of(path)} if path else {}
     origin = Origin("load", params, inputs=inputs, versions={each: _version(each) for each in ("unseen", "pyarrow")})

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
 from unseen.store.files import as_written, atomic, csv_rows, harmless, sha256_of, unharmed
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
@@ -48,6 +48,13 @@ def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] 
     names = [each or "" for each in table["id"].cast(pa.large_string()).to_pylist()]
     if path.suffix != ".parquet":
         names = as_written(names, data.ids.to_pylist())
+    if names and not {*names} & {*data.ids.to_pylist()}:
+        raise MismatchError(
+            f"no id of {path} is an id of {data.name}",
+            expected=f"ids such as {some(data.ids[:3].to_pylist())}",
+            got=some(names, 3),
+            fix="name the column of the data that holds these ids: id=…; without one, ids are made from texts",
+        )
     return Predictions(string_array(names), values, data.label_names, origin)
 
 
