@@ -24,13 +24,19 @@ from unseen.cli.hints import as_typed
         ("stratify=False", "--set stratify=false"),
         ("by=… (--by on the command line)", "--by"),
         ("columns={'a': …} (--column a=… on the command line): so", "--column a=…: so"),
-        ("nothing='of ours'", "nothing='of ours'"),
-        ("sha256=… and a = b", "sha256=… and a = b"),
+        ("n_clusters=40, or", "--set n_clusters=40, or"),
+        ("rename={'theirs': 'ours'} when", """--set 'rename={"theirs": "ours"}' when"""),
+        ("a = b, sha256 f=x", "a = b, sha256 f=x"),
     ],
 )
 def test_settings_become_options(python: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["unseen", "split", "posts.csv"])
     assert as_typed(python) == typed
+
+
+def test_what_the_command_does_not_take_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["unseen", "score", "posts.csv", "predictions.csv"])
+    assert as_typed("positions=True and n_clusters=40") == "positions=True and n_clusters=40"
 
 
 def test_eight_empty_rows_can_be_left_out_as_the_message_says(

@@ -24,7 +24,7 @@ PROGRAM: list[Any] = []
 
 
 def as_typed(text: str) -> str:
-    """`text` with each Python setting in it as an option, where the command has one; `--set` takes other switches."""
+    """`text` with each Python setting in it as an option, where the command has one; `--set` takes the others."""
     if not SETTING.search(text):
         return text
     options = _options()
@@ -47,10 +47,15 @@ def _typed(name: str, value: str, options: dict[str, Any], as_it_was: str) -> st
     except (ValueError, SyntaxError):
         said = "…"
     if named is None:
-        return f"--set {name}={json.dumps(said)}" if "set" in options and isinstance(said, bool) else as_it_was
+        value = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        return f"--set {_quoted(f'{name}={value}')}" if "set" in options else as_it_was
     if options[named].is_flag:
         return f"--{named}"
     words = [f"{raw}={text}" for raw, text in said.items()] if isinstance(said, dict) else said
     words = list(words) if isinstance(words, list | tuple) else [words]
     words = words if options[named].multiple else [",".join(map(str, words))]
-    return " ".join(f"--{named} {word if '…' in str(word) else shlex.quote(str(word))}" for word in words)
+    return " ".join(f"--{named} {_quoted(str(word))}" for word in words)
+
+
+def _quoted(word: str) -> str:
+    return word if "…" in word else shlex.quote(word)
