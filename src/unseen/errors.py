@@ -22,7 +22,7 @@ from difflib import get_close_matches
 
 SHOWN_PROBLEMS = 20
 NEAR = 0.7
-"""Share of characters that near names have in common: `lable` is near `label`, but `cat` is not near `car`."""
+"""Share of characters that near names have in common: `lable` is near `label`, but `ab` is not near `a`."""
 LONGEST_NAME = 200
 """Characters of a name that somebody may have mistyped; comparing takes the square of them."""
 
@@ -123,7 +123,10 @@ class UnseenWarning(UserWarning):
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name nearest to `name`, or None when nothing is near; case does not matter."""
     by_folded = {str(each).casefold(): str(each) for each in known if len(str(each)) <= LONGEST_NAME}
-    near = get_close_matches(str(name)[: LONGEST_NAME + 1].casefold(), by_folded, n=1, cutoff=NEAR)
+    asked = str(name)[: LONGEST_NAME + 1].casefold()
+    near = get_close_matches(asked, by_folded, n=1, cutoff=NEAR)
+    if not near and len(asked) == 3:  # one letter of three is as little as a slip can be
+        near = get_close_matches(asked, [each for each in by_folded if len(each) == 3], n=1, cutoff=2 / 3)
     return by_folded[near[0]] if near else None
 
 
