@@ -150,6 +150,7 @@ def folds(
         "independent": int(independent.sum()) if isinstance(independent, np.ndarray) else independent,
         "groups": groups,
         "by": by and Path(by).name,
+        "positions": positions,
         "encoder": embeddings and embeddings.origin.step,
     }
     params = {key: value for key, value in params.items() if value} | settings_of(splitter)
