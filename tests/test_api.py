@@ -312,3 +312,10 @@ def test_a_mistyped_dataset_has_a_hint(tmp_path, monkeypatch):
 def test_settings_of_clustering_are_checked(data):
     with pytest.raises(InputError, match="n_init must be a whole number"):
         unseen.split(data, "closest", n_init="a")
+
+
+def test_public_names_are_shown_and_vectors_are_an_array(data):
+    assert set(unseen.__all__) <= set(dir(unseen))
+    vectors = unseen.encode(data)
+    assert np.asarray(vectors) is vectors.vectors
+    assert np.array(vectors, dtype=float).dtype == float

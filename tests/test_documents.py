@@ -46,6 +46,13 @@ def test_python_of_the_readme_runs(posts, code):
     exec(compile(code, "README.md", "exec"), {})
 
 
+def test_python_of_the_page_on_data_runs(posts):
+    names = {}
+    for code in blocks("python", "docs/data.md"):
+        exec(compile(code, "docs/data.md", "exec"), names)
+    assert names["shown"]["text"].str.startswith("a text about").all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "count"), [("README.md", 14), ("docs/tutorial.md", 7)])
 def test_commands_of_the_documents_run(posts, page, count):

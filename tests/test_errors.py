@@ -86,3 +86,21 @@ def test_a_missing_package_comes_with_its_install_command() -> None:
     error = MissingPackageError.of("datasets", "loading from the hub", "hf")
     assert "needs the package 'datasets'" in str(error)
     assert "pip install 'unseen[hf]'" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("lable", "label"),
+        ("txt", "text"),
+        ("TEXT", "text"),
+        ("cra", "car"),
+        ("dog", None),
+        ("a", None),
+        ("texture", "text"),
+        ("tex t u r e", None),
+        ("x" * 10_000, None),
+    ],
+)
+def test_only_near_names_are_hints(name: str, near: str | None) -> None:
+    assert nearest_name(name, ["text", "label", "car", "ab", "x" * 10_001]) == near

@@ -18,6 +18,7 @@ LADDER = [
     "registry",
     "seeding",
     "progress",
+    "label_maps",
     "store",
     "engines",
     "inference",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from unseen.audits import Audit, Subject
 from unseen.audits.subject import NEAR, SEMANTIC
 from unseen.data.catalogue import cards, load_card
 from unseen.data.sample import sample_corpus
+from unseen.data.spellings import doubts
 from unseen.data.tables import load_table
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.evaluation import DEFAULT_METRICS, measure
 from unseen.evaluation.parts import by_part
 from unseen.models import open_model
@@ -39,18 +41,25 @@ def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = 
     """Labelled texts from a table (a file or an object in memory), a known dataset, or the `sample`.
 
     `columns` are the parameters of `unseen.data.load_table`: `text`, `label`, `id`, `attributes`, `labels`,
-    `drop`, `delimiter`, `encoding`, `name`. A file of that name comes before a known dataset.
+    `drop`, `merge`, `longest`, `delimiter`, `encoding`, `name`. A file of that name comes before a known dataset.
     """
     if isinstance(source, str) and not Path(source).is_file():
         if source == "sample":
             _refuse("the sample corpus", columns | {"data_dir": data_dir, "file": file})
             return sample_corpus()
         if source in cards():
-            return load_card(source, data_dir, file, **columns)
+            return _said(load_card(source, data_dir, file, **columns), declared=True)
         if not Path(source).suffix and not Path(source).exists():
             raise UnknownNameError.of("file or known dataset", source, ["sample", *cards()])
     _refuse("a table of your own", {"data_dir": data_dir, "file": file})
-    return load_table(source, **columns)
+    return _said(load_table(source, **columns), columns.get("labels") is not None)
+
+
+def _said(data: Dataset, declared: bool) -> Dataset:
+    """`data`; warns of labels that may not be the classes somebody meant."""
+    for doubt in doubts(data.label_counts, declared):
+        warnings.warn(f"{data.name}: {doubt}", UnseenWarning, stacklevel=3)
+    return data
 
 
 def encode(
@@ -119,12 +128,14 @@ def folds(
     independent: float | npt.NDArray[np.bool_] = 0,
     seed: int = 42,
     name: str | None = None,
+    positions: bool = False,
     **knobs: Any,
 ) -> list[Split]:
     """The splits of `data` by `method`: a name, `package.module:Class`, or a splitter object.
 
     `using` gives the vectors of methods that cut a latent space. `by` is the attribute that `time`,
-    `attribute` and `predefined` read; for `predefined` it may be a file. `groups` names an attribute whose
+    `attribute` and `predefined` read; for `predefined` it may be a file, in which `positions` makes numbers row
+    positions even where they may be ids. `groups` names an attribute whose
     values stay on one side. `independent` is set aside first, `dev` comes from the training rows, both at
     random; they are shares of all rows, or numbers of rows; a mask names the very rows to set aside. `test` is
     a share of the rows that are not set aside, or a number of rows. `knobs` are the parameters of the splitter.
@@ -133,12 +144,13 @@ def folds(
     if not isinstance(splitter, Splitter):
         raise InputError(f"{full_name!r} is not a splitter", expected="an object with split and get_n_splits")
     reads = getattr(splitter, "reads", "vectors" if using is not None else "nothing")
-    X, embeddings = _read(data, reads, full_name, using, by, seed)
+    X, embeddings = _read(data, reads, full_name, using, by, seed, positions)
     params = {
         "dev": dev,
         "independent": int(independent.sum()) if isinstance(independent, np.ndarray) else independent,
         "groups": groups,
         "by": by and Path(by).name,
+        "positions": positions,
         "encoder": embeddings and embeddings.origin.step,
     }
     params = {key: value for key, value in params.items() if value} | settings_of(splitter)
@@ -260,28 +272,30 @@ def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:
 
 
 def _read(
-    data: Dataset, reads: str, method: str, using: Vectors, by: str | Path | None, seed: int
+    data: Dataset, reads: str, method: str, using: Vectors, by: str | Path | None, seed: int, positions: bool
 ) -> tuple[Any, Embeddings | None]:
     """What a splitter reads, and the vectors where that is what it reads."""
     if using is not None and reads != "vectors":
         raise InputError(f"vectors have no effect on the splitter {method!r}", fix="leave them out")
     if by is not None and reads != "column":
         raise InputError(f"by={str(by)!r} has no effect on the splitter {method!r}", fix="leave it out")
+    if positions and (not method.startswith("predefined") or str(by) in data.attributes):
+        raise InputError("positions=True has no effect without a split file", fix="leave it out")
     if reads == "vectors":
         embeddings = vectors_of(data, using, seed)
         return embeddings.vectors, embeddings
     if reads == "texts":
         return word_lengths(data), None
     if reads == "column":
-        return _column(data, method, by), None
+        return _column(data, method, by, positions), None
     return None, None
 
 
-def _column(data: Dataset, method: str, by: str | Path | None) -> Any:
+def _column(data: Dataset, method: str, by: str | Path | None, positions: bool) -> Any:
     if by is None:
         raise InputError(f"the splitter {method!r} reads an attribute", fix="name it: by=… (--by on the command line)")
     if method.startswith("predefined") and str(by) not in data.attributes:
-        return read_parts(by, data)
+        return read_parts(by, data, positions)
     values = data.attribute(str(by))
     is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     if pa.types.is_temporal(values.type) or (is_number and not method.startswith("attribute")):

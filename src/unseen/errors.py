@@ -21,11 +21,10 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 SHOWN_PROBLEMS = 20
-NEGATIVE = {
-    "0", "0.0", "false", "no", "none", "neither", "neutral", "normal", "negative", "ok", "fine", "clean", "safe",
-    "benign", "ham", "other", "nothate", "label_0",
-}  # fmt: skip
-"""Labels that mean: nothing of the kind; so do those that begin with `non` or `not`."""
+NEAR = 0.7
+"""Share of characters that near names have in common: `lable` is near `label`, but `ab` is not near `a`."""
+LONGEST_NAME = 200
+"""Characters of a name that somebody may have mistyped; comparing takes the square of them."""
 
 
 class UnseenError(Exception):
@@ -123,8 +122,11 @@ class UnseenWarning(UserWarning):
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name nearest to `name`, or None when nothing is near; case does not matter."""
-    by_folded = {str(each).casefold(): str(each) for each in known}
-    near = get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    by_folded = {str(each).casefold(): str(each) for each in known if len(str(each)) <= LONGEST_NAME}
+    asked = str(name)[: LONGEST_NAME + 1].casefold()
+    near = get_close_matches(asked, by_folded, n=1, cutoff=NEAR)
+    if not near and len(asked) == 3:  # one letter of three is as little as a slip can be
+        near = get_close_matches(asked, [each for each in by_folded if len(each) == 3], n=1, cutoff=2 / 3)
     return by_folded[near[0]] if near else None
 
 
@@ -132,37 +134,3 @@ def hint(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'closest'?`, or nothing when no known name is near."""
     near = nearest_name(name, known)
     return f"; did you mean {near!r}?" if near else ""
-
-
-def guessed_map(theirs: Iterable[str], ours: Iterable[str]) -> dict[str, str] | None:
-    """What each of their labels probably means among ours; None when that cannot be guessed.
-
-    >>> guessed_map(["hateful", "non-hateful"], ["0", "1"])
-    {'hateful': '1', 'non-hateful': '0'}
-    >>> guessed_map(["cats", "dogs"], ["0", "1"])
-    """
-    theirs, ours = list(theirs), list(ours)
-    folded = {each.casefold(): each for each in ours}
-    if all(each.casefold() in folded for each in theirs):
-        return {each: folded[each.casefold()] for each in theirs}
-    sides = [
-        {is_none: [each for each in names if _is_negative(each) == is_none] for is_none in (True, False)}
-        for names in (theirs, ours)
-    ]
-    if any(len(each) != 1 for each in sides[1].values()) or (len(theirs) > 1 and not all(sides[0].values())):
-        return None
-    return {each: sides[1][_is_negative(each)][0] for each in theirs}
-
-
-def _is_negative(label: str) -> bool:
-    return label.casefold() in NEGATIVE or label.casefold().startswith(("non-", "non_", "non ", "not-", "not_", "not "))
-
-
-def rename_hint(theirs: Iterable[str], ours: Iterable[str]) -> str:
-    """How to say what the labels of a model mean, with a guess where there is one."""
-    theirs = list(theirs)
-    guess = guessed_map(theirs, ours)
-    meant = guess or {"theirs": "ours"}
-    said = ",".join(f"{each}={own}" for each, own in meant.items())
-    maybe = ", if that is what they mean" if guess else ""
-    return f"say what the model's labels mean: --map {said} of unseen check, rename={meant!r} in Python{maybe}"

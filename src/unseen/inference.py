@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError, rename_hint
+from unseen.errors import InputError, MismatchError
+from unseen.label_maps import rename_hint
 from unseen.progress import track
 from unseen.types import Dataset, Origin, Predictions, some
 

@@ -250,9 +250,9 @@ NAMES = {
     "knob without effect": Case(f"{RANDOM} --difficulty 0.5", ["'random'", "'difficulty' is not a parameter"]),
     "clusters without effect": Case(f"{RANDOM} --clusters 5", ["'n_clusters' is not a parameter"]),
     "test without effect": Case(
-        f"split posts.csv {COLUMNS} --with hard-kfold --test 0.1", ["test=0.1 has no effect", "'hard-kfold'"]
+        f"split posts.csv {COLUMNS} --with hard-kfold --test 0.1", ["--test 0.1 has no effect", "'hard-kfold'"]
     ),
-    "column without effect": Case(f"{RANDOM} --by source", ["by='source' has no effect"]),
+    "column without effect": Case(f"{RANDOM} --by source", ["--by source has no effect"]),
     "column": Case(f"split posts.csv {COLUMNS} --with attribute --by sorce", ["did you mean 'source'?"]),
     "column not named": Case(f"split posts.csv {COLUMNS} --with time", ["reads an attribute", "--by"]),
     "column without times": Case(f"split posts.csv {COLUMNS} --with time --by source", ["no time", "ISO 8601", "app"]),

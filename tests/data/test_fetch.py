@@ -528,3 +528,13 @@ def test_broken_archive_is_a_fetch_error(tmp_path: Path, content: bytes) -> None
     with pytest.raises(FetchError):
         archives.unpack(tmp_path / "a.zip", tmp_path / "a")
     assert leftovers(tmp_path) == ["a.zip"]
+
+
+def test_extended_headers_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_HEADER_BYTES", 10_000)
+    named = tarfile.TarInfo("a.txt")
+    named.pax_headers = {"comment": "x" * 20_000}
+    (tmp_path / "a.tar.gz").write_bytes(tarred((named, b"1")))
+    with pytest.raises(FetchError, match="extended headers of more than 10,000 bytes"):
+        archives.unpack(tmp_path / "a.tar.gz", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unseen.data import load_table
+from unseen.data import content, load_table
 from unseen.errors import InputError, TableError, UnknownNameError, UnseenError
 
 GOOD = b"text,label\nfine day,no\nbad day,yes\n"
@@ -395,3 +395,27 @@ def test_a_hopeless_file_is_given_up_early_and_shown_in_part(tmp_path: Path) -> 
         load_table(path)
     assert len(caught.value.problems) == 10_000
     assert len(str(caught.value).splitlines()) < 30
+
+
+def test_a_cell_that_is_a_file_is_named_and_the_limit_can_be_raised(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,label\nfine,no\n" + b"x" * 1_000_001 + b",yes\n")
+    with pytest.raises(TableError, match=r"(?s)line 3, column 'text': 1,000,001 bytes.*at most 1,000,000.*--longest"):
+        load_table(path)
+    assert len(load_table(path, longest=2_000_000)) == 2
+
+
+@pytest.mark.parametrize(("n", "said"), [(20_000, "more than 10,000 columns"), (90_000, r"first line .* is longer")])
+def test_a_table_of_very_many_columns_is_refused_before_it_is_read(tmp_path: Path, n: int, said: str) -> None:
+    names = ",".join(f"column {number // 2}" for number in range(n))
+    (tmp_path / "a.csv").write_text(f"text,label,{names}\n")
+    with pytest.raises(TableError, match=said):
+        load_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
+def test_a_gzip_bomb_is_left_before_it_is_unpacked(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "ANYWAY", 1 << 16)
+    (tmp_path / name).write_bytes(gzip.compress(b"text,label\na,no\nb,yes\n" + b"\n" * (1 << 23)))
+    with pytest.raises(TableError, match=r"(?s)unpacks to more than .*gunzip"):
+        load_table(tmp_path / name)

@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.data import load_table
 from unseen.data.ids import made_ids, repeats
+from unseen.errors import UnseenWarning
 
 texts = st.text(alphabet=st.one_of(st.sampled_from("\"',;|\t\n\r ab"), st.characters(exclude_categories=["Cs"])))
 visible = texts.filter(lambda text: text.strip() and "\0" not in text)
@@ -130,7 +134,7 @@ def test_quotes_inside_unquoted_fields_are_characters(tmp_path: Path) -> None:
 def test_very_long_fields(quoted: bool, megabytes: int, tmp_path: Path) -> None:
     long = ("ten, words\n" if quoted else "ten words: ") * (megabytes * 100_000)
     field = f'"{long}"' if quoted else long
-    data = load_table(saved(tmp_path, f"text,label\n{field},no\nb,yes\n"))
+    data = load_table(saved(tmp_path, f"text,label\n{field},no\nb,yes\n"), longest=10**8)
     assert data.texts[0].as_py() == long
 
 
@@ -187,3 +191,37 @@ def test_ids_of_numbers_are_their_digits() -> None:
     rows = [{"text": "a", "label": 1, "n": 7.0}, {"text": "b", "label": 2, "n": 780000000000000000.0}]
     assert load_table(rows, id="n", name="mine").ids.to_pylist() == ["7", "780000000000000000"]
     assert load_table(rows, name="mine").name == "mine"
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame", "list"])
+def test_a_column_id_that_tells_rows_apart_is_used_without_being_named(tmp_path: Path, ending: str) -> None:
+    columns = {"id": ["7", "x"], "text": ["a", "b"], "label": ["no", "yes"]}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    path = tmp_path / f"d.{ending}"
+    if ending == "csv":
+        path.write_text("id,text,label\n7,a,no\nx,b,yes\n")
+    elif ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif ending == "parquet":
+        pq.write_table(pa.table(columns), path)
+    source: Any = {"frame": pa.table(columns), "list": rows}.get(ending, path)
+    data = load_table(source)
+    assert data.ids.to_pylist() == ["7", "x"]
+    assert data.origin.params["columns"]["id"] == "id"
+    assert load_table(source, text="id", label="label").ids.to_pylist() != ["7", "x"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "why"),
+    [
+        (["1", "1"], "1 rows have the id of an earlier row"),
+        (["1", None], "1 rows have no id"),
+        ([{"a": 1}, {"a": 2}], ""),
+    ],
+)
+def test_a_column_id_that_does_not_is_named_and_left(ids: list[Any], why: str) -> None:
+    rows = [{"id": name, "text": text, "label": text} for name, text in zip(ids, "ab", strict=True)]
+    with pytest.warns(UnseenWarning, match=f"the column 'id' of the list of rows is not used.*{why}.*id='id'"):
+        data = load_table(rows)
+    without = [{"text": row["text"], "label": row["label"]} for row in rows]
+    assert data.ids.equals(load_table(without).ids)

@@ -312,9 +312,17 @@ def test_yaml_says_the_same_as_toml(made: Any) -> None:
 
     yaml = pytest.importorskip("yaml")
     assert made(yaml.safe_dump(tomllib.loads(WHOLE)), ending=".yaml").table.equals(made(WHOLE).table)
-    with pytest.raises(InputError, match="is not YAML"):
+    with pytest.raises(InputError, match="YAML that cannot be read"):
         made("a: [", ending=".yml")
     assert any("put it in quotes" in each for each in _yaml_problems(made))
+
+
+def test_yaml_that_grows_is_refused_before_it_does(made: Any) -> None:
+    pytest.importorskip("yaml")
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 9)]
+    with pytest.raises(InputError, match="uses aliases"):
+        made("\n".join(lines), ending=".yaml")
 
 
 def _yaml_problems(made: Any) -> list[str]:

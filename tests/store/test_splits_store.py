@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen.errors import InputError, MismatchError, TableError
-from unseen.store import read_json, read_split, sha256_of, write_json, write_split
-from unseen.types import Certificate, Dataset, Origin, Split, string_array
+from unseen.store import read_json, read_parts, read_split, sha256_of, write_json, write_split
+from unseen.types import PARTS, Certificate, Dataset, Origin, Split, string_array
 
 Builder = Callable[..., Dataset]
 
@@ -77,11 +77,14 @@ def test_a_split_with_hostile_ids_comes_back_as_it_was(tiny: Builder, tmp_path: 
     assert_equal(read_split(tmp_path / "hard.csv", tiny(IDS)), split)
 
 
-@given(ids=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True, max_size=5))
+@given(ids=st.lists(st.sampled_from(IDS) | st.text(st.characters(exclude_categories=["Cs"])), unique=True, max_size=5))
 @settings(max_examples=40)
 def test_any_ids_come_back(tiny: Builder, tmp_path: Path, ids: list[str]) -> None:
-    split = split_of(tiny(ids))
+    data = tiny(ids)
+    split = split_of(data)
     assert_equal(read_split(write_split(split, tmp_path / "hard.csv")), split)
+    if ids:
+        assert read_parts(tmp_path / "hard.csv", data) == [PARTS[part] for part in split.parts]
 
 
 def test_a_written_split_holds_ids_and_no_texts_or_formulas(tiny: Builder, tmp_path: Path) -> None:
@@ -209,3 +212,18 @@ def test_a_certificate_with_wrong_values_is_refused(tmp_path, key, wrong):
     path.with_suffix(".json").write_text(json.dumps(about | {key: wrong}), encoding="utf-8")
     with pytest.raises(InputError):
         unseen.read_split(path)
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.txt"])
+def test_numbers_are_ids_where_the_data_has_such_ids(tiny: Builder, tmp_path: Path, name: str) -> None:
+    lists = {"train": [1, 2, 4], "test": [3]}
+    said = json.dumps(lists) if name == "s.json" else "".join(f"{part}: {rows}\n" for part, rows in lists.items())
+    (tmp_path / name).write_text(said)
+    numbered = tiny(["4", "3", "2", "1"])
+    assert read_parts(tmp_path / name, numbered) == ["train", "test", "train", "train"]
+    with pytest.raises(MismatchError, match="positions=True"):
+        read_parts(tmp_path / name, tiny(["7", "8", "9", "3"]))
+    (tmp_path / name).write_text(said.replace("4", "0"))
+    for data in (tiny(["a", "b", "c", "0123456789012345"]), numbered):
+        asked = data is numbered
+        assert read_parts(tmp_path / name, data, positions=asked) == ["train", "train", "train", "test"]

@@ -67,3 +67,12 @@ def test_another_file_with_other_labels(tmp_path: Path) -> None:
         set_aside(data, str(other), None, 42)
     with pytest.raises(InputError, match="only when the data came from one"):
         set_aside(sample_corpus(200), str(other), None, 42)
+
+
+def test_another_file_is_read_with_the_same_doubts_and_needs_no_ids(tmp_path: Path) -> None:
+    (tmp_path / "posts.csv").write_text("id,text,label\n1,x,a\n2,y,b\n3,z,A\n4,v,NA\n")
+    (tmp_path / "more.csv").write_text("text,label\nu,a\nw,B\ns,NA\n")
+    data = load(tmp_path / "posts.csv", merge=True, drop=["placeholders"])
+    found, mask = set_aside(data, tmp_path / "more.csv", None, 42)
+    assert sorted(found.take(np.flatnonzero(mask)).texts.to_pylist()) == ["u", "w"]
+    assert sorted(found.take(np.flatnonzero(~mask)).ids.to_pylist()) == ["1", "2", "3"]

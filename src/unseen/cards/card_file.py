@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unseen.cards.card import KEYS, Card, Entry, card_problems
-from unseen.cards.plain_yaml import plain_yaml
 from unseen.errors import InputError, TableError
 from unseen.store.files import json_text, write_text
+from unseen.store.plain_yaml import plain_yaml
 
 SUFFIXES = (".json", ".yaml", ".yml")
 PARTS = ("unseen_card", "name", "fields", "unplaced", "to_write")

@@ -9,8 +9,8 @@ from typing import Any
 
 from unseen.cards.document import Document, Item, as_value, document, item_of, platform_items
 from unseen.cards.missing import said
-from unseen.cards.plain_yaml import plain_yaml
 from unseen.errors import InputError
+from unseen.store.plain_yaml import plain_yaml
 
 PLATFORM = "Hugging Face"
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")

@@ -42,6 +42,7 @@ from unseen.cli import (
     transfer,
 )
 from unseen.cli.console import printable
+from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
 
 app = typer.Typer(
@@ -98,6 +99,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(card.app, name="card")
 app.add_typer(corpus.app, name="corpus")
 app.command()(ls.ls)
+PROGRAM.append(app)
 
 
 def main() -> None:
@@ -106,7 +108,7 @@ def main() -> None:
     try:
         app()
     except UnseenError as error:
-        typer.echo("\n".join(map(printable, f"error: {error}".split("\n"))), err=True)
+        typer.echo("\n".join(map(printable, f"error: {as_typed(str(error))}".split("\n"))), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)

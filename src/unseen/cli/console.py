@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli.hints import as_typed
 from unseen.progress import Reporter, reporting
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -53,7 +54,7 @@ def notes(quiet: bool) -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(each.message) for each in caught):
         if not quiet:
-            typer.echo(f"note: {message}", err=True)
+            typer.echo("\n".join(map(printable, f"note: {as_typed(message)}".split("\n"))), err=True)
 
 
 @contextmanager

@@ -19,15 +19,25 @@ OptionalData = Annotated[str | None, typer.Argument(metavar="DATA", help=HELP)]
 OPTIONS: dict[str, Any] = {
     "text": Annotated[str | None, typer.Option(help="Column of the texts. (default: text)")],
     "label": Annotated[str | None, typer.Option(help="Column of the labels. (default: label)")],
-    "id": Annotated[str | None, typer.Option(help="Column of the ids. (default: made from the texts)")],
+    "id": Annotated[
+        str | None, typer.Option(help="Column of the ids. (default: id if it can, else made from the texts)")
+    ],
     "attribute": Annotated[
         list[str] | None, typer.Option("--attribute", "-a", help="A metadata column to keep; may be repeated.")
     ],
     "labels": Annotated[str | None, typer.Option(help="Labels in order, 'a,b,c', or raw values and names, '0=a,1=b'.")],
     "drop": Annotated[
         list[str] | None,
-        typer.Option(help="Leave out rows that are unlabelled, undeclared, empty, or duplicates; may be repeated."),
+        typer.Option(
+            help="Leave out rows: unlabelled, undeclared, empty, duplicates; or with a label that is one of the "
+            "placeholders (NA, null), several (a|b) or rare; may be repeated."
+        ),
     ],
+    "merge": Annotated[
+        bool | None,
+        typer.Option("--merge", help="Labels that differ only by case, blanks, Unicode form or 0 and 0.0 become one."),
+    ],
+    "longest": Annotated[int | None, typer.Option(help="Bytes that a cell may have. (default: 1000000)")],
     "delimiter": Annotated[str | None, typer.Option(help="Of a CSV file. (default: found from the content)")],
     "encoding": Annotated[str | None, typer.Option(help="Of a text file. (default: utf-8)")],
     "data_dir": Annotated[

@@ -18,7 +18,12 @@ from unseen.errors import FetchError
 
 MOST_FILES = 200_000
 MOST_BYTES = 4 * 2**30
+MOST_HEADER_BYTES = 1 << 24
+"""Of all extended headers of a tar archive, which are read into memory before a member has a name."""
 BLOCK = 1 << 20
+EXTENDED = (
+    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
+)  # fmt: skip
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 """What reading a damaged archive raises; the last is zipfile's for an encrypted one, or an unknown compression."""
 
@@ -76,11 +81,30 @@ def _members(archive: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as opened_zip:
             yield _zip_members(opened_zip, archive)
-    elif tarfile.is_tarfile(archive):
-        with tarfile.open(archive) as opened_tar:
-            yield _tar_members(opened_tar, archive)
     else:
-        raise FetchError(f"{archive} is neither a zip nor a tar archive")
+        with _open_tar(archive) as opened_tar:
+            yield _tar_members(opened_tar, archive)
+
+
+def _open_tar(archive: Path) -> tarfile.TarFile:
+    try:
+        return tarfile.open(archive, tarinfo=_Member)
+    except tarfile.ReadError as cause:
+        raise FetchError(f"{archive} is neither a zip nor a tar archive") from cause
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose extended headers, together with those before it, fit into memory."""
+
+    def _proc_member(self, tarfile_: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in EXTENDED:
+            tarfile_.header_bytes = getattr(tarfile_, "header_bytes", 0) + self.size  # type: ignore[attr-defined]
+            if tarfile_.header_bytes > MOST_HEADER_BYTES:  # type: ignore[attr-defined]
+                raise FetchError(
+                    f"{tarfile_.name!s} has extended headers of more than {MOST_HEADER_BYTES:,} bytes",
+                    fix="do not use this archive",
+                )
+        return super()._proc_member(tarfile_)  # type: ignore[misc, no-any-return]
 
 
 def _zip_members(opened: zipfile.ZipFile, archive: Path) -> Iterator[tuple[str, IO[bytes]]]:

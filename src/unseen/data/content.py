@@ -18,6 +18,10 @@ from unseen.errors import InputError, TableError
 
 BLOCK = 1 << 22
 HEAD = 1 << 20
+MOST_TIMES = 200
+"""How many times its size a gzip file may unpack to; text has 3 to 20 times, a bomb a thousand."""
+ANYWAY = 1 << 26
+"""Bytes that any file may unpack to."""
 UTF8_MARK = b"\xef\xbb\xbf"
 FORMATS = {
     ".csv": "delimited",
@@ -73,7 +77,7 @@ class File:
 
     def open(self) -> BinaryIO:
         """The text as UTF-8: decompressed, recoded, without byte order mark."""
-        stream: BinaryIO = gzip.GzipFile(self.path) if self.gzipped else self.path.open("rb")  # type: ignore[assignment]
+        stream: BinaryIO = io.BufferedReader(Unpacked(self.path)) if self.gzipped else self.path.open("rb")
         if self.encoding != "utf-8":
             stream = io.BufferedReader(Recoded(stream, self.encoding, self.path))
         if stream.peek(3)[:3] == UTF8_MARK:  # type: ignore[attr-defined]
@@ -100,6 +104,35 @@ class File:
                 return
         with self.path.open("rb") as plain, mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             yield mapped
+
+
+class Unpacked(io.RawIOBase):
+    """What a gzip file holds, read no further than a file of text can go."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._raw, self._read = path, gzip.GzipFile(path), 0
+        self._most = max(ANYWAY, MOST_TIMES * path.stat().st_size)
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill `buffer` with the next bytes; 0 at the end."""
+        size = self._raw.readinto(buffer)
+        self._read += size
+        if self._read > self._most:
+            raise TableError(
+                f"{self._path} unpacks to more than {self._most:,} bytes",
+                expected=f"at most {MOST_TIMES} times its size",
+                fix="if it is meant so, unpack it (gunzip) and give that file",
+            )
+        return size
+
+    def close(self) -> None:
+        """Close the file beneath, too."""
+        self._raw.close()
+        super().close()
 
 
 class Recoded(io.RawIOBase):

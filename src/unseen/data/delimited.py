@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from unseen.data.content import BLOCK, File
+from unseen.data.content import BLOCK, HEAD, File
 from unseen.data.diagnosis import refuse_broken
-from unseen.data.grammar import Grammar, QuoteScan
+from unseen.data.grammar import Grammar, QuoteScan, newline_of
 from unseen.data.rows import Rows, require_columns
 from unseen.data.values import STRINGS
 from unseen.errors import InputError, TableError
@@ -29,7 +29,7 @@ def read_delimited(file: File, wanted: Sequence[str], delimiter: str | None) -> 
     found = delimiter or find_delimiter(head, wanted)
     if b"\0" in head:
         refuse_broken(file, found)
-    require_columns(str(file.path), wanted, _header(file, head, found))
+    wanted = require_columns(str(file.path), wanted, _header(file, head, found))
     if not looks_sound(file, found):
         refuse_broken(file, found)
     return Rows(
@@ -75,6 +75,10 @@ def first_fields(head: bytes, delimiter: str) -> list[bytes] | None:
 
 
 def _header(file: File, head: bytes, delimiter: str) -> list[str]:
+    if len(head) == HEAD and newline_of(head) not in head:
+        raise TableError(
+            f"the first line of {file.path} is longer than {HEAD:,} bytes", expected="column names on the first line"
+        )
     names = first_fields(head, delimiter)
     try:
         if names is not None:

@@ -37,7 +37,7 @@ def read_object(source: Any, wanted: Sequence[str]) -> Rows:
 def _unreadable(source: Any) -> InputError:
     kind = type(source).__name__
     fixes = {
-        "DatasetDict": "choose one of its splits, e.g. data['train']",
+        "DatasetDict": "choose one of its splits, e.g. data['train'], or join them: docs/data.md shows how",
         "IterableDataset": "load it without streaming=True",
         "LazyFrame": "collect it first: frame.collect()",
         "Series": "give the whole table, with the labels",
@@ -52,20 +52,20 @@ def _unreadable(source: Any) -> InputError:
 
 
 def _read_arrow(table: pa.Table, wanted: Sequence[str], title: str = "the Arrow table") -> Rows:
-    require_columns(title, wanted, table.column_names)
+    wanted = require_columns(title, wanted, table.column_names)
     return Rows(table.select(list(wanted)), title, {"format": "pyarrow.Table"})
 
 
 def _read_polars(frame: Any, wanted: Sequence[str]) -> Rows:
     title = "the polars DataFrame"
-    require_columns(title, wanted, frame.columns)
+    wanted = require_columns(title, wanted, frame.columns)
     return Rows(frame.select(list(wanted)).to_arrow(), title, {"format": "polars.DataFrame"})
 
 
 def _read_pandas(frame: Any, wanted: Sequence[str]) -> Rows:
     title = "the pandas DataFrame"
     names = [str(name) for name in frame.columns]
-    require_columns(title, wanted, names)
+    wanted = require_columns(title, wanted, names)
     columns = {name: _series(frame.iloc[:, names.index(name)], column_of(name, title)) for name in wanted}
     return Rows(pa.table(columns), title, {"format": "pandas.DataFrame"})
 
@@ -86,7 +86,7 @@ def _missing_as_none(value: Any) -> Any:
 
 def _read_hugging_face(data: Any, wanted: Sequence[str]) -> Rows:
     title = "the Hugging Face Dataset"
-    require_columns(title, wanted, data.column_names)
+    wanted = require_columns(title, wanted, data.column_names)
     table = data.select_columns(list(wanted)).with_format("arrow")[:]
     declared = {name: names for name in wanted if (names := _class_names(data.features[name]))}
     for name, names in declared.items():

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from unseen.data.content import File
-from unseen.data.rows import Rows, require_columns
-from unseen.data.values import from_python, unified
+from unseen.data.rows import IfThere, Rows, require_columns
+from unseen.data.values import COLLECTIONS, from_python, unified
 from unseen.errors import TableError
 from unseen.types import ROWS_AT_ONCE
 
@@ -78,7 +78,10 @@ def collect(
         for record in batch:
             known.update(dict.fromkeys(record))
         for name in wanted:
-            chunks[name].append(from_python([record.get(name) for record in batch], column_of(name, title)))
+            values = [record.get(name) for record in batch]
+            if isinstance(name, IfThere):  # nobody asked for it: nested values are no reason to refuse the file
+                values = [None if isinstance(each, (*COLLECTIONS, dict)) else each for each in values]
+            chunks[name].append(from_python(values, column_of(name, title)))
     return chunks, [str(name) for name in known]
 
 
@@ -88,9 +91,8 @@ def column_of(name: str, title: str) -> str:
 
 
 def _table(chunks: Mapping[str, list[pa.Array]], known: Sequence[str], wanted: Iterable[str], title: str) -> pa.Table:
-    if known:
-        require_columns(title, wanted, known)
-    return pa.table({name: unified(arrays, column_of(name, title)) for name, arrays in chunks.items()})
+    kept = require_columns(title, wanted, known) if known else list(wanted)
+    return pa.table({name: unified(chunks[name], column_of(name, title)) for name in kept})
 
 
 def on_lines(stream: Iterable[bytes], problems: list[str]) -> Iterator[dict[str, Any]]:

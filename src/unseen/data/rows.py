@@ -8,13 +8,23 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from unseen.data.values import plain
 from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameError, nearest_name
 from unseen.types import some
 
 SHOWN_COLUMNS = 50
+MOST_COLUMNS = 10_000
+LONGEST = 1_000_000
+"""Bytes of a cell; a longer one is a file that was taken for a text, or a quote that never closes."""
 OUR_COLUMNS = ("id", "text", "label")
+
+
+class IfThere(str):
+    """The name of a column that is read where the source has it and not missed where it has not."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +51,8 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """Every column that must be read, each once."""
-        named = [self.text, self.label, *([] if self.id is None else [self.id]), *self.attributes]
-        return list(dict.fromkeys(named))
+        id_column = IfThere("id") if self.id is None else self.id
+        return list(dict.fromkeys([self.text, self.label, *self.attributes, id_column]))
 
 
 @dataclass(frozen=True)
@@ -73,8 +83,33 @@ class Rows:
         return dict(zip(ascending, self.lines(ascending) if self.lines else ascending, strict=True))
 
 
-def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse columns that the source lacks, all at once, and names that stand for two columns."""
+def refuse_long(rows: Rows, longest: int) -> None:
+    """Refuse cells of more than `longest` bytes: every one, with its line, column and size."""
+    problems = []
+    for name in rows.table.column_names:
+        column = plain(rows.table[name])
+        if not pa.types.is_large_string(column.type):
+            continue
+        sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
+        found = np.flatnonzero(sizes > longest)
+        problems += [f"{rows.places([at])}, column {name!r}: {sizes[at]:,} bytes" for at in found[:SHOWN_PROBLEMS]]
+    if problems:
+        raise TableError(
+            f"{rows.title} has cells that are too long for a text",
+            problems=problems,
+            expected=f"at most {longest:,} bytes",
+            fix="shorten them, or allow longer ones: longest=… (--longest BYTES)",
+        )
+
+
+def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> list[str]:
+    """The columns to read; refuses those that the source lacks, all at once, and names that stand for two columns."""
+    wanted = [name for name in wanted if name in known or not isinstance(name, IfThere)]
+    if len(known) > MOST_COLUMNS:
+        raise TableError(
+            f"{title} has more than {MOST_COLUMNS:,} columns",
+            fix="keep the columns of texts, labels, ids and attributes; rows may have been taken for columns",
+        )
     repeated = [name for name, count in Counter(known).items() if count > 1 and (name or name in wanted)]
     if repeated:
         places = [
@@ -95,6 +130,7 @@ def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> 
             expected=f"names among its columns: {some(map(repr, known), SHOWN_COLUMNS)}",
             fix="name the columns of your data: text, label, id, attributes (--text, --label, --id, --attribute)",
         )
+    return wanted
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

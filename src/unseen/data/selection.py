@@ -14,12 +14,17 @@ import pyarrow.compute as pc
 from unseen.data.ids import repeats
 from unseen.data.labels import Declared, in_order, is_blank
 from unseen.data.rows import Rows
+from unseen.data.spellings import DOUBTS, FEWEST
 from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameError, nearest_name
 from unseen.types import some
 
-DROPPABLE = ("unlabelled", "undeclared", "empty", "duplicates")
-"""Rows that can be left out: without label, with a label that is not declared, without text, with the
-id of an earlier row. Each row counts once, under the first of these that holds."""
+REFUSED = ("unlabelled", "undeclared", "empty", "duplicates")
+"""Rows that are refused unless they are left out: without label, with a label that is not declared, without text,
+with the id of an earlier row."""
+DROPPABLE = ("unlabelled", "undeclared", "placeholders", "several", "empty", "duplicates", "rare")
+"""Rows that can be left out: these, and rows whose label `unseen.data.spellings` doubts. Each row counts once, under
+the first that holds."""
+DOUBTED = tuple(word for word in DROPPABLE if word not in REFUSED)
 
 Mask = npt.NDArray[np.bool_]
 
@@ -44,7 +49,17 @@ class Candidates:
         if reason == "undeclared" and self.declared:
             known = pa.array(self.declared.raw, type=self.labels.type)
             return _mask(pc.and_not(self.labels.is_valid(), pc.is_in(self.labels, value_set=known)))
+        if reason in DOUBTS:
+            names = self.labels.unique().drop_null().to_pylist()
+            doubted = pa.array(DOUBTS[reason][0](names), type=self.labels.type)
+            return _mask(pc.is_in(self.labels, value_set=doubted))
         return np.zeros(len(self.texts), dtype=bool)
+
+    def rare(self, keep: Mask) -> Mask:
+        """The rows to keep whose label few of them have."""
+        codes = self.labels.dictionary_encode().combine_chunks().indices.fill_null(-1).to_numpy()
+        counts = np.bincount(codes[keep & (codes >= 0)], minlength=codes.max(initial=0) + 1)
+        return keep & (codes >= 0) & (counts[codes] < FEWEST)
 
     def described(self, reason: str, positions: npt.NDArray[np.intp]) -> str:
         """One problem: what is wrong with these rows, and where they are."""
@@ -74,8 +89,13 @@ def check_drop(drop: Collection[str], declares: bool, has_ids: bool) -> tuple[st
     for word in words:
         if word not in DROPPABLE:
             raise UnknownNameError.of("reason to drop rows", str(word), DROPPABLE)
+    if doubted := [word for word in words if word in DOUBTED and declares]:
+        raise InputError(
+            f"drop={doubted!r} is about labels that are found, but they are declared",
+            fix="leave the labels out that you do not want, and drop=['undeclared']",
+        )
     if "undeclared" in words and not declares:
-        raise InputError("drop='undeclared' has no effect without labels", fix="declare the labels to keep: labels=(…)")
+        raise InputError("drop='undeclared' has no effect without labels", fix="declare the labels to keep: labels=…")
     if "duplicates" in words and not has_ids:
         raise InputError(
             "drop='duplicates' has no effect without an id column",
@@ -89,7 +109,9 @@ def select(candidates: Candidates, drop: Collection[str]) -> tuple[Mask, dict[st
     keep = np.ones(len(candidates.texts), dtype=bool)
     dropped, problems, at_fault = {}, [], []
     for reason in DROPPABLE:
-        found = candidates.found(reason) & keep if reason != "duplicates" else _duplicates(candidates.ids, keep)
+        if reason in DOUBTED and reason not in drop:
+            continue
+        found = _found(candidates, reason, keep)
         if reason in drop:
             keep &= ~found
             dropped[reason] = int(found.sum())
@@ -104,6 +126,13 @@ def select(candidates: Candidates, drop: Collection[str]) -> tuple[Mask, dict[st
     if problems:
         raise _refusal(candidates.rows.title, problems, at_fault)
     return keep, dropped
+
+
+def _found(candidates: Candidates, reason: str, keep: Mask) -> Mask:
+    """The rows, of those that are kept so far, that `reason` is about."""
+    if reason == "duplicates":
+        return _duplicates(candidates.ids, keep)
+    return candidates.rare(keep) if reason == "rare" else candidates.found(reason) & keep
 
 
 def _duplicates(ids: pa.ChunkedArray | None, keep: Mask) -> Mask:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,15 @@ import pyarrow.parquet as pq
 from unseen.data import delimited
 from unseen.data.attributes import attribute_column
 from unseen.data.content import File, known_encoding, reading, recognise
-from unseen.data.ids import made_ids
+from unseen.data.ids import made_ids, repeats
 from unseen.data.labels import Declared, declare, in_order, label_strings
 from unseen.data.objects import read_object
 from unseen.data.records import column_of, json_names, read_json
-from unseen.data.rows import Columns, Rows, require_columns
+from unseen.data.rows import LONGEST, Columns, Rows, refuse_long, require_columns
 from unseen.data.selection import Candidates, check_drop, select
+from unseen.data.spellings import merge as merge_spellings
 from unseen.data.values import as_strings
-from unseen.errors import InputError, TableError
+from unseen.errors import InputError, TableError, UnseenWarning
 from unseen.store.datasets import encode_labels
 from unseen.store.files import sha256_of
 from unseen.types import Dataset, Origin
@@ -36,6 +39,8 @@ def load_table(
     attributes: Sequence[str] = (),
     labels: Sequence[Any] | Mapping[Any, str] | None = None,
     drop: Collection[str] = (),
+    merge: bool = False,
+    longest: int = LONGEST,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     name: str | None = None,
@@ -44,15 +49,19 @@ def load_table(
 
     `source` is a CSV, TSV, JSONL, JSON or Parquet file (the text formats also as .gz), a pandas, polars,
     Arrow or Hugging Face table, or a list of dictionaries. `text`, `label`, `id` and `attributes` are
-    names of its columns. Without `id`, ids are made from the texts, so they change when a text does.
+    names of its columns. Without `id`, a column of that name is used when it is complete and without repeats; else
+    ids are made from the texts, so they change when a text does.
 
     `labels` declares the labels and their order, or maps the values of the source to label names;
     without it they are found and sorted, so data that lacks a class has another order of labels.
     `drop` leaves out rows that would otherwise be refused: `unlabelled`, `undeclared`, `empty`,
-    `duplicates` (of ids; the first row stays). `unseen.data.attributes` says which types attributes keep.
+    `duplicates` (of ids; the first row stays); and rows whose label was found and is doubtful: `placeholders` (such
+    as NA and null, which are labels like any other in a text file), `several` (`a|b`), `rare` (fewer than ten rows).
+    `merge` makes one label of those that differ only by case, blanks, Unicode form, invisible characters, or as 0
+    and 0.0 do: the declared one, else the most frequent. A cell of more than
+    `longest` bytes is refused. `unseen.data.attributes` says which types attributes keep.
     """
     columns = Columns(text, label, id, (attributes,) if isinstance(attributes, str) else tuple(attributes))
-    drop = check_drop(drop, labels is not None, id is not None)
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     if path is None:
         _refuse_unused("a table in memory", delimiter, encoding)
@@ -60,15 +69,21 @@ def load_table(
     else:
         with reading(path):
             rows = _read_file(recognise(path, known_encoding(encoding)), columns.names, delimiter)
-    declared = declare(labels, rows.class_names.get(label))
-    table, label_names, dropped = _dataset_table(rows, columns, declared, drop)
+    refuse_long(rows, longest)
+    declared = declare(labels, None if merge else rows.class_names.get(label))
+    if id is None:
+        columns = replace(columns, id=_usable_id(rows, columns))
+    drop = check_drop(drop, labels is not None, columns.id is not None)
+    table, label_names, dropped = _dataset_table(rows, columns, declared, drop, merge)
     params = {
         **({"file": path.name} if path else {}),
         **rows.settings,
-        "columns": {"text": text, "label": label, "id": id, "attributes": list(columns.attributes)},
+        "columns": {"text": text, "label": label, "id": columns.id, "attributes": list(columns.attributes)},
         "labels": dict(declared.raw) if isinstance(labels, Mapping) and declared else list(label_names),
         "drop": list(drop),
         "dropped": dropped,
+        **({"merge": True} if merge else {}),
+        **({"longest": longest} if longest != LONGEST else {}),
     }
     inputs = {"file": sha256_of(path)} if path else {}
     origin = Origin("load", params, inputs=inputs, versions={each: _version(each) for each in ("unseen", "pyarrow")})
@@ -107,7 +122,7 @@ def _refuse_unused(title: str, delimiter: str | None, encoding: str = "utf-8") -
 def _read_parquet(path: Path, wanted: Sequence[str]) -> Rows:
     try:
         with pq.ParquetFile(path) as file:
-            require_columns(str(path), wanted, file.schema_arrow.names)
+            wanted = require_columns(str(path), wanted, file.schema_arrow.names)
             table = file.read(columns=list(wanted))
     except (pa.ArrowException, OSError) as cause:
         raise TableError(
@@ -116,8 +131,28 @@ def _read_parquet(path: Path, wanted: Sequence[str]) -> Rows:
     return Rows(table.replace_schema_metadata(None), str(path), {"format": "parquet"})
 
 
+def _usable_id(rows: Rows, columns: Columns) -> str | None:
+    """The column `id`, when the source has one that nobody named and it can tell rows apart."""
+    if "id" in (columns.text, columns.label) or "id" not in rows.table.column_names:
+        return None
+    try:
+        ids = label_strings(rows.table["id"], "id")
+        wrong = {"no id": ids.null_count, "the id of an earlier row": int(repeats(ids).sum())}
+        why = ", ".join(f"{count:,} rows have {what}" for what, count in wrong.items() if count)
+    except InputError as cause:
+        why = cause.message
+    if why:
+        warnings.warn(
+            f"the column 'id' of {rows.title} is not used, because {why}; ids are made from the texts. "
+            "To see which rows: id='id'",
+            UnseenWarning,
+            stacklevel=3,
+        )
+    return None if why else "id"
+
+
 def _dataset_table(
-    rows: Rows, columns: Columns, declared: Declared | None, drop: Collection[str]
+    rows: Rows, columns: Columns, declared: Declared | None, drop: Collection[str], merge: bool
 ) -> tuple[pa.Table, tuple[str, ...], dict[str, int]]:
     """The columns of a Dataset, its label names, and the rows dropped for each reason."""
 
@@ -126,6 +161,8 @@ def _dataset_table(
 
     texts = as_strings(rows.table[columns.text], what(columns.text))
     labels = label_strings(rows.table[columns.label], what(columns.label))
+    if merge:
+        labels = merge_spellings(labels, declared.raw if declared else ())
     ids = None if columns.id is None else label_strings(rows.table[columns.id], what(columns.id))
     keep, dropped = select(Candidates(rows, texts, labels, ids, declared), drop)
     raw = {name: rows.table[name] for name in columns.attributes}

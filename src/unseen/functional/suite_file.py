@@ -15,6 +15,7 @@ from unseen.errors import InputError, MissingPackageError, UnseenError, nearest_
 from unseen.functional.alterations import perturbing
 from unseen.functional.suite import KINDS, check_expectation
 from unseen.functional.templates import Groups, Lists, forms, placeholders
+from unseen.store.plain_yaml import plain_yaml
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 KEYS = ("name", "labels", "lists", "groups", "tests")
@@ -85,14 +86,11 @@ def _content(path: Path) -> Mapping[str, Any]:
 
 def _yaml(text: str, path: Path) -> Any:
     try:
-        yaml: Any = importlib.import_module("yaml")
+        importlib.import_module("yaml")
     except ImportError as cause:
         said = f"{path} is YAML, which needs the package 'pyyaml'"
         raise MissingPackageError(said, fix="pip install pyyaml, or write the suite as TOML") from cause
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as cause:
-        raise InputError(f"{path} is not YAML: {cause}") from cause
+    return plain_yaml(text, str(path), typed=True)
 
 
 class _Reader:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError, UnknownNameError, rename_hint
+from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.label_maps import rename_hint
 from unseen.types import some
 
 

@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -132,6 +132,13 @@ def harmless(field: str) -> str:
 def unharmed(field: str) -> str:
     """The field that `harmless` was given."""
     return field[1:] if field.startswith("'") else field
+
+
+def as_written(fields: list[str], known: Iterable[str]) -> list[str]:
+    """Fields of a file that `harmless` may have guarded, as they were; somebody else's file has them as they are."""
+    known = set(known)
+    plain = [unharmed(each) for each in fields]
+    return plain if known.issuperset(plain) and not known.issuperset(fields) else fields
 
 
 def csv_rows(file: TextIO) -> Callable[[Sequence[Any]], Any]:

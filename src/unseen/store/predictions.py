@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from unseen.errors import InputError, TableError, UnknownNameError, rename_hint
-from unseen.store.files import atomic, csv_rows, harmless, unharmed
+from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
+from unseen.label_maps import rename_hint
+from unseen.store.files import as_written, atomic, csv_rows, harmless, sha256_of, unharmed
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
@@ -34,7 +35,7 @@ def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] 
     """
     path = Path(path)
     try:
-        table = pq.read_table(path) if path.suffix == ".parquet" else _read_csv(path)
+        table = pq.read_table(path) if path.suffix == ".parquet" else _read_csv(path, data)
     except (OSError, pa.ArrowInvalid) as cause:
         raise InputError(f"cannot read predictions from {path}: {cause}") from cause
     _refuse_header(table.column_names, path)
@@ -45,8 +46,17 @@ def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] 
     columns = _columns_by_label(table, data, path, rename)
     values = _one_hot(table, data, path, rename) if columns is None else _sums(table, columns, path)
     origin = Origin("given", {"file": path.name, "hard": columns is None} | ({"rename": rename} if rename else {}))
-    ids = string_array(table["id"].cast(pa.large_string()))
-    return Predictions(ids if path.suffix == ".parquet" else _unharmed(ids, data), values, data.label_names, origin)
+    names = [each or "" for each in table["id"].cast(pa.large_string()).to_pylist()]
+    if path.suffix != ".parquet":
+        names = as_written(names, data.ids.to_pylist())
+    if names and not {*names} & {*data.ids.to_pylist()}:
+        raise MismatchError(
+            f"no id of {path} is an id of {data.name}",
+            expected=f"ids such as {some(data.ids[:3].to_pylist())}",
+            got=some(names, 3),
+            fix="name the column of the data that holds these ids: id=…; without one, ids are made from texts",
+        )
+    return Predictions(string_array(names), values, data.label_names, origin)
 
 
 def write_predictions(predictions: Predictions, path: str | Path) -> Path:
@@ -80,24 +90,26 @@ def _columns(predictions: Predictions) -> dict[str, Any]:
 
 def _write_csv(ids: list[str], columns: dict[str, Any], file: TextIO) -> None:
     write_row = csv_rows(file)
-    write_row(["id", *columns])
+    write_row(["id", *map(harmless, columns)])
     # Python's shortest form of a float is read back as the same float
-    values = [each if isinstance(each, list) else map(repr, each.tolist()) for each in columns.values()]
+    values = [map(harmless, each) if isinstance(each, list) else map(repr, each.tolist()) for each in columns.values()]
     for name, *row in zip(ids, *values, strict=True):
         write_row([harmless(name), *row])
 
 
-def _unharmed(ids: pa.ChunkedArray, data: Dataset) -> pa.ChunkedArray:
-    """The ids as `write_predictions` got them; somebody else's file has them as they are."""
-    plain = string_array([unharmed(each or "") for each in ids.to_pylist()])
-    ours, theirs = (pc.is_in(each, value_set=data.ids) for each in (plain, ids))
-    return plain if pc.all(ours).as_py() and not pc.all(theirs).as_py() else ids
-
-
-def _read_csv(path: Path) -> pa.Table:
-    # only an empty field is missing: "NA" may be somebody's id, and an id is never a number
-    as_text = pacsv.ConvertOptions(column_types={"id": pa.string()}, null_values=[""], strings_can_be_null=True)
-    return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(newlines_in_values=True), convert_options=as_text)
+def _read_csv(path: Path, data: Dataset) -> pa.Table:
+    """Every column as text: `01`, `True` and `NA` may be somebody's label or id; only an empty field is missing."""
+    lines = pacsv.ParseOptions(newlines_in_values=True)
+    with pacsv.open_csv(path, parse_options=lines) as opened:
+        names = opened.schema.names
+    as_text = pacsv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+    )
+    table = pacsv.read_csv(path, parse_options=lines, convert_options=as_text)
+    known = {"id", *HARD, *data.label_names, *(f"p_{name}" for name in data.label_names)}
+    guarded = [name for name in names if known & {name, unharmed(name)}]
+    meant = dict(zip(guarded, as_written(guarded, known), strict=True))
+    return table.rename_columns([meant.get(name, name) for name in names])
 
 
 def _refuse_header(names: list[str], path: Path) -> None:
@@ -142,9 +154,12 @@ def _probability_columns(table: pa.Table) -> list[str]:
 
 
 def _may_be_probabilities(column: pa.ChunkedArray) -> bool:
-    if not pa.types.is_floating(column.type) or column.null_count == len(column):
+    if pa.types.is_integer(column.type) or column.null_count == len(column):
         return False
-    bounds = pc.min_max(column).as_py()
+    try:
+        bounds = pc.min_max(column.cast(pa.float64())).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
     return bool(bounds["min"] >= 0 and bounds["max"] <= 1)
 
 
@@ -170,6 +185,12 @@ def _numbers(column: pa.ChunkedArray, path: Path, label: str) -> np.ndarray[Any,
         raise TableError(f"{path}: the probabilities of {label!r} are not all numbers", got=str(cause)) from cause
 
 
+def _is_data(path: Path, column: str, data: Dataset) -> bool:
+    """Whether this column of `path` holds the labels that `data` was loaded with."""
+    about = data.origin.params.get("columns", {})
+    return bool(about.get("label") == column and data.origin.inputs.get("file") == sha256_of(path))
+
+
 def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, str]) -> np.ndarray[Any, Any]:
     column = next((each for each in HARD if each in table.column_names), None)
     if column is None:
@@ -182,7 +203,14 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
     if blank := table[column].null_count:
         lacking = table["id"].filter(table[column].is_null()).to_pylist()
         raise TableError(f"{blank} rows of {path} have no prediction", got=f"ids {some(lacking)}")
+    if _is_data(path, column, data):
+        raise InputError(
+            f"{path} is the data itself: its column {column!r} holds the labels that predictions are compared with",
+            expected="predictions of a model, e.g. what unseen predict wrote",
+            fix="give the file of predictions, or put them in a column 'prediction' of this one",
+        )
     theirs, other = table[column].cast(pa.string()).to_pylist(), rename.get(ALL_OTHERS)
+    theirs = theirs if path.suffix == ".parquet" else as_written(theirs, {*data.label_names, *rename})
     if other is not None:
         for each in rename:
             if each != ALL_OTHERS and each not in theirs:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen import api
+from unseen.data.selection import DOUBTED
 from unseen.errors import InputError, MismatchError
 from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, some, string_array
@@ -65,7 +66,11 @@ def _like(data: Dataset, path: str | Path) -> Dataset:
         raise InputError(
             "the independent part can be a file only when the data came from one", fix="set a share aside: 0.1"
         )
-    return api.load(str(path), **said["columns"], labels=said["labels"], drop=said["drop"])
+    columns = {name: column for name, column in said["columns"].items() if (name, column) != ("id", "id")}
+    # labels that were doubted and left out are not declared here; a column `id` is used again where there is one
+    drop = {"undeclared" if word in DOUBTED else word for word in said["drop"]}
+    more = {name: said[name] for name in ("merge", "longest") if name in said}
+    return api.load(str(path), **columns, labels=said["labels"], drop=drop, **more)
 
 
 def joined(data: Dataset, other: Dataset, mark: str = "added") -> Dataset:

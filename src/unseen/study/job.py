@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from unseen.engines import Inline, Local
-from unseen.errors import InfeasibleError, MismatchError, guessed_map
+from unseen.errors import InfeasibleError, MismatchError
 from unseen.functional import load_suite
+from unseen.label_maps import guessed_map
 from unseen.progress import track
 from unseen.reports.actions import write_actions
 from unseen.reports.card import write_cards

@@ -1,0 +1,61 @@
+"""What errors and warnings advise, in the language of the command line.
+
+Errors speak Python, `drop=['empty']`, because they are raised where nobody knows who asked. Whatever the command line
+prints goes through `as_typed`, which writes such settings as options of the command that was typed.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import sys
+from typing import Any
+
+from typer.main import get_command
+
+SETTING = re.compile(
+    r"\b(?P<name>[a-z][a-z_]*)=(?P<value>'[^']*'|\[[^]]*\]|\([^)]*\)|\{[^}]*\}|True\b|False\b|…|\d[\d.]*\b)"
+    r"(?: \((?P<option>--[^)]*?)(?: on the command line)?\))?"
+)
+PROGRAM: list[Any] = []
+"""The program whose commands are typed; it puts itself here, because it is made of modules that print hints."""
+
+
+def as_typed(text: str) -> str:
+    """`text` with each Python setting in it as an option, where the command has one; `--set` takes the others."""
+    if not SETTING.search(text):
+        return text
+    options = _options()
+    return SETTING.sub(lambda found: found["option"] or _typed(found["name"], found["value"], options, found[0]), text)
+
+
+def _options() -> dict[str, Any]:
+    """The options of the command that was typed, by their names without dashes."""
+    command: Any = get_command(PROGRAM[0])
+    for word in sys.argv[1:]:
+        command = getattr(command, "commands", {}).get(word, command)
+    return {name.lstrip("-"): each for each in command.params for name in each.opts if name.startswith("--")}
+
+
+def _typed(name: str, value: str, options: dict[str, Any], as_it_was: str) -> str:
+    dashed = name.replace("_", "-")
+    named = next((each for each in (dashed, dashed.removesuffix("s")) if each in options), None)
+    try:
+        said = ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        said = "…"
+    if named is None:
+        value = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        return f"--set {_quoted(f'{name}={value}')}" if "set" in options else as_it_was
+    if options[named].is_flag:
+        return f"--{named}"
+    words = [f"{raw}={text}" for raw, text in said.items()] if isinstance(said, dict) else said
+    words = list(words) if isinstance(words, list | tuple) else [words]
+    words = words if options[named].multiple else [",".join(map(str, words))]
+    return " ".join(f"--{named} {_quoted(str(word))}" for word in words)
+
+
+def _quoted(word: str) -> str:
+    return word if "…" in word else shlex.quote(word)
