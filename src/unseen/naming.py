@@ -59,7 +59,8 @@ def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, s
             raise InputError(f"{', '.join(params)} has no effect on a model that is there already", fix="leave it out")
         return using, str(getattr(using, "name", type(using).__name__))
     if (Path(using) / "unseen.json").is_file():
-        model = open_model(str(using))
+        params = dict(params)
+        model = open_model(str(using), trust=params.pop("trust", False))
         if set(params) == {"layer"} and "layer" in inspect.signature(getattr(model, "encode", len)).parameters:
             return Layer(model, params["layer"]), f"{model.name}-{params['layer']}"
         return encoder_of(model, seed, params)

@@ -66,6 +66,11 @@ class Model:
         return found | ({"weighting": 2} if own.get("class_weights") else {})
 
     @property
+    def opening(self) -> dict[str, Any]:
+        """A setting of steps that open it again: the trust of whoever asked for it, where it was given."""
+        return {"opening": {"trust": True}} if self.is_transformer and self.params.get("trust") else {}
+
+    @property
     def epochs(self) -> int:
         """How often it reads every training text, at most."""
         return int(getattr(getattr(self.recipe(), "settings", None), "epochs", 1))

@@ -85,7 +85,7 @@ def space_step(source: Source, space: Space, seed: int) -> Step:
         settings = {"reduce": method, "dimensions": dimensions, "seed": seed}
         needs = {"vectors": space_step(source, Space(space.of, whole), seed)}
         return Step(f"reduce {space.called}", f"{WORK}:reduce_vectors", settings, needs, shared)
-    settings = {"source": source.basis, "encoder": space.encoder, "seed": seed}
+    settings = {"source": source.basis, "encoder": space.encoder, "seed": seed} | space.of.opening
     if space.encodes_untrained:
         return Step(f"encode {space.called}", f"{WORK}:encode", settings, {}, shared, uses_gpu=space.of.is_transformer)
     settings |= {"model": space.model.described}
@@ -295,6 +295,7 @@ def behaviour_step(
     else:
         learnt = space_step(source, space, seed)
         needs = {"model": learnt.needs.get("vectors", learnt)}
+        settings |= space.of.opening
     shared = {"source": source.name, "suite": SUITE}
     return Step(f"behaviour on {suite.name}", f"{MEASURING}:write_behaviour", settings, needs, shared)
 

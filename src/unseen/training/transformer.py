@@ -55,7 +55,7 @@ class Transformer:
     """Fine-tune a transformer; the bottleneck, where there is one, gives the model's own vectors.
 
     `encoder` is minilm, smollm2, a folder or a hub name. `preset` is fast (default on a CPU) or thesis
-    (default on a GPU); every other parameter overrides it.
+    (default on a GPU); every other parameter overrides it. `trust` runs code that comes with the encoder.
     """
 
     def __init__(
@@ -77,12 +77,14 @@ class Transformer:
         class_weights: ClassWeights = None,
         max_tokens: int | None = None,
         precision: str | None = None,
+        trust: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in NAMES and value is not None}
         preset = preset or ("thesis" if torch.cuda.is_available() else "fast")
         if preset not in PRESETS:
             raise UnknownNameError.of("preset", preset, PRESETS)
         self.settings = replace(Settings(**PRESETS[preset]), **given)
+        self.trust = trust
 
     def fit(
         self,
@@ -99,7 +101,7 @@ class Transformer:
         """
         examples = training_examples(train, dev)
         with _own_randomness(child_seed(seed, "transformer")):
-            classifier = untrained(self.settings, train.label_names)
+            classifier = untrained(self.settings, train.label_names, trust=self.trust)
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
@@ -111,7 +113,7 @@ class Transformer:
     def speed(self, data: Dataset, batches: int = 3) -> float:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
         with _own_randomness(0):
-            classifier = untrained(self.settings, data.label_names)
+            classifier = untrained(self.settings, data.label_names, trust=self.trust)
             some = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
             tokens = classifier.backbone.tokens(some.texts.to_pylist())
             optimiser = torch.optim.AdamW(classifier.modules.parameters(), 0.0, fused=True)
