@@ -13,14 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from unseen.progress import Reporter, reporting
+from unseen.redaction import redacted
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
 def command_line() -> str:
-    """What was typed."""
-    return shlex.join(["unseen", *sys.argv[1:]])
+    """What was typed, without secrets."""
+    return redacted(shlex.join(["unseen", *sys.argv[1:]]))
 
 
 def print_json(content: Any) -> None:

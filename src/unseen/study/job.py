@@ -144,8 +144,7 @@ def plan_of(graph: Graph, folder: RunFolder) -> Plan:
     open_ = {key: size for key, size in sizes.items() if not folder.results.has(key)}
     texts = sum(open_.values()) * model.epochs
     predicted = len(open_) * (len(data) - trained) + len(data)
-    recipe = model.recipe()
-    speed = recipe.speed(data) if open_ and hasattr(recipe, "speed") else None
+    speed = model.recipe().speed(data) if open_ and model.is_transformer else None
     seconds = None if speed is None else (texts + predicted / FASTER) / speed
     rows = {"split": rest, "independent": aside}
     return Plan(rows, len(sizes), len(seen), len(sizes) - len(open_), texts, speed, seconds)
@@ -155,7 +154,7 @@ def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | Non
     chosen = {name: value for name, value in given.items() if name in SETTINGS}
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
     settings = settled(model, budget, params=params, **chosen)
-    settings.space.model.recipe()  # a mistake should be seen before anything is done
+    settings.space.model.check()  # a mistake should be seen before anything is done
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]

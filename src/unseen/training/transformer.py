@@ -27,9 +27,11 @@ from torch import nn
 
 from unseen.errors import UnknownNameError
 from unseen.progress import track
+from unseen.release import __version__
 from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic
+from unseen.store.files import content_of
 from unseen.training.classifier import Settings, TransformerClassifier, untrained
 from unseen.training.examples import (
     ClassWeights,
@@ -296,8 +298,9 @@ def _factor(step: int, steps: int, warmup: float) -> float:
 
 
 def fingerprint(settings: Settings, train: Dataset, dev: Dataset, seed: int) -> str:
-    """Names one training: what is trained on what, from which seed."""
+    """Names one training: what is trained on what, from which weights and seed."""
     parts = [asdict(settings), train.fingerprint, train.order, dev.fingerprint, dev.order, seed, torch.__version__]
+    parts += [content_of(settings.encoder), __version__]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
