@@ -16,7 +16,7 @@ import numpy.typing as npt
 from unseen.errors import InputError, UnknownNameError
 from unseen.representations.checkpoints import Checkpoint, find_checkpoint, not_found, open_pretrained
 from unseen.seeding import generator
-from unseen.types import ROWS_AT_ONCE
+from unseen.types import ROWS_AT_ONCE, bounded
 
 POOLINGS = ("class", "mean", "last")
 """The first token's vector, the mean over tokens, or the last token's vector (for models that read forwards only)."""
@@ -106,7 +106,7 @@ class Backbone:
         """The texts as token ids, cut at `max_tokens`."""
         lists: list[npt.NDArray[np.int32]] = []
         for begin in range(0, len(texts), ROWS_AT_ONCE):
-            some = list(texts[begin : begin + ROWS_AT_ONCE])
+            some = bounded(texts[begin : begin + ROWS_AT_ONCE])
             ids = self.tokenizer(some, truncation=True, max_length=self.max_tokens)["input_ids"]
             lists += [np.asarray(each or [self.padding], np.int32) for each in ids]
         starts = np.cumsum([0, *(len(each) for each in lists)], dtype=np.int64)
