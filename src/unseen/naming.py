@@ -11,7 +11,7 @@ import numpy as np
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES, open_model
-from unseen.models.refitting import EstimatorRecipe, PipelineRecipe, is_estimator
+from unseen.models.refitting import EstimatorRecipe, PipelineRecipe, content_of_object, is_estimator
 from unseen.registry import VERSION, check_parameters, source_of
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
@@ -30,6 +30,8 @@ def recipe_of(model: Any, **params: Any) -> Any:
     A recipe or an estimator as an object is taken as it is; a place may name either, its class, or a function that
     makes it.
     """
+    if isinstance(model, Given):
+        model = model.model
     if not isinstance(model, str):
         if params:
             raise InputError("a recipe object has its own settings", fix="set them when you make it")
@@ -54,15 +56,40 @@ def _as_recipe(made: Any, name: str) -> Any:
     return EstimatorRecipe(made, name) if is_estimator(made) else made
 
 
+class Given(str):
+    """The name of a recipe or an estimator that was passed as an object, which comes along to other processes.
+
+    Its content is part of the name, so whatever is kept under the name belongs to this very object.
+    """
+
+    model: Any
+
+    @classmethod
+    def of(cls, model: Any) -> str:
+        """The name of an object; a name as it is."""
+        if isinstance(model, str):
+            return model
+        kind = type(model).__name__
+        made = cls(f"python:{kind}-{content_of_object(model, kind)[:12]}")
+        made.model = model
+        recipe_of(made)
+        return made
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is `package.module:attribute`."""
+    return ":" in name and "://" not in name and not isinstance(name, Given)
+
+
 def outline_of(model: str, **params: Any) -> Any:
     """The recipe that `model` names, or what stands at its place, looked at and not called."""
-    return RECIPES.outline(model, params) if ":" in model and "://" not in model else recipe_of(model, **params)
+    return RECIPES.outline(model, params) if is_place(model) else recipe_of(model, **params)
 
 
 def content_of_name(name: str) -> dict[str, str]:
     """What a name stands for today: hashes of a folder's files, or of the file that defines a place; else nothing."""
     found = {"folder": content_of(name)} if Path(name).is_dir() else {}
-    return found | ({"code": source_of(name)} if ":" in name and "://" not in name else {})
+    return found | ({"code": source_of(name)} if is_place(name) else {})
 
 
 def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:

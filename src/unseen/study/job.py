@@ -13,6 +13,7 @@ import numpy as np
 from unseen.engines import Inline, Local
 from unseen.errors import MismatchError
 from unseen.functional import load_suite
+from unseen.naming import Given
 from unseen.reports.actions import write_actions
 from unseen.reports.card import write_cards
 from unseen.reports.case import hardest
@@ -70,7 +71,7 @@ class Plan:
 def stress(
     source: Any,
     *,
-    model: str = "minilm",
+    model: Any = "minilm",
     out: str | Path = "out",
     budget: str = "small",
     params: Mapping[str, Any] | None = None,
@@ -82,8 +83,10 @@ def stress(
 ) -> Stress:
     """Measure how far `model` falls on the regions of its own latent space it was not trained on, and say why.
 
-    `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder;
-    `params` are the recipe's. Whatever else is given is a setting of the run (see `unseen.study.Settings`) or a
+    `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder,
+    `module:factory`, or an object: a Recipe, or an estimator with `fit(texts, labels)` and `predict_proba`, such as
+    scikit-learn's; `params` are the recipe's. Whatever else is given is a setting of the run (see
+    `unseen.study.Settings`) or a
     parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped. More than one of
     `workers` train side by side, one thread each; None is one a core for light models and one in all for transformers,
     which use all threads. `announce` is called with the plan before the long work begins.
@@ -121,7 +124,7 @@ def stress(
 def plan(
     source: Any,
     *,
-    model: str = "minilm",
+    model: Any = "minilm",
     out: str | Path = "out",
     budget: str = "small",
     params: Mapping[str, Any] | None = None,
@@ -150,10 +153,10 @@ def plan_of(graph: Graph, folder: RunFolder) -> Plan:
     return Plan(rows, len(sizes), len(seen), len(sizes) - len(open_), texts, speed, seconds)
 
 
-def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
+def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
     chosen = {name: value for name, value in given.items() if name in SETTINGS}
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
-    settings = settled(model, budget, params=params, **chosen)
+    settings = settled(Given.of(model), budget, params=params, **chosen)
     settings.space.model.check()  # a mistake should be seen before anything is done
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
