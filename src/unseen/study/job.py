@@ -86,8 +86,8 @@ def stress(
     `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder,
     `module:factory`, or an object: a Recipe, or an estimator with `fit(texts, labels)` and `predict_proba`, such as
     scikit-learn's; `params` are the recipe's. Whatever else is given is a setting of the run (see
-    `unseen.study.Settings`) or a
-    parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped. More than one of
+    `unseen.study.Settings`) or a parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped.
+    More than one of
     `workers` train side by side, one thread each; None is one a core for light models and one in all for transformers,
     which use all threads. `announce` is called with the plan before the long work begins.
     """
