@@ -12,7 +12,9 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "unseen"
 
 LADDER = [
+    "release",
     "errors",
+    "redaction",
     "types",
     "roles",
     "registry",

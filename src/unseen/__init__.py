@@ -9,6 +9,8 @@ look at finished runs. Names are imported when first used, so `import unseen` is
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unseen.release import __version__ as __version__
+
 if TYPE_CHECKING:
     from unseen.api import analyse, audit, compare, encode, folds, load, predict, score, split, train
     from unseen.audits.pipelines import audit_pipeline
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
     from unseen.study import run_study, stress
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse", "audit"),

@@ -22,14 +22,15 @@ from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.evaluation import DEFAULT_METRICS, measure
 from unseen.evaluation.parts import by_part
 from unseen.models import open_model
-from unseen.naming import encoder_of, recipe_of, settings_of, splitter_of
+from unseen.naming import content_of_name, encoder_of, recipe_of, settings_of, splitter_of
+from unseen.release import __version__
 from unseen.representations.reduction import DEFAULT_DIMENSIONS
 from unseen.representations.reduction import reduce as reduced
 from unseen.representations.resuming import encode_resumably
 from unseen.roles import Splitter
 from unseen.splits.partition import Request, partition, versions, word_lengths
 from unseen.store import read_embeddings, read_parts, read_predictions
-from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
+from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split, bounded
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
 """Vectors, an array of them, an .npy file, or the name of an encoder."""
@@ -79,9 +80,11 @@ def encode(
     """
     dimensions = {"dimensions": params.pop("dimensions", DEFAULT_DIMENSIONS)} if reduce else {}
     encoder, step = encoder_of(using, seed, params)
-    by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
-    texts = data.texts.take(pa.array(by_id)).to_pylist()
-    key = f"{step} {sorted(params.items())} {data.fingerprint}"
+    ids = data.ids.to_pylist()
+    by_id = np.argsort(np.asarray(ids, dtype=object), kind="stable")
+    texts = bounded(data.texts.take(pa.array(by_id)).to_pylist(), [ids[row] for row in by_id])
+    content = content_of_name(str(using)) if isinstance(using, str | Path) else {}
+    key = f"{step} {content} {sorted(params.items())} {data.fingerprint} {__version__}"
     vectors = np.asarray(encode_resumably(encoder, texts, partial, key), dtype=np.float32)
     if reduce is not None:
         vectors = reduced(vectors, reduce, **dimensions, seed=seed)

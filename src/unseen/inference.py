@@ -11,7 +11,7 @@ import numpy.typing as npt
 from unseen.errors import InputError, MismatchError
 from unseen.label_maps import rename_hint
 from unseen.progress import track
-from unseen.types import Dataset, Origin, Predictions, some
+from unseen.types import Dataset, Origin, Predictions, bounded, some
 
 BATCH = 1024
 TOLERANCE = 1e-3
@@ -37,7 +37,8 @@ def predict(
     probabilities = np.empty((len(chosen), len(columns)))
     starts = range(0, len(chosen), batch)
     for start in track(starts, work, len(starts)):
-        texts = chosen.texts.slice(start, batch).to_pylist()
+        some_ids = chosen.ids.slice(start, batch).to_pylist()
+        texts = bounded(chosen.texts.slice(start, batch).to_pylist(), some_ids)
         probabilities[start : start + len(texts)] = _ask(classifier, texts, len(columns), start)[:, columns]
     params = {"model": name_of(classifier), "hard": bool(getattr(classifier, "hard", False))}
     origin = Origin("predict", params, inputs={"dataset": data.fingerprint})

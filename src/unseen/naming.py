@@ -11,12 +11,13 @@ import numpy as np
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES, open_model
-from unseen.models.refitting import PipelineRecipe
-from unseen.registry import VERSION, check_parameters
+from unseen.models.refitting import EstimatorRecipe, PipelineRecipe, content_of_object, is_estimator
+from unseen.registry import VERSION, check_parameters, source_of
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
 from unseen.roles import Recipe
 from unseen.splits import SPLITTERS
+from unseen.store.files import content_of
 from unseen.training import RECIPES
 from unseen.training.layers import Layer
 
@@ -24,13 +25,17 @@ DEFAULT_TEST = 0.1
 
 
 def recipe_of(model: Any, **params: Any) -> Any:
-    """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune."""
+    """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune.
+
+    A recipe or an estimator as an object is taken as it is; a place may name either, its class, or a function that
+    makes it.
+    """
+    if isinstance(model, Given):
+        model = model.model
     if not isinstance(model, str):
-        if not isinstance(model, Recipe):
-            raise InputError("this is not a recipe", expected="an object with fit", got=type(model).__name__)
         if params:
             raise InputError("a recipe object has its own settings", fix="set them when you make it")
-        return model
+        return _as_recipe(model, type(model).__name__)
     if model.startswith(("http://", "https://")):
         raise InputError(
             "an endpoint cannot be trained", fix="ask it (unseen predict) and measure the answers (unseen score)"
@@ -39,13 +44,52 @@ def recipe_of(model: Any, **params: Any) -> Any:
         check_parameters(f"the pipeline {model!r}", PipelineRecipe, params)
         return PipelineRecipe(model, **params)
     if ":" in model or VERSION.sub("", model) in RECIPES:
-        made = RECIPES.make(model, **params)
-        if not isinstance(made, Recipe):
-            raise InputError(f"{model!r} is not a recipe", expected="a class whose objects have fit")
-        return made
+        return _as_recipe(RECIPES.make(model, **params), model)
     if not may_be_checkpoint(model):
         raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen ls recipes' lists them")
     return RECIPES.make("transformer", encoder=model, **params)
+
+
+def _as_recipe(made: Any, name: str) -> Any:
+    if isinstance(made, type) or not isinstance(made, Recipe):
+        raise InputError(f"{name!r} is not a recipe", expected="an object with fit", got=type(made).__name__)
+    return EstimatorRecipe(made, name) if is_estimator(made) else made
+
+
+class Given(str):
+    """The name of a recipe or an estimator that was passed as an object, which comes along to other processes.
+
+    Its content is part of the name, so whatever is kept under the name belongs to this very object.
+    """
+
+    model: Any
+
+    @classmethod
+    def of(cls, model: Any) -> str:
+        """The name of an object; a name as it is."""
+        if isinstance(model, str):
+            return model
+        kind = type(model).__name__
+        made = cls(f"python:{kind}-{content_of_object(model, kind)[:12]}")
+        made.model = model
+        recipe_of(made)
+        return made
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is `package.module:attribute`."""
+    return ":" in name and "://" not in name and not isinstance(name, Given)
+
+
+def outline_of(model: str, **params: Any) -> Any:
+    """The recipe that `model` names, or what stands at its place, looked at and not called."""
+    return RECIPES.outline(model, params) if is_place(model) else recipe_of(model, **params)
+
+
+def content_of_name(name: str) -> dict[str, str]:
+    """What a name stands for today: hashes of a folder's files, or of the file that defines a place; else nothing."""
+    found = {"folder": content_of(name)} if Path(name).is_dir() else {}
+    return found | ({"code": source_of(name)} if is_place(name) else {})
 
 
 def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:
@@ -59,7 +103,8 @@ def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, s
             raise InputError(f"{', '.join(params)} has no effect on a model that is there already", fix="leave it out")
         return using, str(getattr(using, "name", type(using).__name__))
     if (Path(using) / "unseen.json").is_file():
-        model = open_model(str(using))
+        params = dict(params)
+        model = open_model(str(using), trust=params.pop("trust", False))
         if set(params) == {"layer"} and "layer" in inspect.signature(getattr(model, "encode", len)).parameters:
             return Layer(model, params["layer"]), f"{model.name}-{params['layer']}"
         return encoder_of(model, seed, params)
@@ -110,5 +155,5 @@ def _shown(value: Any) -> Any:
 
 def accepted(made: Any, **params: Any) -> dict[str, Any]:
     """Those of `params` that `made` takes."""
-    known = inspect.signature(made).parameters
+    known = inspect.signature(made).parameters if callable(made) else {}
     return {name: value for name, value in params.items() if name in known}

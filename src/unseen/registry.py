@@ -2,15 +2,19 @@
 
 An entry is `name.vN -> "module:attribute"`; nothing is imported before it is used. A bare name means
 its newest version, a published `name.v1` never changes its meaning. Anything of the user's own is
-named by its place, `package.module:attribute`.
+named by its place, `package.module:attribute`. What a user types or passes is the user's word; what a file
+names runs only for whoever trusts the file (`refuse_code`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, UnknownNameError, hint
@@ -19,10 +23,11 @@ VERSION = re.compile(r"\.v(\d+)$")
 
 
 class Registry:
-    """The known names of one kind of thing, e.g. splitters."""
+    """The known names of one kind of thing, e.g. splitters; a place must have all `methods` of its role."""
 
-    def __init__(self, kind: str, entries: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, entries: Mapping[str, str], methods: Sequence[str] = ()) -> None:
         self.kind = kind
+        self.methods = tuple(methods)
         self._places = dict(entries)
 
     def __iter__(self) -> Iterator[str]:
@@ -43,7 +48,7 @@ class Registry:
         full = self.full_name(name)
         module, _, attribute = self._places.get(full, full).partition(":")
         try:
-            return getattr(importlib.import_module(module), attribute)
+            found = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError, TypeError, ValueError) as cause:
             if full in self._places:
                 raise
@@ -51,13 +56,31 @@ class Registry:
                 f"the {self.kind} {name!r} cannot be imported: {cause}",
                 expected="package.module:attribute, importable from here",
             ) from cause
+        if full not in self._places and not inspect.isfunction(found) and not self._has_role(found):
+            raise InputError(
+                f"{name!r} is not a {self.kind}",
+                expected=f"a class or an object with {' and '.join(self.methods)}, or a function that makes one",
+                got=type(found).__name__,
+            )
+        return found
+
+    def _has_role(self, found: Any) -> bool:
+        return all(hasattr(found, name) for name in self.methods)
+
+    def outline(self, name: str, params: Mapping[str, Any]) -> Any:
+        """What stands at `name`, not called: the class, object or function, its parameters checked."""
+        found = self.get(name)
+        if callable(found):
+            check_parameters(f"{self.kind} {name!r}", found, params)
+        elif params or not self.methods:
+            raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(found).__name__)
+        return found
 
     def make(self, name: str, **params: Any) -> Any:
         """The object behind `name`, called with `params` after checking them against its signature."""
-        made = self.get(name)
+        made = self.outline(name, params)
         if not callable(made):
-            raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(made).__name__)
-        check_parameters(f"{self.kind} {name!r}", made, params)
+            return made
         try:
             return made(**params)
         except (TypeError, ValueError) as cause:
@@ -68,6 +91,35 @@ class Registry:
     def summary(self, name: str) -> str:
         """First line of the docstring of what `name` stands for."""
         return (inspect.getdoc(self.get(name)) or "").partition("\n")[0]
+
+
+def refuse_code(table: Mapping[str, Any], trust: bool) -> None:
+    """Refuse code that a table of a file names, before anything of it is imported, unless the file is trusted."""
+    if "trust" in table:
+        raise InputError("trust is for the user to say (--trust, trust=True from Python), not for a file")
+    named = [] if trust else [*_places(table)]
+    if named:
+        raise InputError(f"names code that runs only with --trust (trust=True from Python): {', '.join(named)}")
+
+
+def _places(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and ":" in value and "://" not in value:
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _places(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _places(each)
+
+
+def source_of(place: str) -> str:
+    """Hash of the files that define what stands at `package.module:attribute`; of no other code that it uses."""
+    module, _, attribute = place.partition(":")
+    found = importlib.import_module(module)
+    defining = sys.modules.get(getattr(getattr(found, attribute, None), "__module__", None) or "", found)
+    files = sorted({str(file) for each in (found, defining) if (file := getattr(each, "__file__", None))})
+    return hashlib.sha256(b"".join(Path(each).read_bytes() for each in files)).hexdigest()
 
 
 def check_parameters(what: str, made: Any, params: Mapping[str, Any]) -> None:

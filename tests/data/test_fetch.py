@@ -6,8 +6,10 @@ import hashlib
 import io
 import tarfile
 import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -274,6 +276,29 @@ def test_larger_file_of_unannounced_size_is_given_up(site: Site, tmp_path: Path)
     with pytest.raises(FetchError, match="larger than it should be"):
         fetch.fetch_file(known(site), tmp_path)
     assert leftovers(tmp_path) == []
+
+
+def test_server_that_sends_a_byte_now_and_then_is_given_up(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "TIMEOUT", 0.3)
+    monkeypatch.setattr(fetch, "ATTEMPTS", 2)
+
+    def dripping(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(BODY)))
+        request.end_headers()
+        with suppress(OSError):  # the client hung up
+            for _ in range(40):
+                request.wfile.write(b"x")
+                request.wfile.flush()
+                time.sleep(0.1)
+
+    site.answers = [dripping]
+    begun = time.monotonic()
+    with pytest.raises(FetchError, match="bytes per second"):
+        fetch.fetch_file(known(site), tmp_path)
+    assert time.monotonic() - begun < 3
 
 
 def test_missing_file_is_said_at_once(site: Site, tmp_path: Path) -> None:

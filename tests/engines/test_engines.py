@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +19,7 @@ from unseen.engines import ENGINES, Step, in_order
 from unseen.errors import InputError, UnseenError
 from unseen.roles import Engine
 from unseen.store.results import Results
+from unseen.store.temporary import temporary_folder
 
 OTHER_PROCESSES = ["local", pytest.param("ray", marks=pytest.mark.slow)]
 
@@ -121,18 +125,38 @@ def test_two_run_at_once_with_one_thread_each(engine: Engine, tmp_path: Path) ->
     assert (results.folder(found.key) / "threads.txt").read_text() == "1"
 
 
-def test_workers_do_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
+def test_workers_do_not_outlive_a_run_that_is_killed_nor_do_its_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); import chores; from pathlib import Path\n"
         "from unseen.engines import Local; from unseen.store.results import Results\n"
         "place = Path(sys.argv[2]); step = chores.step('long', place / 'pid', work='sleep')\n"
-        "list(Local(workers=1).run([step], Results(place / 'results'), {}))"
+        "list(Local(workers=1).run([step], Results(place / 'results'), {'texts': ['nobody else should read this']}))"
     )
-    run = subprocess.Popen([sys.executable, "-c", program, str(Path(__file__).parent), str(tmp_path)])
+    words = [sys.executable, "-c", program, str(Path(__file__).parent), str(tmp_path)]
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    run = subprocess.Popen(words, start_new_session=True)
     worker = int(_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    assert _texts_left(tmp_path)
     run.kill()
     run.wait()
     _until(lambda: not Path(f"/proc/{worker}").exists())
+    assert not _texts_left(tmp_path)
+    (tmp_path / "pid").unlink()
+    run = subprocess.Popen(words, start_new_session=True)
+    _until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    os.killpg(run.pid, signal.SIGKILL)  # with its workers, so that nobody can tidy up
+    run.wait()
+    assert _texts_left(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_folder(), temporary_folder():
+        assert len(list(tmp_path.glob("unseen-*"))) == 2  # those in use stay
+    assert not _texts_left(tmp_path)
+
+
+def _texts_left(place: Path) -> bool:
+    return any(b"nobody else" in each.read_bytes() for each in place.glob("unseen-*/*.pickle"))
 
 
 def _until(true: Callable[[], Any], seconds: float = 60) -> Any:

@@ -69,6 +69,35 @@ def sleeps(handler, said):
     time.sleep(0.6)
 
 
+def drips(handler, said):
+    """A head, and then a byte now and then."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    trickle(handler, b" " * 1000)
+
+
+def drips_from_the_start(handler, said):
+    trickle(handler, b"HTTP/1.0 200 OK\r\nX: " + b"x" * 1000)
+
+
+def trickle(handler, content):
+    try:
+        for each in content[:50]:
+            handler.wfile.write(bytes([each]))
+            handler.wfile.flush()
+            time.sleep(0.1)
+    except OSError:
+        pass  # the client hung up
+
+
+def cuts_off(handler, said):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"probabilities": [[')
+
+
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
@@ -327,3 +356,34 @@ def test_options_that_are_wrong(options, message):
 def test_addresses_that_are_none(url):
     with pytest.raises(InputError, match="address"):
         open_model(url)
+
+
+@pytest.mark.parametrize("step", [drips, drips_from_the_start])
+def test_an_answer_that_never_ends_is_given_up_and_tried_again(server, tiny, step):
+    server.plan = [step]
+    begun = time.monotonic()
+    model = open_model(server.url, timeout=0.5, retries=1)
+    model.function.pause = lambda seconds: None
+    assert predict(model, tiny()).probabilities.shape == (4, 2)
+    server.plan = [step]
+    with pytest.raises(FetchError, match=r"no answer within 0\.5 seconds"):
+        predict(open_model(server.url, timeout=0.5, retries=0), tiny())
+    assert time.monotonic() - begun < 4
+
+
+def test_an_answer_that_was_cut_off_is_asked_for_again(server, tiny):
+    server.plan = [cuts_off]
+    model = open_model(server.url, retries=1)
+    model.function.pause = lambda seconds: None
+    assert predict(model, tiny()).probabilities.shape == (4, 2)
+    server.plan = [cuts_off]
+    with pytest.raises(FetchError, match="cut off"):
+        predict(open_model(server.url, retries=0), tiny())
+
+
+def test_a_server_of_this_machine_is_asked_without_a_proxy(server, tiny, monkeypatch):
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("SESAME", KEY)
+    predict(open_model(server.url, key_env="SESAME", retries=0), tiny())
+    assert server.asked[0][1]["Authorization"] == f"Bearer {KEY}"

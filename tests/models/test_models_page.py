@@ -20,12 +20,12 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     names = {}
     for code in blocks:
         exec(compile(code, "models.md", "exec"), names)
     assert names["predict"] is predict
-    assert {each.name for each in tmp_path.iterdir()} >= {"logistic-model", "model.skops", "mine.py"}
+    assert {each.name for each in tmp_path.iterdir()} >= {"logistic-model", "bayes", "model.skops", "mine.py"}
 
 
 def test_the_options_of_an_endpoint_are_those_it_has():

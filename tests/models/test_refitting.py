@@ -33,7 +33,7 @@ def test_what_it_was_fitted_on_is_forgotten(file: Path) -> None:
     assert said.label_names == data.label_names
     assert (said.probabilities.argmax(1) == data.labels[200:]).mean() > 0.6
     assert model.model[-1].random_state == 1
-    assert recipe_of(str(file), trust=True)._pipeline[-1].random_state == 7
+    assert recipe_of(str(file), trust=True)._estimator[-1].random_state == 7
     assert len(recipe.sha256) == 64
 
 

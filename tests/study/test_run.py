@@ -265,8 +265,9 @@ def test_every_engine_gives_the_same_numbers_though_a_worker_dies(ran: Path, tmp
     )
     dying += '\n[[experiment]]\nname = "dying"\nspaces = []\nsplits = "random"\nmodels = ["dying"]\n'
     done = run_study(
-        write(tmp_path, dying), engine=ENGINES.make(engine, workers=2), out=tmp_path / "out", store=tmp_path / "store"
-    )
+        write(tmp_path, dying), engine=ENGINES.make(engine, workers=2), out=tmp_path / "out",
+        store=tmp_path / "store", trust=True,
+    )  # fmt: skip
     assert not done.failures
     assert Path(f"{log}.dead").exists()
     lines = log.read_text().splitlines()

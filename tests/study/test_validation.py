@@ -80,7 +80,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 @pytest.fixture(scope="module")
 def materials(ran: Ran) -> Materials:
-    return load_materials(read_validation(ran.folder.parent / "study.toml"))
+    return load_materials(read_validation(ran.folder.parent / "study.toml", trust=True))
 
 
 def made(folder: Path, content: str) -> Path:
@@ -104,7 +104,7 @@ def write(path: Path, columns: tuple[str, ...], rows: list[Any]) -> None:
 
 
 def run(study: Path, **given: Any) -> Ran:
-    options = {"engine": Inline(), "out": study.parent / "out", "store": study.parent / "steps"}
+    options = {"engine": Inline(), "out": study.parent / "out", "store": study.parent / "steps", "trust": True}
     return run_validation(study, **options | given)
 
 
@@ -205,7 +205,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
     wrong += '[[gate]]\nwhat = "fall"\nat_most = 0.1\nsplit = "leek"\n'
     study.write_text(wrong.replace("own_pipelines:copying", "own_pipelines:coping"))
     with pytest.raises(InputError) as caught:
-        read_validation(study)
+        read_validation(study, trust=True)
     said = "\n".join(caught.value.problems)
     for part in (
         "'autor' is not known here; did you mean 'author'?", "[data] author is missing", "folds must be", "dept",
@@ -235,7 +235,7 @@ def test_what_cannot_be_meant_is_refused(study: Path, old: str, new: str, messag
     assert old in STUDY
     study.write_text(STUDY.replace(old, new, 1))
     with pytest.raises(InputError) as caught:
-        read_validation(study)
+        read_validation(study, trust=True)
     assert message in "\n".join(caught.value.problems)
 
 
@@ -263,7 +263,7 @@ def test_a_gate_names_what_its_learner_can_have(
 ) -> None:
     study.write_text(content + GATE.format(*gate))
     with pytest.raises(InputError) as caught:
-        read_validation(study)
+        read_validation(study, trust=True)
     (said,) = caught.value.problems
     assert said.startswith(f"[[gate]] split: {gate[1]!r} is not one of {names}")
 
@@ -274,7 +274,7 @@ def test_a_gate_on_a_pipeline_that_is_wrong_adds_no_second_mistake(study: Path) 
     )
     study.write_text(wrong + GATE.format("fall", "leak", 'model = "heart"'))
     with pytest.raises(InputError) as caught:
-        read_validation(study)
+        read_validation(study, trust=True)
     (said,) = caught.value.problems
     assert said.startswith("[pipeline.heart] leaking: no pipeline is called 'nowhere'")
 
@@ -288,7 +288,7 @@ def test_built_in_pipelines_go_by_their_names(study: Path) -> None:
     names = 'leaking = "words-chosen-on-all-data"\ncorrected = "words-chosen-in-training.v1"\nshare = 0.5'
     head, rest = LIGHT.split("[pipeline.heart]")
     study.write_text(f"{head}[pipeline.words]\n{names}\n[validate]{rest.partition('[validate]')[2]}")
-    found = read_validation(study)
+    found = read_validation(study, trust=True)
     assert found.pipelines["words"].leaking == "words-chosen-on-all-data.v1"
     assert not found.pipelines["words"].divides
     ran = run(study)
@@ -311,7 +311,7 @@ def test_built_in_pipelines_go_by_their_names(study: Path) -> None:
 def test_a_built_in_pipeline_that_does_not_fit_is_refused(study: Path, corrected: str, message: str) -> None:
     study.write_text(LIGHT.replace('corrected = "own_pipelines:corrected"', f'corrected = "{corrected}"', 1))
     with pytest.raises(InputError) as caught:
-        read_validation(study)
+        read_validation(study, trust=True)
     (said,) = caught.value.problems
     assert message in said
 
@@ -332,7 +332,7 @@ def test_the_study_of_the_paper_can_be_read() -> None:
 def test_what_is_no_table_is_refused(study: Path) -> None:
     study.write_text(LIGHT.partition("[validate]")[0].replace('kind = "v', 'validate = 3\nmodel = "m"\nkind = "v'))
     with pytest.raises(InputError) as caught:
-        read_validation(study)
+        read_validation(study, trust=True)
     assert caught.value.problems == ("[model] must be a table, not 'm'", "[validate] must be a table, not 3")
 
 
@@ -340,7 +340,7 @@ def test_the_sample_is_a_source(study: Path) -> None:
     file, sample = 'source = "posts.csv"\ntext = "text"\nlabel = "label"\nid = "id"', 'source = "sample"\nlimit = 300'
     head = LIGHT.partition("[enrich]")[0].replace(file, sample).replace('"user"', '"author"')
     study.write_text(head + "[pipeline.heart]" + LIGHT.partition("[pipeline.heart]")[2])
-    found = load_materials(read_validation(study))
+    found = load_materials(read_validation(study, trust=True))
     assert (found.pool.name, len(found.own)) == ("sample", 300)
 
 
@@ -348,7 +348,7 @@ def test_data_without_repeated_authors_are_refused(study: Path) -> None:
     posts = [(f"p{number}", f"text {number}", ["no", "yes"][number % 2], f"u{number}") for number in range(20)]
     write(study.parent / "posts.csv", ("id", "text", "label", "user"), posts)
     with pytest.raises(InputError, match="no author has written two texts"):
-        plan_validation(study, store=study.parent / "steps")
+        plan_validation(study, store=study.parent / "steps", trust=True)
 
 
 # -- a study -----------------------------------------------------------------------------------------------------------
@@ -466,7 +466,7 @@ def test_enriching_is_compared_with_the_same_cap_without_it(ran: Ran) -> None:
 
 def test_without_a_cap_that_matters_enriching_is_compared_with_new_authors(study: Path) -> None:
     study.write_text(STUDY.replace("[250, 4]", "[250]"))
-    found = load_materials(read_validation(study))
+    found = load_materials(read_validation(study, trust=True))
     assert found.compared("tfidf")["enriched"] == ("authors", "enriched")
     assert not {"capped-250", "thinned-250"} & set(found.protocols)
 
@@ -555,10 +555,10 @@ def test_tests_under_the_cap(ran: Ran, materials: Materials) -> None:
 
 
 def test_nothing_is_done_twice(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, steps = plan_validation(study, store=study.parent / "steps")
+    plan, steps = plan_validation(study, store=study.parent / "steps", trust=True)
     assert (plan.done, plan.trainings, len(steps)) == (0, sum(plan.steps.values()), plan.trainings)
     first = (run(study).folder / "measurements.csv").read_bytes()
-    assert plan_validation(study, store=study.parent / "steps")[0].done == plan.trainings
+    assert plan_validation(study, store=study.parent / "steps", trust=True)[0].done == plan.trainings
     monkeypatch.setattr("own_pipelines.heart", lambda *given: pytest.fail("done again"))
     again = run(study, out=study.parent / "again")
     assert (again.folder / "measurements.csv").read_bytes() == first
@@ -614,7 +614,7 @@ def test_minority_rows_are_copied_in_training_alone(study: Path, monkeypatch: py
     from unseen.audits.pipelines.word_networks import WordNetwork
     from unseen.study.validation.oversampled_folds import oversampled_in_each_fold
 
-    pool, seen = load_materials(read_validation(study)).pool, []
+    pool, seen = load_materials(read_validation(study, trust=True)).pool, []
     plain = WordNetwork.fit
     monkeypatch.setattr(
         WordNetwork, "fit", lambda self, texts, *more: seen.append(Counter(texts)) or plain(self, texts, *more)

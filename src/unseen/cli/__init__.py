@@ -1,12 +1,15 @@
 """The command line: one small file per command; parse, call a verb, print.
 
-Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage. Results go to stdout, progress and
-notes to stderr.
+Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage, 130 and 143 stopped by a signal. Results
+go to stdout, progress and notes to stderr.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -102,11 +105,50 @@ app.command()(ls.ls)
 PROGRAM.append(app)
 
 
+class _Stopped(BaseException):
+    """A signal asks to stop; no KeyboardInterrupt, which click would turn into exit code 1."""
+
+    def __init__(self, number: int) -> None:
+        self.exit_code = 128 + number
+        super().__init__(signal.Signals(number).name)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """The block with SIGINT and SIGTERM as an exception, so that files and workers are left in order.
+
+    A second signal ends at once. What was told to ignore a signal, such as a job of nohup, still does.
+    """
+    told = (signal.SIGINT, signal.SIGTERM)
+    before = {each: handler for each in told if (handler := signal.getsignal(each)) not in (signal.SIG_IGN, None)}
+
+    def stop(number: int, frame: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        raise _Stopped(number)
+
+    try:
+        for each in before:
+            signal.signal(each, stop)
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
 def main() -> None:
     """Run the command line; a mistake of the user is one message and exit code 2."""
     sys.path.append("")  # module:function of the user's own lies here; last, so that it hides nothing
     try:
-        app()
+        with _stoppable():
+            app()
+    except _Stopped as stopped:
+        typer.echo(
+            f"stopped by {stopped}: no half-written file is left\n  what to do: the same command again; what keeps "
+            "finished steps (stress, run, encode, …) goes on where it stopped",
+            err=True,
+        )
+        sys.exit(stopped.exit_code)
     except UnseenError as error:
         typer.echo("\n".join(map(printable, f"error: {as_typed(str(error))}".split("\n"))), err=True)
         sys.exit(error.exit_code)

@@ -12,6 +12,7 @@ from unseen.cli.console import Json, Quiet, command_line, notes, print_json, pri
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import declared, pairs
 from unseen.errors import InputError, UnknownNameError
+from unseen.redaction import redacted
 
 Suite = Annotated[str, typer.Option("--suite", help="A suite: a table, or a known one (hatecheck).")]
 Columns = Annotated[
@@ -102,9 +103,9 @@ def named(models: list[str]) -> dict[str, str]:
     for said in models:
         name, middle, place = said.partition("=")
         if not middle or set(name) & set("/:\\"):
-            name, place = Path(said).stem if "://" not in said else said, said
+            name, place = Path(said).stem if "://" not in said else redacted(said), said
         if name in found:
-            raise InputError(f"two models are called {name!r}", fix=f"name them: {name}-2={place}")
+            raise InputError(f"two models are called {name!r}", fix=f"name them: {name}-2={redacted(place)}")
         found[name] = place
     return found
 

@@ -14,14 +14,15 @@ import typer
 
 from unseen.cli.hints import as_typed
 from unseen.progress import Reporter, reporting
+from unseen.redaction import redacted
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
 def command_line() -> str:
-    """What was typed."""
-    return shlex.join(["unseen", *sys.argv[1:]])
+    """What was typed, without secrets."""
+    return redacted(shlex.join(["unseen", *sys.argv[1:]]))
 
 
 def print_json(content: Any) -> None:

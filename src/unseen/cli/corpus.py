@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.model import Trust
 
 app = typer.Typer(
     help="Corpora that do not fit into memory, on Ray: encode, find centres, assign.", no_args_is_help=True
@@ -35,6 +36,7 @@ def encode(
     pooling: Annotated[str | None, typer.Option(help="Of a transformer: class, mean or last.")] = None,
     layer: Annotated[str | None, typer.Option(help="Of a fine-tuned transformer: bottleneck or full.")] = None,
     precision: Annotated[str | None, typer.Option(help="Of a transformer: auto, fp32 or bf16.")] = None,
+    trust: Trust = False,
     address: Address = None,
     workers: Workers = None,
     gpus: Annotated[float, typer.Option(help="GPUs of each worker.")] = 0,
@@ -48,7 +50,7 @@ def encode(
     from unseen.corpora import encode_corpus
     from unseen.corpora.encoding import BATCH
 
-    given = {"pooling": pooling, "layer": layer, "precision": precision}
+    given = {"pooling": pooling, "layer": layer, "precision": precision, "trust": trust or None}
     params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with notes(quiet), progress(quiet):
         made = encode_corpus(

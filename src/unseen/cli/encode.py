@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.model import Trust
 from unseen.cli.source import takes_data
 from unseen.cli.target import check_target
 
@@ -23,6 +24,7 @@ def encode(
     layer: Annotated[str | None, typer.Option(help="Of a fine-tuned transformer: bottleneck or full.")] = None,
     reduce: Annotated[str | None, typer.Option(help="pca or umap, to --dimensions numbers.")] = None,
     dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's; 50)")] = None,
+    trust: Trust = False,
     seed: Annotated[int, typer.Option(help="Seed.")] = 42,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -36,7 +38,7 @@ def encode(
     from unseen.store import write_embeddings
 
     check_target(out, ".npy")
-    given = {"dimensions": dimensions, "pooling": pooling, "layer": layer}
+    given = {"dimensions": dimensions, "pooling": pooling, "layer": layer, "trust": trust or None}
     params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     partial = out.with_name(f".{out.stem}.partial.npy")
     with notes(quiet), progress(quiet):

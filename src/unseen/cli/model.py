@@ -16,7 +16,16 @@ Model = Annotated[
     ),
 ]
 Bottleneck = Annotated[int | None, typer.Option(help="Numbers in a transformer's bottleneck. (default: none)")]
-Trust = Annotated[bool, typer.Option("--trust", help="Run code from a pipeline file; only if you trust it.")]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Run code that a model brings, from a folder or a pipeline file; only if you trust it."
+    ),
+]
+TrustFile = Annotated[
+    bool,
+    typer.Option("--trust", help="Run code that the file names or a model in it brings; only if you trust it."),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, e.g. epochs=5; may be repeated."),

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
+from unseen.cli.model import TrustFile
 from unseen.cli.stress import duration
 
 File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
@@ -24,6 +25,7 @@ def run(
     workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
     threads: Annotated[int, typer.Option(help="Threads of each step.")] = 1,
     address: Annotated[str | None, typer.Option(help="Of a Ray cluster that is there; 'auto' finds it.")] = None,
+    trust: TrustFile = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done and what it costs; do nothing.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -44,14 +46,14 @@ def run(
     chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
     if plan:
         with notes(quiet):
-            found, steps = plan_of(study, store=store)
+            found, steps = plan_of(study, store=store, trust=trust)
         _tell_plan(found, steps, as_json, quiet)
         return
     announce = None if quiet else lambda found: typer.echo(described(found), err=True)
     with notes(quiet), progress(quiet):
         done = run_of(
             study, engine=chosen, out=out or Path("out") / study.stem, store=store,
-            command=command_line(), announce=announce,
+            command=command_line(), announce=announce, trust=trust,
         )  # fmt: skip
     _tell(done, as_json)
     if not done.passed:

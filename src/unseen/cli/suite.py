@@ -11,6 +11,7 @@ import typer
 
 from unseen.cli.check import Ignore
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table
+from unseen.cli.model import TrustFile
 from unseen.cli.sample import sample
 from unseen.cli.source import pairs, takes_data
 from unseen.errors import InputError
@@ -35,6 +36,7 @@ DataFile = Annotated[str | None, typer.Option("--file", help="Which file of a kn
 def build(
     file: Annotated[Path, typer.Argument(help="Suite file: TOML, or YAML where pyyaml is installed.")],
     out: Out = Path("suite.csv"),
+    trust: TrustFile = False,
     seed: Seed = 42,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -48,7 +50,7 @@ def build(
 
     _check_out(out)
     with notes(quiet):
-        suite = build_suite(read_suite_file(file), seed)
+        suite = build_suite(read_suite_file(file, trust=trust), seed)
     _write(suite, out, as_json, quiet)
 
 

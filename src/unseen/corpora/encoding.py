@@ -20,9 +20,8 @@ from unseen.corpora.pieces import Piece, Texts, piece_key, survey
 from unseen.corpora.shards import Shards, finished, from_bytes, to_bytes, write_shard
 from unseen.corpora.stretches import files_of
 from unseen.errors import InputError, VectorsError
-from unseen.naming import encoder_of
+from unseen.naming import content_of_name, encoder_of
 from unseen.progress import track
-from unseen.store.files import sha256_of
 from unseen.types import finite_float32
 
 BATCH = 8_192
@@ -124,10 +123,6 @@ def _named(encoder: str | Path, params: Mapping[str, Any]) -> tuple[str, Encodin
             expected="an encoder that says it is `rowwise`, such as minilm or any transformer",
             fix="--model minilm, or 'unseen encode' for texts that fit into memory",
         )
-    said = json.dumps([VERSION, name, dict(params), _content(Path(using))], sort_keys=True, default=str)
+    # the same name may stand for other weights tomorrow
+    said = json.dumps([VERSION, name, dict(params), content_of_name(using)], sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest(), Encoding(using, name, dict(params))
-
-
-def _content(folder: Path) -> list[str]:
-    """Hashes of the files of a model folder: the same name may stand for other weights tomorrow."""
-    return [sha256_of(each) for each in sorted(folder.rglob("*")) if each.is_file()] if folder.is_dir() else []

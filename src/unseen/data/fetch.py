@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from unseen.data.archives import unpack
 from unseen.data.catalogue import Card, CardFile, copy_of, data_folder, locate, recorded_sha256
+from unseen.data.deadlines import Deadline
 from unseen.errors import FetchError, UnseenWarning
 from unseen.store import sha256_of, write_text
 
@@ -23,6 +24,9 @@ ATTEMPTS = 4
 PAUSE = 1.0
 """Seconds before the second attempt; doubled before each further one."""
 TIMEOUT = 30.0
+"""Seconds for the head of an answer, and between two bytes."""
+SLOWEST = 1_000
+"""Bytes per second, on average, below which an attempt is given up once it has lasted TIMEOUT."""
 BLOCK = 1 << 18
 LARGEST = 4 * 2**30
 """Bytes at which a download of unannounced size is given up."""
@@ -137,7 +141,8 @@ def _receive_once(file: CardFile, url: str, part: Path, progress: Progress | Non
     if have and tag:
         headers["If-Range"] = tag
     try:
-        answer = _opener().open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
+        with Deadline(TIMEOUT) as deadline:
+            answer = _opener(deadline).open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
     except urllib.error.HTTPError as cause:
         if cause.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
@@ -163,14 +168,23 @@ def _receive_once(file: CardFile, url: str, part: Path, progress: Progress | Non
 
 
 def _copy(
-    answer: IO[bytes], out: IO[bytes], have: int, total: int | None, file: CardFile, progress: Progress | None
+    answer: http.client.HTTPResponse,
+    out: IO[bytes],
+    have: int,
+    total: int | None,
+    file: CardFile,
+    progress: Progress | None,
 ) -> int:
     """Write what `answer` holds to `out`; gives the bytes that are there now."""
     most = file.bytes or LARGEST
     if total is not None and total > most:
         raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got=f"{total} bytes")
-    while block := answer.read(BLOCK):
+    begun, before = time.monotonic(), have
+    while block := answer.read1(BLOCK):
         have += len(block)
+        lasted = time.monotonic() - begun
+        if lasted > TIMEOUT and have - before < SLOWEST * lasted:
+            raise TimeoutError(f"less than {SLOWEST} bytes per second arrive")
         if have > most:
             raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got="more")
         out.write(block)
@@ -280,14 +294,13 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
-def _opener() -> urllib.request.OpenerDirector:
+def _opener(deadline: Deadline) -> urllib.request.OpenerDirector:
     """An opener that knows http and https and nothing else: no file://, no ftp://, no data:."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
         urllib.request.UnknownHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
+        *deadline.handlers,
         urllib.request.HTTPDefaultErrorHandler(),
         _Redirects(),
         urllib.request.HTTPErrorProcessor(),

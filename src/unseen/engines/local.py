@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -19,6 +19,7 @@ from typing import Any
 from unseen.engines.steps import Outcome, Step, Waiting, do_in, has_gpu
 from unseen.errors import InputError, UnseenError
 from unseen.store.results import Results
+from unseen.store.temporary import temporary_folder
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ATTEMPTS = 3
@@ -44,19 +45,21 @@ class Local:
         waiting = Waiting(steps, results)
         if not waiting.open:
             return
-        with tempfile.TemporaryDirectory(prefix="unseen-") as private:
+        with temporary_folder() as private:
             places = {
-                name: _hand_over(content, Path(private) / f"{number}.pickle")
+                name: _hand_over(content, private / f"{number}.pickle")
                 for number, (name, content) in enumerate(shared.items())
             }
-            yield from _Crew(self, waiting, results, places).outcomes()
+            yield from _Crew(self, waiting, results, places, private).outcomes()
 
 
 class _Crew:
     """Worker processes and what they are doing; each has an executor of its own, so a death is nobody else's."""
 
-    def __init__(self, engine: Local, waiting: Waiting, results: Results, places: Mapping[str, str]) -> None:
-        self.engine, self.waiting, self.results, self.places = engine, waiting, results, places
+    def __init__(
+        self, engine: Local, waiting: Waiting, results: Results, places: Mapping[str, str], private: Path
+    ) -> None:
+        self.engine, self.waiting, self.results, self.places, self.private = engine, waiting, results, places, private
         self.attempts: Counter[str] = Counter()
         self.idle: list[Any] = [None] * engine.workers
         """Executors without work; None is one that is not started yet."""
@@ -97,7 +100,7 @@ class _Crew:
             1,
             env=dict.fromkeys(THREAD_VARIABLES, str(self.engine.threads)),
             initializer=_begin,
-            initargs=(sys.path, os.getpid()),
+            initargs=(sys.path, os.getpid(), str(self.private)),
         )
 
     def _finished(self) -> Iterator[Outcome]:
@@ -129,15 +132,16 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _begin(path: Sequence[str], parent: int) -> None:
-    """Make a worker one that imports what its parent can, and does not outlive it."""
+def _begin(path: Sequence[str], parent: int, private: str) -> None:
+    """Make a worker one that imports what its parent can, and does not outlive it, nor let its texts."""
     import_from(path)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent, private), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, private: str) -> None:
     while os.getppid() == parent:
         time.sleep(1)
+    shutil.rmtree(private, ignore_errors=True)
     os._exit(1)
 
 

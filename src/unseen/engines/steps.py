@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
 
+from unseen.release import __version__
 from unseen.store.results import Results
 
 
@@ -36,9 +37,9 @@ class Step:
 
     @cached_property
     def key(self) -> str:
-        """Hash of everything that decides the result."""
+        """Hash of everything that decides the result, the version of this package included."""
         needs = {role: need.key for role, need in self.needs.items()}
-        return key_of(self.work, [self.version, self.settings, needs])
+        return key_of(self.work, [__version__, self.version, self.settings, needs])
 
     def carry_out(self, here: Workspace) -> dict[str, Any]:
         """Do the work; what is worth recording about it."""

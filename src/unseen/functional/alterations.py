@@ -7,6 +7,7 @@ presupposes that the change keeps the label, and only reading some of them shows
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,7 @@ def perturbing(name: str, *, focus: Sequence[str] = (), seed: int = 42) -> Alter
         raise InputError(f"the perturbation {name!r} cannot be called", got=type(function).__name__)
     more: dict[str, Any] = {"focus": tuple(focus)} if focus else {}
     check_parameters(f"the perturbation {name!r}", function, more)
+    _check_role(name, function)
     full = PERTURBATIONS.full_name(name)
 
     def alter(case: str, text: str) -> str | None:
@@ -46,6 +48,17 @@ def perturbing(name: str, *, focus: Sequence[str] = (), seed: int = 42) -> Alter
         return made if made != text else None
 
     return alter
+
+
+def _check_role(name: str, function: Any) -> None:
+    """Refuse what is not called with a text and a generator, and with no more than that."""
+    try:
+        takes = list(inspect.signature(function).parameters.values())
+    except ValueError:  # some builtin functions tell nothing about themselves
+        takes = []
+    needed = [each for each in takes if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD]
+    if len(needed) != 2:
+        raise InputError(f"{name!r} is not a perturbation", expected="a function of a text and a NumPy generator")
 
 
 def appending(addition: str) -> Alteration:

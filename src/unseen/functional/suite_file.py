@@ -15,6 +15,7 @@ from unseen.errors import InputError, MissingPackageError, UnseenError, nearest_
 from unseen.functional.alterations import perturbing
 from unseen.functional.suite import KINDS, check_expectation
 from unseen.functional.templates import Groups, Lists, forms, placeholders
+from unseen.registry import refuse_code
 from unseen.store.plain_yaml import plain_yaml
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -60,10 +61,10 @@ class SuiteFile:
     groups: Groups = field(default_factory=dict)
 
 
-def read_suite_file(path: str | Path) -> SuiteFile:
-    """The suite file at `path`; all its mistakes in one error."""
+def read_suite_file(path: str | Path, *, trust: bool = False) -> SuiteFile:
+    """The suite file at `path`; all its mistakes in one error. `trust` lets code run that it names (`alter`)."""
     path = Path(path)
-    reader = _Reader(_content(path), path.stem)
+    reader = _Reader(_content(path), path.stem, trust)
     found = reader.suite()
     if reader.problems:
         raise InputError(f"{path} cannot be built as it is", problems=reader.problems)
@@ -96,8 +97,8 @@ def _yaml(text: str, path: Path) -> Any:
 class _Reader:
     """Reads one file and collects what is wrong with it."""
 
-    def __init__(self, content: Mapping[str, Any], stem: str) -> None:
-        self.content, self.stem = content, stem
+    def __init__(self, content: Mapping[str, Any], stem: str, trust: bool) -> None:
+        self.content, self.stem, self.trust = content, stem, trust
         self.problems: list[str] = []
         self.tests: dict[str, Behaviour] = {}
 
@@ -161,7 +162,11 @@ class _Reader:
             yield "focus has no effect without alter"
         yield from self._wrong_kind(test)
         if test.alter:
-            yield from _wrong(lambda: perturbing(str(test.alter), focus=test.focus))
+            yield from _wrong(lambda: self._check_alteration(test))
+
+    def _check_alteration(self, test: Behaviour) -> None:
+        refuse_code({"alter": test.alter}, self.trust)
+        perturbing(str(test.alter), focus=test.focus)
 
     def _wrong_kind(self, test: Behaviour) -> Iterable[str]:
         if test.kind not in KINDS:

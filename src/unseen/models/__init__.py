@@ -46,8 +46,8 @@ def open_model(
     """The classifier at `source`.
 
     `label_names` names the columns of a model that does not say its labels; `rename` maps its labels to
-    those of the data, {theirs: ours}, several of theirs may become one of ours. `trust` allows a file
-    that can run code. `options` belong to the kind: `revision`, `max_length`, `batch` (Hugging Face),
+    those of the data, {theirs: ours}, several of theirs may become one of ours. `trust` runs code
+    that a file or a folder brings. `options` belong to the kind: `revision`, `max_length`, `batch` (Hugging Face),
     `key_env`, `timeout`, `retries`, `rate`, `batch`, `field` (endpoint).
     """
     kind = kind_of(source)

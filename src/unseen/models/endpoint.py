@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import email.utils
 import http.client
+import ipaddress
 import json
 import os
 import time
@@ -17,6 +18,7 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from unseen.data.deadlines import Deadline
 from unseen.errors import FetchError, InputError
 from unseen.models.python import FunctionClassifier
 from unseen.registry import check_parameters
@@ -26,7 +28,6 @@ TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 LARGEST_ANSWER = 64_000_000
-LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def open_endpoint(source: str, *, label_names: tuple[str, ...] | None = None, **options: Any) -> FunctionClassifier:
@@ -39,6 +40,7 @@ def open_endpoint(source: str, *, label_names: tuple[str, ...] | None = None, **
 class Endpoint:
     """Texts to the answers of a server, in order.
 
+    `timeout` is for a whole answer, in seconds.
     `field` is the request's name for the texts, `extra` what else it holds; `answer` is where the rows are
     in the response, e.g. `result.rows`. `rate` is the highest number of requests per second.
     """
@@ -75,7 +77,8 @@ class Endpoint:
         self.extra = dict(extra or {})
         self.answer = answer
         self._next = 0.0
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        # a proxy is another machine: it would see the texts and the key that are sent to this one
+        self._proxies = urllib.request.ProxyHandler({} if is_local(url) else None)
         self._key()
 
     def __repr__(self) -> str:
@@ -115,9 +118,13 @@ class Endpoint:
         request = urllib.request.Request(self._url, body, headers, method="POST")
         if key:
             request.add_unredirected_header("Authorization", f"Bearer {key}")
+        too_late = f"no answer within {self.timeout:g} seconds", None
+        deadline = Deadline(self.timeout)
+        opener = urllib.request.build_opener(_NoRedirect, self._proxies, *deadline.handlers)
         try:
-            with self._opener.open(request, timeout=self.timeout) as response:
+            with deadline, opener.open(request, timeout=self.timeout) as response:
                 content: bytes = response.read(LARGEST_ANSWER + 1)
+                lacking = response.length
         except urllib.error.HTTPError as refused:
             with refused:
                 said = self._struck(refused.read(2000).decode("utf-8", "replace"))
@@ -132,9 +139,13 @@ class Endpoint:
                 f"{self.source} answered with {failure}", got=repr(target or said[:300]), fix=hint
             ) from None
         except TimeoutError:
-            return None, f"no answer within {self.timeout:g} seconds", None
+            return None, *too_late
         except (OSError, http.client.HTTPException) as cause:
+            if deadline.passed:
+                return None, *too_late
             return None, self._struck(f"{type(cause).__name__}: {getattr(cause, 'reason', cause)}"), None
+        if deadline.passed or (lacking and len(content) <= LARGEST_ANSWER):
+            return None, *(too_late if deadline.passed else ("the answer was cut off", None))
         if len(content) > LARGEST_ANSWER:
             raise InputError(f"{self.source} answered more than {LARGEST_ANSWER} bytes", fix="a smaller batch")
         return content, "", None
@@ -196,9 +207,18 @@ def _shown(url: str, key_env: str | None) -> str:
             f"the address of {host} holds a password",
             fix="leave it out; key_env='NAME' sends a key from the environment",
         )
-    if key_env and parts.scheme != "https" and host not in LOCAL:
+    if key_env and parts.scheme != "https" and not is_local(url):
         raise InputError(f"the key would be sent to {host} unencrypted", fix="use https://")
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def is_local(url: str) -> bool:
+    """Whether an address is of this machine."""
+    host = urllib.parse.urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
 
 
 def _hint(status: int, key_env: str | None) -> str:

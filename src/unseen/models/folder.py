@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
+from unseen.registry import check_parameters
 from unseen.store import read_json
 from unseen.training import CLASSIFIERS
 
 
-def open_folder(source: str, *, label_names: tuple[str, ...] | None = None) -> Any:
-    """The classifier saved in the folder `source`."""
+def open_folder(source: str, *, label_names: tuple[str, ...] | None = None, trust: bool = False) -> Any:
+    """The classifier saved in the folder `source`; `trust` runs code that came with its encoder."""
     said = read_json(Path(source) / "unseen.json")
     name = said.get("classifier")
     if not isinstance(name, str) or ":" in name:  # a place would run code that a file names
@@ -22,4 +23,7 @@ def open_folder(source: str, *, label_names: tuple[str, ...] | None = None) -> A
         )
     if label_names is not None:
         raise InputError("a model of ours knows its labels", fix="leave label_names out, or use rename={…}")
-    return CLASSIFIERS.get(name).load(Path(source))
+    load = CLASSIFIERS.get(name).load
+    opening = {"trust": True} if trust else {}
+    check_parameters(f"a classifier of the kind {name!r}", load, opening)
+    return load(Path(source), **opening)

@@ -1,12 +1,13 @@
 """A sequence classification model of transformers: a folder, or a name on the hub.
 
 A folder is never looked up on the network. A name is fetched once into Hugging Face's own cache and, with
-HF_HUB_OFFLINE=1, read from there alone. Code that comes with a model is not run.
+HF_HUB_OFFLINE=1, read from there alone. Code that comes with a model is run only with trust.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from unseen.errors import InputError, MismatchError, MissingPackageError
 from unseen.models.answers import names_for
+from unseen.representations.checkpoints import open_pretrained
 
 LONGEST = 512
 """Tokens per text where neither tokenizer nor model says."""
@@ -27,26 +29,26 @@ def open_hugging_face(
     revision: str | None = None,
     max_length: int | None = None,
     batch: int = 32,
+    trust: bool = False,
 ) -> HuggingFaceClassifier:
     """The sequence classification model at `source`, with its tokenizer."""
-    try:
-        import transformers
-    except ImportError as cause:
+    if find_spec("transformers") is None:
         raise MissingPackageError(
             f"opening {source!r} needs the package 'transformers'", fix="pip install transformers"
-        ) from cause
+        )
     if batch < 1 or (max_length is not None and max_length < 1):
         raise InputError("batch and max_length must be at least 1", got=f"batch {batch}, max_length {max_length}")
     local = Path(source).is_dir()
     if local and revision is not None:
         raise InputError("revision has no effect on a folder", fix="leave it out")
-    options = {"trust_remote_code": False, "local_files_only": local, "revision": revision or "main"}
+    options: dict[str, Any] = {"trust": trust, "local_files_only": local, "revision": revision or "main"}
     try:
-        config = transformers.AutoConfig.from_pretrained(source, **options)
+        config = open_pretrained("AutoConfig", source, **options)
         names = _labels(config, label_names, source)
-        load = transformers.AutoModelForSequenceClassification.from_pretrained
-        model, loaded = load(source, config=config, output_loading_info=True, **options)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
+        model, loaded = open_pretrained(
+            "AutoModelForSequenceClassification", source, config=config, output_loading_info=True, **options
+        )
+        tokenizer = open_pretrained("AutoTokenizer", source, **options)
     except InputError:
         raise
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as cause:

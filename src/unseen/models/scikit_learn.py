@@ -35,10 +35,11 @@ class PipelineClassifier:
     """A fitted pipeline; one without `predict_proba` gives labels only and is marked hard."""
 
     def __init__(self, model: Any, label_names: tuple[str, ...] | None = None, source: str = "pipeline") -> None:
-        if not hasattr(model, "predict") or getattr(model, "classes_", None) is None:
+        answers = hasattr(model, "predict") or hasattr(model, "predict_proba")
+        if not answers or getattr(model, "classes_", None) is None:
             raise InputError(
                 f"{source} does not hold a fitted classifier",
-                expected="a scikit-learn pipeline with predict and classes_",
+                expected="a scikit-learn pipeline, or any object with predict_proba or predict, and classes_",
                 got=type(model).__name__,
             )
         self.model = model

@@ -18,6 +18,7 @@ ENCODERS = Registry(
         "smollm2.v1": "unseen.representations.transformer:SmolLM2",
         "transformer.v1": "unseen.representations.transformer:TransformerEncoder",
     },
+    ("encode",),
 )
 
 __all__ = ["ENCODERS", "encode_texts"]

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.representations.checkpoints import Checkpoint, find_checkpoint, not_found
+from unseen.representations.checkpoints import Checkpoint, find_checkpoint, not_found, open_pretrained
 from unseen.seeding import generator
-from unseen.types import ROWS_AT_ONCE
+from unseen.types import ROWS_AT_ONCE, bounded
 
 POOLINGS = ("class", "mean", "last")
 """The first token's vector, the mean over tokens, or the last token's vector (for models that read forwards only)."""
@@ -76,7 +76,13 @@ class Backbone:
     """The tokenizer and the network of one checkpoint, on the fastest device there is."""
 
     def __init__(
-        self, checkpoint: str, *, pooling: str | None = None, max_tokens: int = 128, precision: str = "auto"
+        self,
+        checkpoint: str,
+        *,
+        pooling: str | None = None,
+        max_tokens: int = 128,
+        precision: str = "auto",
+        trust: bool = False,
     ) -> None:
         import torch
 
@@ -88,7 +94,7 @@ class Backbone:
             raise InputError("max_tokens must be at least 3", got=str(max_tokens))
         self.checkpoint = find_checkpoint(checkpoint)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer, self.network = _loaded(self.checkpoint)
+        self.tokenizer, self.network = _loaded(self.checkpoint, trust)
         self.network.to(self.device)
         self.width = int(self.network.config.hidden_size)
         self.pooling = pooling or ("last" if reads_forwards(self.network.config) else "class")
@@ -100,7 +106,7 @@ class Backbone:
         """The texts as token ids, cut at `max_tokens`."""
         lists: list[npt.NDArray[np.int32]] = []
         for begin in range(0, len(texts), ROWS_AT_ONCE):
-            some = list(texts[begin : begin + ROWS_AT_ONCE])
+            some = bounded(texts[begin : begin + ROWS_AT_ONCE])
             ids = self.tokenizer(some, truncation=True, max_length=self.max_tokens)["input_ids"]
             lists += [np.asarray(each or [self.padding], np.int32) for each in ids]
         starts = np.cumsum([0, *(len(each) for each in lists)], dtype=np.int64)
@@ -162,17 +168,18 @@ def _padding(tokenizer: Any) -> int:
     return int(next(each for each in known if each is not None))
 
 
-def _loaded(checkpoint: Checkpoint) -> tuple[Any, Any]:
-    """The tokenizer and the network, without code from the checkpoint and without chatter."""
+def _loaded(checkpoint: Checkpoint, trust: bool) -> tuple[Any, Any]:
+    """The tokenizer and the network, without chatter."""
     import torch
 
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     with quiet_transformers():
-        from transformers import AutoModel, AutoTokenizer
-
+        options = {"trust": trust, **checkpoint.options}
         try:
-            tokenizer = AutoTokenizer.from_pretrained(checkpoint.place, **checkpoint.options)
-            network = AutoModel.from_pretrained(checkpoint.place, dtype=torch.float32, **checkpoint.options)
+            tokenizer = open_pretrained("AutoTokenizer", checkpoint.place, **options)
+            network = open_pretrained("AutoModel", checkpoint.place, dtype=torch.float32, **options)
+        except InputError:
+            raise
         except (OSError, ValueError, KeyError, ImportError) as cause:
             raise not_found(checkpoint, cause) from cause
     if checkpoint.gguf:  # the weights are plain numbers now, and may be written as such

@@ -1,7 +1,8 @@
 """Where the weights of a named transformer are: in a package, in a folder, or on a hub.
 
 `minilm` and `smollm2` come with Python packages and need no network. A folder is one that `transformers`
-wrote. Everything else is a hub name, found in the hub's local cache or fetched by `transformers`.
+wrote. Everything else is a hub name, found in the hub's local cache or fetched by `transformers`. Whatever
+`transformers` reads is read by `open_pretrained`: code that comes with a model runs only for whoever trusts it.
 """
 
 from __future__ import annotations
@@ -47,6 +48,24 @@ class Checkpoint:
     def options(self) -> dict[str, Any]:
         """What both the model's and the tokenizer's loader need besides the place."""
         return {"gguf_file": self.gguf} if self.gguf else {}
+
+
+def open_pretrained(loader: str, place: str, *, trust: bool, **options: Any) -> Any:
+    """What `transformers.LOADER.from_pretrained` gives; without `trust` nothing that lies at `place` is run.
+
+    `transformers` asks on standard input where nobody tells it, and takes any yes for an answer.
+    """
+    import transformers
+
+    try:
+        return getattr(transformers, loader).from_pretrained(place, trust_remote_code=trust, **options)
+    except ValueError as cause:
+        if trust or "trust_remote_code" not in str(cause):
+            raise
+        raise InputError(
+            f"the model {place!r} brings code of its own, which was not run",
+            fix="read that code; if you trust whoever made it: --trust (trust=True from Python)",
+        ) from cause
 
 
 def may_be_checkpoint(name: str) -> bool:

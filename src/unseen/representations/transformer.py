@@ -16,24 +16,37 @@ class TransformerEncoder:
     """Last hidden layer of a pretrained transformer, one vector per text.
 
     `checkpoint` is minilm, smollm2, a folder or a hub name. `pooling` is class, mean or last (default: the
-    class token; the last token of models that read forwards only).
+    class token; the last token of models that read forwards only). `trust` runs code that comes with the model.
     """
 
     rowwise = True
     """A text's vector does not depend on the other texts, so encoding may go on where it stopped."""
 
     def __init__(
-        self, checkpoint: str = "minilm", *, pooling: str | None = None, max_tokens: int = 128, precision: str = "auto"
+        self,
+        checkpoint: str = "minilm",
+        *,
+        pooling: str | None = None,
+        max_tokens: int = 128,
+        precision: str = "auto",
+        trust: bool = False,
     ) -> None:
         self.checkpoint = checkpoint
         self.pooling = pooling
         self.max_tokens = max_tokens
         self.precision = precision
+        self.trust = trust
 
     @cached_property
     def backbone(self) -> Backbone:
         """The network; loaded when first used."""
-        return Backbone(self.checkpoint, pooling=self.pooling, max_tokens=self.max_tokens, precision=self.precision)
+        return Backbone(
+            self.checkpoint,
+            pooling=self.pooling,
+            max_tokens=self.max_tokens,
+            precision=self.precision,
+            trust=self.trust,
+        )
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One vector per text, computed in batches of like length."""

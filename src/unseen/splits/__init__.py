@@ -22,6 +22,7 @@ SPLITTERS = Registry(
         "attribute.v1": "unseen.splits.attribute:AttributeSplit",
         "predefined.v1": "unseen.splits.predefined:PredefinedSplit",
     },
+    ("split", "get_n_splits"),
 )
 
 _CLASSES = {

@@ -212,6 +212,7 @@ def _solver(limit: float) -> Any:
     solver.parameters.random_seed = 42
     solver.parameters.max_deterministic_time = limit
     solver.parameters.log_search_progress = False
+    solver.parameters.catch_sigint_signal = False  # it would leave Ctrl-C at the system's default: death without a word
     return solver
 
 

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -106,6 +107,28 @@ def twin_of(path: Path, keys: set[str]) -> Path:
             fix=f"write {path.name} to another folder or under another name",
         )
     return twin
+
+
+def content_of(path: str | Path) -> str:
+    """Hash of the names and bytes of all files in a folder; empty for what is no folder.
+
+    A file that has neither another size nor another time than before is not read again in this process.
+    """
+    folder = Path(path)
+    files = sorted(each for each in folder.rglob("*") if each.is_file()) if folder.is_dir() else []
+    parts = [[str(each.relative_to(folder)), _digest(str(each), *_state(each))] for each in files]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest() if parts else ""
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    about = path.stat()
+    return about.st_size, about.st_mtime_ns, about.st_ino
+
+
+@lru_cache(maxsize=4096)
+def _digest(path: str, *_state: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
 
 
 def sha256_of(path: str | Path) -> str:

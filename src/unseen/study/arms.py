@@ -5,7 +5,6 @@ Whatever compares trainings on different rows (with and without leaks, one datas
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from unseen.errors import InputError
 from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.store.temporary import temporary_folder
 from unseen.study.graph import carry_out
 from unseen.study.spaces import Model
 from unseen.study.work import fit
@@ -82,7 +82,7 @@ def answers(
     if len({arm.name for arm in arms}) < len(arms):
         raise InputError("two arms have one name", got=", ".join(arm.name for arm in arms))
     if results is None:
-        with tempfile.TemporaryDirectory(prefix="unseen-arms-") as folder:
+        with temporary_folder() as folder:
             return answers(arms, model, Results(folder), workers=workers, work=work)
     steps = {arm.name: arm.step(model) for arm in arms}
     engine = Inline() if workers == 1 else Local(workers)

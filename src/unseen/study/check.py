@@ -18,6 +18,7 @@ from unseen.functional.checking import check, compare_on_suite, places, refuse_s
 from unseen.functional.gates import Gate, Judged, check_gates, judged
 from unseen.functional.outcomes import TOLERANCE, check_tolerance, outcomes
 from unseen.models import open_model
+from unseen.redaction import redacted
 from unseen.reports.check_page import write_check_page
 from unseen.store import atomic, read_predictions, write_measurements, write_predictions
 from unseen.store.files import csv_rows, file_name, harmless
@@ -71,7 +72,7 @@ class Asked:
 
     def described(self) -> dict[str, Any]:
         """What decides the answers, as plain values."""
-        said = str(self.source) if isinstance(self.source, str | Path) else inference.name_of(self.source)
+        said = redacted(str(self.source)) if isinstance(self.source, str | Path) else inference.name_of(self.source)
         return {"source": said, "rename": self.rename, "threshold": self.threshold}
 
 

@@ -74,7 +74,7 @@ class Wanted:
 
     def check(self, data: Dataset) -> None:
         """Refuse a model that cannot be made, and metrics and groups that this data does not have."""
-        self.model.recipe()
+        self.model.check()
         guess = np.full((len(data), len(data.label_names)), 1 / len(data.label_names))
         for name in self.metrics:
             metric(name)(data.labels, guess, data.label_names)

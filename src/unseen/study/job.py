@@ -15,6 +15,7 @@ from unseen.engines import Inline, Local
 from unseen.errors import InfeasibleError, MismatchError
 from unseen.functional import load_suite
 from unseen.label_maps import guessed_map
+from unseen.naming import Given
 from unseen.progress import track
 from unseen.reports.actions import write_actions
 from unseen.reports.card import write_cards
@@ -73,7 +74,7 @@ class Plan:
 def stress(
     source: Any,
     *,
-    model: str = "minilm",
+    model: Any = "minilm",
     out: str | Path = "out",
     budget: str = "small",
     params: Mapping[str, Any] | None = None,
@@ -86,9 +87,11 @@ def stress(
 ) -> Stress:
     """Measure how far `model` falls on the regions of its own latent space it was not trained on, and say why.
 
-    `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder;
-    `params` are the recipe's. Whatever else is given is a setting of the run (see `unseen.study.Settings`) or a
-    parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped. More than one of
+    `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder,
+    `module:factory`, or an object: a Recipe, or an estimator with `fit(texts, labels)` and `predict_proba`, such as
+    scikit-learn's; `params` are the recipe's. Whatever else is given is a setting of the run (see
+    `unseen.study.Settings`) or a parameter of `unseen.load`. Interrupted and called again, it goes on where it stopped.
+    More than one of
     `workers` train side by side, one thread each; None is one a core for light models and one in all for transformers,
     which use all threads. `announce` is called with the plan before the long work begins. A folder that holds another
     run is refused, or with `replace` given over to this one.
@@ -124,7 +127,7 @@ def stress(
 def plan(
     source: Any,
     *,
-    model: str = "minilm",
+    model: Any = "minilm",
     out: str | Path = "out",
     budget: str = "small",
     params: Mapping[str, Any] | None = None,
@@ -147,18 +150,17 @@ def plan_of(graph: Graph, folder: RunFolder) -> Plan:
     open_ = {key: size for key, size in sizes.items() if not folder.results.has(key)}
     texts = sum(open_.values()) * model.epochs
     predicted = len(open_) * (len(data) - trained) + len(data)
-    recipe = model.recipe()
-    speed = recipe.speed(data) if open_ and hasattr(recipe, "speed") else None
+    speed = model.recipe().speed(data) if open_ and model.is_transformer else None
     seconds = None if speed is None else (texts + predicted / FASTER) / speed
     rows = {"split": rest, "independent": aside}
     return Plan(rows, len(sizes), len(seen), len(sizes) - len(open_), texts, speed, seconds)
 
 
-def _graph(source: Any, model: str, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
+def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
     chosen = {name: value for name, value in given.items() if name in SETTINGS}
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
-    settings = settled(model, budget, params=params, **chosen)
-    settings.space.model.recipe()  # a mistake should be seen before anything is done
+    settings = settled(Given.of(model), budget, params=params, **chosen)
+    settings.space.model.check()  # a mistake should be seen before anything is done
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]

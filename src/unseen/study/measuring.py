@@ -180,7 +180,8 @@ def _by_composition(here: Workspace, data: Dataset, trial: Trial, tags: Mapping[
 def write_behaviour(here: Workspace) -> None:
     """What the model trained on all rows that are not set aside passes of a suite."""
     suite, settings = here.shared["suite"], here.settings
-    model = open_model(here.need("model", MODEL)) if "model" in here.needs else learnt(here)
+    opening = settings.get("opening", {})
+    model = open_model(here.need("model", MODEL), **opening) if "model" in here.needs else learnt(here)
     asked = inference.predict(Renamed(model, settings["rename"]) if settings["rename"] else model, suite)
     write_predictions(asked, here.folder / PREDICTIONS)
     write_measurements(check(suite, asked, tags=settings["tags"], seed=settings["seed"]), here.folder / MEASUREMENTS)

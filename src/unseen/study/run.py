@@ -84,9 +84,9 @@ class Ran:
         return not self.failures and all(each.passed for each in self.gates)
 
 
-def plan_study(path: str | Path, *, store: str | Path) -> tuple[StudyPlan, list[tuple[str, bool]]]:
-    """What a study would do, and its steps with whether each is done; nothing is written."""
-    study = read_study(path)
+def plan_study(path: str | Path, *, store: str | Path, trust: bool = False) -> tuple[StudyPlan, list[tuple[str, bool]]]:
+    """What a study would do, and its steps with whether each is done; nothing is written, none of its code called."""
+    study = read_study(path, trust=trust)
     grid, results = Grid(study, load_sources(study)), Results(store)
     return plan_of(grid, results), [(step.name, results.has(step.key)) for step in grid.steps]
 
@@ -102,8 +102,7 @@ def plan_of(grid: Grid, results: Results) -> StudyPlan:
         if step.key in done:
             continue
         if model.called not in speeds:
-            recipe = model.recipe()
-            speeds[model.called] = recipe.speed(data) if hasattr(recipe, "speed") else None
+            speeds[model.called] = model.recipe().speed(data) if model.is_transformer else None
         if speed := speeds[model.called]:
             texts += rows * model.epochs
             seconds += rows * model.epochs / speed
@@ -118,12 +117,14 @@ def run_study(
     store: str | Path,
     command: str | None = None,
     announce: Callable[[StudyPlan], None] | None = None,
+    trust: bool = False,
 ) -> Ran:
     """Carry out the study in a TOML file, as far as it can be, and write its numbers and its report to `out`.
 
     Results of steps are kept in `store`; what is there already, from this study or another, is not done again.
+    `trust` lets code run that the file names, or that comes with a model it names.
     """
-    study = read_study(path)
+    study = read_study(path, trust=trust)
     folder, results = RunFolder(out), Results(store)
     with folder.locked():
         grid = Grid(study, load_sources(study))

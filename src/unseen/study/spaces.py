@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,8 @@ from typing import Any
 from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES
-from unseen.naming import recipe_of
+from unseen.models.refitting import is_estimator
+from unseen.naming import content_of_name, outline_of, recipe_of
 from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
 from unseen.representations.tfidf import TfidfEncoder
@@ -55,20 +57,51 @@ class Model:
         """A new recipe object."""
         return recipe_of(self.use, **self.params)
 
+    def check(self) -> None:
+        """Refuse a model that cannot be made."""
+        outline_of(self.use, **self.params)
+
+    @cached_property
+    def outline(self) -> Any:
+        """What can be known without running code of the user's: the recipe, or what stands at its place, uncalled."""
+        return outline_of(self.use, **self.params)
+
     @cached_property
     def described(self) -> dict[str, Any]:
-        """Everything that decides what it learns, the resolved settings of its recipe included."""
-        recipe = self.recipe()
-        resolved = getattr(recipe, "settings", None)
-        own = asdict(resolved) if resolved is not None else {k: v for k, v in vars(recipe).items() if k[0] != "_"}
+        """Everything that decides what it learns: the resolved settings of its recipe, its files, its code."""
+        own: dict[str, Any] = {}
+        if ":" not in self.use:
+            resolved = getattr(self.outline, "settings", None)
+            own = asdict(resolved) if resolved is not None else _public(self.outline)
         found = {"model": self.use, "params": dict(self.params), "recipe": own}
+        found |= content_of_name(str(own["encoder"]) if self.is_transformer else self.use)
         # results stored while clipping and dev undid class weights are not taken up
         return found | ({"weighting": 2} if own.get("class_weights") else {})
+
+    def trusted(self) -> Model:
+        """The same, with the user's trust where opening it can run code: a pipeline file, a transformer's folder."""
+        brings = self.is_transformer or Path(self.use).suffix in PIPELINES
+        return replace(self, params=dict(self.params) | {"trust": True}) if brings else self
+
+    @property
+    def opening(self) -> dict[str, Any]:
+        """A setting of steps that open it again: the trust of whoever asked for it, where it was given."""
+        return {"opening": {"trust": True}} if self.is_transformer and self.params.get("trust") else {}
 
     @property
     def epochs(self) -> int:
         """How often it reads every training text, at most."""
-        return int(getattr(getattr(self.recipe(), "settings", None), "epochs", 1))
+        return int(getattr(getattr(self.outline, "settings", None), "epochs", 1))
+
+
+def refuse_function(model: Model) -> None:
+    """Refuse a model of a file that cannot be made, or that only calling it would show to be one."""
+    if inspect.isfunction(model.outline):
+        raise InputError(f"{model.use!r} is a function", expected="in a file, a class or an object with fit")
+
+
+def _public(recipe: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(recipe).items() if name[0] != "_"}
 
 
 @dataclass(frozen=True)
@@ -105,7 +138,7 @@ class Space:
     @property
     def _width(self) -> int:
         """Numbers of a vector of a model that is no transformer, where that is known before it is trained."""
-        own = getattr(self.of.recipe(), "bottleneck", None)
+        own = getattr(self.of.outline, "bottleneck", None)
         if isinstance(own, int):
             return own
         return TfidfEncoder().dimensions if self.encoder == api.DEFAULT_ENCODER else sys.maxsize
@@ -148,12 +181,12 @@ class Space:
     @property
     def encodes_untrained(self) -> bool:
         """Whether the vectors come from a model that has not seen the labels."""
-        return self.is_pretrained or not getattr(self.model.recipe(), "has_space", True)
+        return self.is_pretrained or is_estimator(self.of.outline) or not getattr(self.of.outline, "has_space", True)
 
     @property
     def encoder(self) -> str:
         """The encoder of a space that nothing is trained for, or that stands in for a model without vectors."""
         if self.of.is_transformer:
-            return self.of.use
-        features = getattr(self.model.recipe(), "features", None)
+            return str(self.of.outline.settings.encoder)
+        features = getattr(self.of.outline, "features", None)
         return features if isinstance(features, str) else api.DEFAULT_ENCODER

@@ -14,9 +14,9 @@ from unseen.audits import FOLDS
 from unseen.engines import Step
 from unseen.engines.steps import key_of
 from unseen.errors import InputError
+from unseen.naming import content_of_name
 from unseen.registry import VERSION
 from unseen.splits import SPLITTERS
-from unseen.splits.partition import versions
 from unseen.splits.quotas import rows_asked
 from unseen.study.source import Source
 from unseen.study.spaces import Model, Space
@@ -85,7 +85,8 @@ def space_step(source: Source, space: Space, seed: int) -> Step:
         settings = {"reduce": method, "dimensions": dimensions, "seed": seed}
         needs = {"vectors": space_step(source, Space(space.of, whole), seed)}
         return Step(f"reduce {space.called}", f"{WORK}:reduce_vectors", settings, needs, shared)
-    settings = {"source": source.basis, "encoder": space.encoder, "seed": seed}
+    settings = {"source": source.basis, "encoder": space.encoder, "seed": seed} | space.of.opening
+    settings |= {"content": content_of_name(space.encoder)}
     if space.encodes_untrained:
         return Step(f"encode {space.called}", f"{WORK}:encode", settings, {}, shared, uses_gpu=space.of.is_transformer)
     settings |= {"model": space.model.described}
@@ -108,6 +109,7 @@ def split_step(source: Source, cut: Cut, seed: int) -> Step:
     settings: dict[str, Any] = {
         "source": source.basis,
         "splitter": SPLITTERS.full_name(cut.splitter),
+        "content": content_of_name(cut.splitter),
         "knobs": knobs,
         "dev": round(cut.dev * (rest - rows_asked(cut.test, rest, "test"))),
         "seed": cut.seed,
@@ -206,7 +208,7 @@ class Asked:
         """Plain values, the content of the attributes that are read included."""
         attributes = [*self.slices, *filter(None, [self.groups, self.agreement])]
         own = {name: getattr(self, name) for name in ("metric", "slices", "groups", "agreement", "seed", "tags")}
-        return own | {"attributes": source.content(attributes), "version": versions()["unseen"]}
+        return own | {"attributes": source.content(attributes)}
 
 
 def _trials(runs: Sequence[Trained], control: Sequence[Trained]) -> tuple[dict[str, Any], dict[str, Step]]:
@@ -247,7 +249,6 @@ def leaks_step(source: Source, cuts: Mapping[str, Step], groups: str | None, see
     """Look for texts, and groups where an attribute names them, that lie on both sides of splits."""
     settings = {
         "source": source.basis, "splits": list(cuts), "groups": source.content(filter(None, [groups])), "seed": seed,
-        "version": versions()["unseen"],
     }  # fmt: skip
     needs = {f"split-{number}": cut for number, cut in enumerate(cuts.values())}
     return Step("leaks", f"{MEASURING}:write_leaks", settings, needs, {"source": source.name})
@@ -261,7 +262,6 @@ def properties_step(
         "split": name,
         "neutral": neutral,
         "attributes": source.content(source.data.attributes),
-        "version": versions()["unseen"],
         "tags": dict(tags or {}),
     }
     needs = {"split": cut} | ({} if space is None else {"vectors": space})
@@ -275,7 +275,7 @@ def bias_step(
     settings, needs = _trials(runs, [])
     settings |= {
         "bias": source.content([attribute]), "positive": list(positive), "fewest": fewest, "groups": asked.groups,
-        "seed": asked.seed, "tags": dict(asked.tags), "version": versions()["unseen"],
+        "seed": asked.seed, "tags": dict(asked.tags),
     }  # fmt: skip
     name = f"bias {asked.of(runs[0].family)}"
     return Step(name, f"{MEASURING}:write_bias", settings, needs, {"source": source.name})
@@ -287,7 +287,7 @@ def behaviour_step(
     """Ask the model that was trained on all rows that are not set aside about a suite."""
     settings: dict[str, Any] = {
         "suite": {"fingerprint": suite.fingerprint, "attributes": _hashes(suite), "name": suite.name},
-        "rename": dict(rename), "seed": seed, "tags": dict(tags), "version": versions()["unseen"],
+        "rename": dict(rename), "seed": seed, "tags": dict(tags),
     }  # fmt: skip
     needs = {}
     if space.encodes_untrained:
@@ -295,6 +295,7 @@ def behaviour_step(
     else:
         learnt = space_step(source, space, seed)
         needs = {"model": learnt.needs.get("vectors", learnt)}
+        settings |= space.of.opening
     shared = {"source": source.name, "suite": SUITE}
     return Step(f"behaviour on {suite.name}", f"{MEASURING}:write_behaviour", settings, needs, shared)
 
@@ -314,6 +315,6 @@ def map_step(source: Source, space: Step, cuts: Mapping[str, Step], seed: int) -
 
 def clusters_step(source: Source, space: Step, cuts: Mapping[str, Step], texts: bool) -> Step:
     """Say what the clusters of the splits hold."""
-    settings = {"splits": list(cuts), "texts": texts, "version": versions()["unseen"]}
+    settings = {"splits": list(cuts), "texts": texts}
     needs = {"vectors": space} | {f"split-{number}": cut for number, cut in enumerate(cuts.values())}
     return Step("clusters", f"{DESCRIBING}:write_clusters", settings, needs, {"source": source.name})

@@ -56,7 +56,9 @@ def learnt(here: Workspace) -> Any:
 
 def _encode(here: Workspace, encoder: Any) -> None:
     data = here.shared["source"].data
-    found = api.encode(data, encoder, seed=here.settings["seed"], partial=here.scratch / "encoding" / VECTORS)
+    opening = here.settings.get("opening", {}) if isinstance(encoder, str) else {}
+    partial = here.scratch / "encoding" / VECTORS
+    found = api.encode(data, encoder, seed=here.settings["seed"], partial=partial, **opening)
     write_embeddings(found, here.folder / VECTORS, data)
 
 

@@ -12,6 +12,7 @@ RECIPES = Registry(
         "svm.v1": "unseen.training.linear:LinearSVM",
         "neural.v1": "unseen.training.neural:HashedNetwork",
     },
+    ("fit",),
 )
 
 CLASSIFIERS = Registry(

@@ -196,23 +196,26 @@ class TransformerClassifier:
         return whole
 
     @classmethod
-    def load(cls, folder: str | Path) -> TransformerClassifier:
-        """The classifier that `save` wrote."""
+    def load(cls, folder: str | Path, *, trust: bool = False) -> TransformerClassifier:
+        """The classifier that `save` wrote; `trust` runs code that came with its encoder."""
         about = read_json(Path(folder) / "unseen.json")
         settings = Settings(**about["settings"])
-        classifier = untrained(settings, about["label_names"], str(folder))
+        classifier = untrained(settings, about["label_names"], str(folder), trust=trust)
         began_as = about["name"].partition("-bottleneck-")[0]
         classifier.backbone.checkpoint = replace(classifier.backbone.checkpoint, name=began_as)
         classifier.head.load_state_dict(load_file(Path(folder) / "head.safetensors"))
         return classifier
 
 
-def untrained(settings: Settings, label_names: Sequence[str], checkpoint: str | None = None) -> TransformerClassifier:
+def untrained(
+    settings: Settings, label_names: Sequence[str], checkpoint: str | None = None, *, trust: bool = False
+) -> TransformerClassifier:
     """The pretrained network that the settings name (or that lies at `checkpoint`), with a new head."""
     backbone = Backbone(
         checkpoint or settings.encoder,
         pooling=settings.pooling,
         max_tokens=settings.max_tokens,
         precision=settings.precision,
+        trust=trust,
     )
     return TransformerClassifier(backbone, label_names, settings)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
-from unseen.types import Dataset, some
+from unseen.types import Dataset, bounded, some
 
 ClassWeights = str | bool | Mapping[str, float] | None
 """None or False: all rows count the same. "balanced" or True: all labels do. "root": by the square root of that. Or a
@@ -38,8 +38,9 @@ class Examples:
 
 def examples_of(data: Dataset) -> Examples:
     """The texts and labels of `data`, by id."""
-    by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
-    texts = data.texts.take(pa.array(by_id)).to_pylist() if len(data) else []
+    ids = data.ids.to_pylist()
+    by_id = np.argsort(np.asarray(ids, dtype=object), kind="stable")
+    texts = bounded(data.texts.take(pa.array(by_id)).to_pylist(), [ids[row] for row in by_id]) if len(data) else []
     return Examples(texts, data.labels[by_id].astype(np.int64), data.label_names)
 
 

@@ -27,9 +27,11 @@ from torch import nn
 
 from unseen.errors import UnknownNameError
 from unseen.progress import track
+from unseen.release import __version__
 from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic
+from unseen.store.files import content_of
 from unseen.training.classifier import Settings, TransformerClassifier, untrained
 from unseen.training.examples import (
     ClassWeights,
@@ -55,7 +57,7 @@ class Transformer:
     """Fine-tune a transformer; the bottleneck, where there is one, gives the model's own vectors.
 
     `encoder` is minilm, smollm2, a folder or a hub name. `preset` is fast (default on a CPU) or thesis
-    (default on a GPU); every other parameter overrides it.
+    (default on a GPU); every other parameter overrides it. `trust` runs code that comes with the encoder.
     """
 
     def __init__(
@@ -77,12 +79,14 @@ class Transformer:
         class_weights: ClassWeights = None,
         max_tokens: int | None = None,
         precision: str | None = None,
+        trust: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in NAMES and value is not None}
         preset = preset or ("thesis" if torch.cuda.is_available() else "fast")
         if preset not in PRESETS:
             raise UnknownNameError.of("preset", preset, PRESETS)
         self.settings = replace(Settings(**PRESETS[preset]), **given)
+        self.trust = trust
 
     def fit(
         self,
@@ -99,7 +103,7 @@ class Transformer:
         """
         examples = training_examples(train, dev)
         with _own_randomness(child_seed(seed, "transformer")):
-            classifier = untrained(self.settings, train.label_names)
+            classifier = untrained(self.settings, train.label_names, trust=self.trust)
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
@@ -111,7 +115,7 @@ class Transformer:
     def speed(self, data: Dataset, batches: int = 3) -> float:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
         with _own_randomness(0):
-            classifier = untrained(self.settings, data.label_names)
+            classifier = untrained(self.settings, data.label_names, trust=self.trust)
             some = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
             tokens = classifier.backbone.tokens(some.texts.to_pylist())
             optimiser = torch.optim.AdamW(classifier.modules.parameters(), 0.0, fused=True)
@@ -294,8 +298,9 @@ def _factor(step: int, steps: int, warmup: float) -> float:
 
 
 def fingerprint(settings: Settings, train: Dataset, dev: Dataset, seed: int) -> str:
-    """Names one training: what is trained on what, from which seed."""
+    """Names one training: what is trained on what, from which weights and seed."""
     parts = [asdict(settings), train.fingerprint, train.order, dev.fingerprint, dev.order, seed, torch.__version__]
+    parts += [content_of(settings.encoder), __version__]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 

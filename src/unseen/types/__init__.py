@@ -8,7 +8,16 @@
 Each carries an Origin: how it was made, from what, with which seed and versions.
 """
 
-from unseen.types.arrays import ROWS_AT_ONCE, finite_float32, frozen, refuse_repeats, some, string_array
+from unseen.types.arrays import (
+    LONGEST_TEXT,
+    ROWS_AT_ONCE,
+    bounded,
+    finite_float32,
+    frozen,
+    refuse_repeats,
+    some,
+    string_array,
+)
 from unseen.types.dataset import Dataset
 from unseen.types.embeddings import Embeddings
 from unseen.types.origin import Origin
@@ -17,6 +26,7 @@ from unseen.types.split import PARTS, Certificate, Split
 
 __all__ = [
     "LEVELS",
+    "LONGEST_TEXT",
     "PARTS",
     "ROWS_AT_ONCE",
     "Certificate",
@@ -29,6 +39,7 @@ __all__ = [
     "Predictions",
     "Split",
     "SuspectLabel",
+    "bounded",
     "finite_float32",
     "frozen",
     "refuse_repeats",

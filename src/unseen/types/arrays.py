@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.errors import InputError, VectorsError
+from unseen.errors import InputError, UnseenWarning, VectorsError
 
 ROWS_AT_ONCE = 65_536
 """Rows handled together wherever a whole column would be too large to copy."""
+LONGEST_TEXT = 100_000
+"""Characters of a text that models read: features take up to a kilobyte for each."""
 
 
 def refuse_repeats(ids: pa.ChunkedArray) -> None:
@@ -53,6 +56,17 @@ def finite_float32(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
             fix="look at the texts of these rows, or drop them before encoding",
         )
     return array
+
+
+def bounded(texts: Sequence[str], ids: Sequence[str] | None = None) -> list[str]:
+    """The texts as models read them, cut at LONGEST_TEXT characters; with their `ids`, it is said which were."""
+    cut = [row for row, text in enumerate(texts) if len(text) > LONGEST_TEXT] if texts else []
+    if cut and ids is not None:
+        named = some([ids[row] for row in cut])
+        warnings.warn(
+            f"models read the first {LONGEST_TEXT:,} characters of a text; longer: {named}", UnseenWarning, stacklevel=2
+        )
+    return [text[:LONGEST_TEXT] for text in texts] if cut else list(texts)
 
 
 def some(values: Iterable[Any], most: int = 5) -> str:

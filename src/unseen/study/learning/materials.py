@@ -83,7 +83,7 @@ class Lessons:
     @cached_property
     def before(self) -> Step:
         """Ask the task model about every case of the suite, and about the task."""
-        settings = {"suite": _basis(self.materials.suite)} | self._asked_beside
+        settings = {"suite": _basis(self.materials.suite)} | self._asked_beside | self.model.opening
         return self._step("ask the task model", "ask_task_model", settings, {"start": self.task_model})
 
     @cached_property
@@ -97,13 +97,17 @@ class Lessons:
         }
 
     def _after(self, configuration: str, plan: HoldoutPlan) -> Step:
-        settings = {
-            "suite": _basis(self.materials.suite),
-            "plan": plan.name,
-            "rows": key_of("plan", [rows.tolist() for rows in plan.parts.values()]),
-            "model": self.model.described,
-            "seed": self.seed,
-        } | (self._asked_beside if plan.scheme == "all" else {})
+        settings = (
+            {
+                "suite": _basis(self.materials.suite),
+                "plan": plan.name,
+                "rows": key_of("plan", [rows.tolist() for rows in plan.parts.values()]),
+                "model": self.model.described,
+                "seed": self.seed,
+            }
+            | (self._asked_beside if plan.scheme == "all" else {})
+            | self.model.opening
+        )
         needs = {"start": self.task_model} if configuration == BOTH else {}
         return self._step(f"{configuration}: {plan.name}", "train_on_suite", settings, needs)
 

@@ -36,7 +36,7 @@ def train_on_task(here: Workspace) -> None:
 def ask_task_model(here: Workspace) -> None:
     """What the model of the task says about every case, and about the task."""
     given: Materials = here.shared[SHARED]
-    model = open_model(here.needs["start"] / MODEL)
+    model = _task_model(here)
     write_predictions(inference.predict(model, given.suite), here.folder / OF_SUITE)
     _ask_beside(here, model)
 
@@ -45,11 +45,15 @@ def train_on_suite(here: Workspace) -> None:
     """Train on the cases of a plan, from the beginning or from the task model, and predict its test cases."""
     given: Materials = here.shared[SHARED]
     plan = given.plans[here.settings["plan"]]
-    start = open_model(here.needs["start"] / MODEL) if "start" in here.needs else None
+    start = _task_model(here) if "start" in here.needs else None
     model = _fit(here, given.suite.take(plan.train), given.suite.take(plan.dev), start)
     write_predictions(inference.predict(model, given.suite, plan.test), here.folder / OF_SUITE)
     if plan.scheme == "all":
         _ask_beside(here, model)
+
+
+def _task_model(here: Workspace) -> Any:
+    return open_model(here.needs["start"] / MODEL, **here.settings.get("opening", {}))
 
 
 def _fit(here: Workspace, train: Dataset, dev: Dataset, start: Any = None) -> Any:

@@ -174,7 +174,7 @@ def _settled(model: str, params: Mapping[str, Any] | None, seeds: int) -> Model:
     if not 1 <= seeds <= MOST_SEEDS:
         raise InputError("seeds is how many trainings there are of each kind", expected="1 to 20", got=str(seeds))
     chosen = Model(model, dict(params or {}))
-    chosen.recipe()
+    chosen.check()
     return chosen
 
 

@@ -13,14 +13,17 @@ from unseen.audits.pipelines import EXAMPLES
 from unseen.data.catalogue import cards
 from unseen.errors import InputError, UnseenError, hint
 from unseen.evaluation.metrics import metric as metric_of
+from unseen.registry import refuse_code
 from unseen.store.files import read_toml
 from unseen.study.definition import Gate
-from unseen.study.spaces import Model
+from unseen.study.spaces import Model, refuse_function
 from unseen.study.validation.definition import Pipeline, Texts, Validation, function, takes_folds
 
 KIND = "validation"
 TABLES = ["data", "enrich", "foreign", "pipeline", "model", "validate", "gate"]
 LOADING = ["text", "label", "id", "attributes", "labels", "drop", "delimiter", "encoding", "file", "data_dir"]
+OURS = ("unseen.audits.pipelines.", "unseen.study.validation.")
+"""Where pipelines of this package lie, which a file may name."""
 SIZES = {"limit": 50, "per_label": 10}
 """Ways to take fewer rows, and the fewest."""
 
@@ -33,9 +36,12 @@ def is_validation(path: str | Path) -> bool:
         return False
 
 
-def read_validation(path: str | Path) -> Validation:
-    """The validation study in a TOML file; all its mistakes in one error."""
-    reader = _Reader(Path(path), read_toml(path))
+def read_validation(path: str | Path, *, trust: bool = False) -> Validation:
+    """The validation study in a TOML file; all its mistakes in one error.
+
+    Code that the file names, other than pipelines of this package, is imported only with `trust`.
+    """
+    reader = _Reader(Path(path), read_toml(path), trust)
     study = reader.study()
     if reader.problems or study is None:
         raise InputError(f"{path} cannot be run as it is", problems=reader.problems)
@@ -45,8 +51,8 @@ def read_validation(path: str | Path) -> Validation:
 class _Reader:
     """Reads one file and collects what is wrong with it."""
 
-    def __init__(self, path: Path, content: Mapping[str, Any]) -> None:
-        self.path, self.content = path, content
+    def __init__(self, path: Path, content: Mapping[str, Any], trust: bool) -> None:
+        self.path, self.content, self.trust = path, content, trust
         self.problems: list[str] = []
 
     def study(self) -> Validation | None:
@@ -127,13 +133,16 @@ class _Reader:
     def _place(self, what: str, given: str) -> str:
         """A place as it is, the name of an example with its version: another version is another pipeline."""
         with self._noted(what):
+            refuse_code({} if given.startswith(OURS) else {"place": given}, self.trust)
             return EXAMPLES.full_name(given)
         return given
 
     def _model(self, name: str, table: Mapping[str, Any]) -> Model:
         made = Model(str(table.get("use", name)), {key: value for key, value in table.items() if key != "use"}, name)
         with self._noted(f"[model.{name}]"):
-            made.recipe()
+            refuse_code(table, self.trust)
+            made = made.trusted() if self.trust else made
+            refuse_function(made)
         return made
 
     def _gates(self, study: Validation) -> tuple[Gate, ...]:

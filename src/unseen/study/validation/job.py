@@ -30,9 +30,11 @@ from unseen.study.validation.steps import Answers, Trainings
 from unseen.types import Dataset, Finding
 
 
-def plan_validation(path: str | Path, *, store: str | Path) -> tuple[StudyPlan, list[tuple[str, bool]]]:
+def plan_validation(
+    path: str | Path, *, store: str | Path, trust: bool = False
+) -> tuple[StudyPlan, list[tuple[str, bool]]]:
     """What a validation study would do, and its steps with whether each is done; nothing is written."""
-    trainings, results = _trainings(path), Results(store)
+    trainings, results = _trainings(path, trust), Results(store)
     return _plan(trainings, results), [(step.name, results.has(step.key)) for step in trainings.steps]
 
 
@@ -44,13 +46,14 @@ def run_validation(
     store: str | Path,
     command: str | None = None,
     announce: Callable[[StudyPlan], None] | None = None,
+    trust: bool = False,
 ) -> Ran:
     """Carry out the validation study in a TOML file, as far as it can be, and write its numbers and page to `out`.
 
     Results of steps are kept in `store`; what is there already is not done again. What one learner cannot do is
-    listed as a failure; the others are measured all the same.
+    listed as a failure; the others are measured all the same. `trust` lets code run that the file names.
     """
-    trainings = _trainings(path)
+    trainings = _trainings(path, trust)
     folder, results = RunFolder(out), Results(store)
     with folder.locked():
         if announce is not None:
@@ -74,8 +77,8 @@ def run_validation(
     return Ran(folder.path, report, failures, gates, tuple(said.lines()))
 
 
-def _trainings(path: str | Path) -> Trainings:
-    study = read_validation(path)
+def _trainings(path: str | Path, trust: bool) -> Trainings:
+    study = read_validation(path, trust=trust)
     return Trainings(study, load_materials(study))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engines import Step
+from unseen.naming import content_of_name
 from unseen.store.results import Results
 from unseen.study.arms import Arm, answers
 from unseen.study.validation.definition import (
@@ -131,8 +132,9 @@ class Trainings:
         leaking = protocol == PUBLISHED
         divides = leaking and pipeline.divides
         name = f"{protocol} seed {seed}{fold}"
+        function = pipeline.leaking if leaking else pipeline.corrected
         settings = {
-            "function": pipeline.leaking if leaking else pipeline.corrected, "settings": dict(pipeline.settings),
+            "function": function, "content": content_of_name(function), "settings": dict(pipeline.settings),
             "rows": self.materials.key(tuple(folds)), "seed": seed,
             "test": pipeline.test or 1 / self.study.folds if divides else None,
         }  # fmt: skip
