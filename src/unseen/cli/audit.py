@@ -8,7 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, Time, named_roles, split_of
+from unseen.cli.columns import (
+    Author,
+    By,
+    Conversation,
+    Original,
+    Partner,
+    Source,
+    Template,
+    Time,
+    named_roles,
+    split_of,
+)
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -20,7 +31,7 @@ def audit(
     split: Annotated[
         str | None, typer.Argument(help="A split file of ours, or anybody's; without it, the data alone.")
     ] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")] = None,
+    by: By = None,
     author: Author = None,
     conversation: Conversation = None,
     template: Template = None,

@@ -15,6 +15,7 @@ def column(of: str, *names: str) -> Any:
     return typer.Option(*names, metavar="COLUMN", help=f"Column of the {of}.")
 
 
+By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")]
 Author = Annotated[str | None, column("authors")]
 Conversation = Annotated[str | None, column("conversations (threads, comments, documents)")]
 Template = Annotated[str | None, column("templates")]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, named_roles, split_of
+from unseen.cli.columns import Author, By, Conversation, Original, Partner, Source, Template, named_roles, split_of
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
@@ -19,7 +19,7 @@ from unseen.errors import InputError
 def price(
     data: Any,
     split: Annotated[str | None, typer.Argument(help="A split file of ours, or anybody's.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")] = None,
+    by: By = None,
     leaks: Annotated[
         str | None,
         typer.Option(help="Kinds of leak, 'exact,near,author'. (default: all that can be looked for)"),
