@@ -104,4 +104,6 @@ def _by_chance(row: Any) -> str:
 
 def _figure(row: Any) -> str:
     value = "-" if row.value is None else f"{row.value:.3f}"
+    if "few_texts" in row.tags and row.value is not None:
+        return f"{value} (too few texts: {row.tags['few_texts']})"
     return value if row.low is None or row.high is None else f"{value} [{row.low:.3f}, {row.high:.3f}]"
