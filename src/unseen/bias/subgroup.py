@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.bias.binary import binary
-from unseen.bias.bounds import bounds, refusal, reflected
+from unseen.bias.bounds import bounds, reflected, refusal
 from unseen.bias.groups import Groups, Mask, drawn_together
 from unseen.bias.orderings import Figures, Floats, Orderings
 from unseen.errors import InputError, UnknownNameError

@@ -9,15 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.columns import (
+    NEAR,
     Author,
     By,
     Conversation,
+    Encoder,
+    Near,
     Original,
     Partner,
+    Semantic,
     Source,
     Template,
     Time,
     named_roles,
+    refuse_without_vectors,
     split_of,
 )
 from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
@@ -40,11 +45,9 @@ def audit(
     original: Original = None,
     time: Time = None,
     vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic neighbours.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")] = None,
-    near: Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")] = 0.8,
-    semantic: Annotated[
-        float | None, typer.Option(help="Cosine about the centre that makes neighbours. (default: 0.95)")
-    ] = None,
+    encoder: Encoder = None,
+    near: Near = NEAR,
+    semantic: Semantic = None,
     check: Annotated[
         list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")
     ] = None,
@@ -69,7 +72,9 @@ def audit(
         author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original,
         time=time,
     )  # fmt: skip
-    _refuse_without_effect(vectors, encoder, semantic, texts, out)
+    refuse_without_vectors(vectors, encoder, semantic)
+    if texts and out is None:
+        raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
     with notes(quiet), progress(quiet):
         found = split_of(data, split, by)
         placed = vectors or encoder
@@ -83,17 +88,6 @@ def audit(
     tell(done, as_json)
     if not done.passed:
         raise typer.Exit(1)
-
-
-def _refuse_without_effect(
-    vectors: Path | None, encoder: str | None, semantic: float | None, texts: bool, out: Path | None
-) -> None:
-    if vectors is not None and encoder is not None:
-        raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
-    if semantic is not None and vectors is None and encoder is None:
-        raise InputError("--semantic has no effect without vectors", fix="--vectors FILE, or --encoder NAME")
-    if texts and out is None:
-        raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
 
 
 def tell(done: Any, as_json: bool) -> None:

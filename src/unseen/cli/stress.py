@@ -167,11 +167,16 @@ def described(plan: Any) -> str:
     said = f"{rows}; {plan.trainings} trainings"
     said += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
     said += f"; {plan.done} are done" if plan.done else ""
-    if plan.seconds is None:
-        return f"{said}; a light recipe, seconds to a minute each"
+    return said + time_needed(plan, "--limit takes fewer rows.")
+
+
+def time_needed(cost: Any, less: str) -> str:
+    """How long trainings take, as the end of a sentence, and what makes it `less`."""
+    if cost.seconds is None:
+        return "; a light recipe, seconds to a minute each"
     return (
-        f"{said}.\nAt {plan.texts_per_second:.0f} texts a second, measured now, that takes at most "
-        f"{duration(plan.seconds)} ({plan.texts:,} texts through the model). --limit takes fewer rows."
+        f".\nAt {cost.texts_per_second:.0f} texts a second, measured now, that takes at most "
+        f"{duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
     )
 
 

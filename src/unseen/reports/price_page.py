@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from unseen.audits.price import lowers
 from unseen.errors import InputError
 from unseen.reports.formats import Cell, Table
 from unseen.reports.kinds import kind_of
@@ -47,6 +49,7 @@ def price_section(rows: Sequence[Measurement], findings: Sequence[Finding], metr
     tables = [table for table in (on_test(rows, metric), on_train(rows, metric)) if table is not None]
     return {
         "level": worst_level(findings),
+        "badge": _badge(rows, findings),
         "headlines": headlines(rows, metric),
         "tables": tables,
         "findings": sorted_findings(findings),
@@ -72,6 +75,17 @@ def headlines(rows: Sequence[Measurement], metric: str) -> list[str]:
     if not any(f"({last})" in each for each in said):
         said.append(f"{_count(rows, last, 'test'):,} test rows leak ({last}); what they buy could not be measured.")
     return said
+
+
+def _badge(rows: Sequence[Measurement], findings: Sequence[Finding]) -> str:
+    """What leaks do to the score, in two or three words."""
+    level = worst_level(findings)
+    if level not in ("warn", "fail"):
+        return {"ok": "no price shown"}.get(level, "not measured")
+    prices = [row for row in rows if row.metric.startswith("price.") and row.tags["rows"] == "all"]
+    pays = any(row.low is not None and row.low > 0 for row in prices)
+    lower = any(lowers(row) for row in prices)
+    return " and ".join(["leaks pay"] * pays + ["leaks lower the score"] * lower)
 
 
 def on_test(rows: Sequence[Measurement], metric: str) -> Table | None:
@@ -124,12 +138,20 @@ def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) ->
     before, after = (_row(rows, metric, leak=kind, side=side, **each) for each in pair)
     scores = [number(row.value if row else None) for row in (after, before)]
     write = points if in_points(metric) else number
-    bought = " ".join(filter(None, [amount(metric, price.value), bounds(price, write)]))
     doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
+    verb, shown = ("cost", _turned(price)) if price.value < 0 else ("buy", price)
+    bought = " ".join(filter(None, [amount(metric, shown.value), bounds(shown, write)]))
+    done = doing.format(format(_count(rows, kind, side), ","))
     return (
-        f"The leaks ({kind}) buy {bought} of {called(metric)}: {doing.format(format(_count(rows, kind, side), ','))} "
-        f"it is {scores[0]}, without as many random ones {scores[1]}{DOUBT if doubt else ''}."
+        f"The leaks ({kind}) {verb} {bought} of {called(metric)}: {done} it is {scores[0]}, "
+        f"without as many random ones {scores[1]}{DOUBT if doubt else ''}."
     )
+
+
+def _turned(row: Measurement) -> Measurement:
+    """A price as a cost."""
+    value, low, high = (None if each is None else -each for each in (row.value, row.high, row.low))
+    return replace(row, value=value, low=low, high=high)
 
 
 def _kinds(rows: Sequence[Measurement]) -> list[str]:
