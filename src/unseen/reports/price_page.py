@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from unseen.reports.formats import Cell, Table
 from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings, worst_level
-from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored
+from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored, turned
 from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Finding, Measurement
 
@@ -139,19 +138,13 @@ def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) ->
     scores = [number(row.value if row else None) for row in (after, before)]
     write = points if in_points(metric) else number
     doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
-    verb, shown = ("cost", _turned(price)) if price.value < 0 else ("buy", price)
+    verb, shown = ("cost", turned(price)) if price.value < 0 else ("buy", price)
     bought = " ".join(filter(None, [amount(metric, shown.value), bounds(shown, write)]))
     done = doing.format(format(_count(rows, kind, side), ","))
     return (
         f"The leaks ({kind}) {verb} {bought} of {called(metric)}: {done} it is {scores[0]}, "
         f"without as many random ones {scores[1]}{DOUBT if doubt else ''}."
     )
-
-
-def _turned(row: Measurement) -> Measurement:
-    """A price as a cost."""
-    value, low, high = (None if each is None else -each for each in (row.value, row.high, row.low))
-    return replace(row, value=value, low=low, high=high)
 
 
 def _kinds(rows: Sequence[Measurement]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from unseen.errors import UnseenError
 from unseen.types import Measurement
@@ -104,6 +105,12 @@ def bounds(row: Measurement | None, write: Callable[[float], str] = number) -> s
     if row is None or row.low is None or row.high is None:
         return ""
     return f"[{write(row.low)}, {write(row.high)}]"
+
+
+def turned(row: Measurement) -> Measurement:
+    """A difference seen from the other side: a fall as a gain, a price as a cost."""
+    value, low, high = (None if each is None else -each for each in (row.value, row.high, row.low))
+    return replace(row, value=value, low=low, high=high)
 
 
 def scored(row: Measurement | None) -> str:
