@@ -58,8 +58,8 @@ def swap_measurements(
         flips, *others = around[place]
         reach = [exact_bounds(means[0], sources[where]) or flips, *others]
         for metric, mean, each in zip(MEANS, means, reach, strict=True):
-            said = {**tagged, **refusal(each, texts[place])}
-            found.append(Measurement(metric, mean, n, *each, slice=name, tags=said))
+            shown = {**tagged, **refusal(each, texts[place])}
+            found.append(Measurement(metric, mean, n, *each, slice=name, tags=shown))
         furthest = where[np.abs(change[where]).argmax()]
         tagged = {**tagged, "case": cases.ids[int(versions[furthest])].as_py()}
         found.append(Measurement("bias.largest_change", float(change[furthest]), n, slice=name, tags=tagged))

@@ -41,7 +41,7 @@ from unseen.cli import (
     train,
     transfer,
 )
-from unseen.cli.console import printable
+from unseen.cli.console import printable, say
 from unseen.errors import UnseenError
 
 app = typer.Typer(
@@ -57,7 +57,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from unseen import __version__
 
-        typer.echo(f"unseen {__version__}")
+        say(f"unseen {__version__}")
         raise typer.Exit
 
 
@@ -106,11 +106,11 @@ def main() -> None:
     try:
         app()
     except UnseenError as error:
-        typer.echo("\n".join(map(printable, f"error: {error}".split("\n"))), err=True)
+        say("\n".join(map(printable, f"error: {error}".split("\n"))), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
         said = printable(f"error: a file could not be written or read: {error}")
-        typer.echo(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
+        say(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
         sys.exit(UnseenError.exit_code)

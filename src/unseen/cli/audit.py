@@ -25,7 +25,7 @@ from unseen.cli.columns import (
     refuse_without_vectors,
     split_of,
 )
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -111,8 +111,8 @@ def tell(done: Any, as_json: bool) -> None:
     for each in findings:
         if each.level in ("fail", "warn") and each.advice:
             shown = f" e.g. {', '.join(each.evidence[:3])}" if each.evidence else ""
-            typer.echo(f"\n{each.check}:{shown}\n  {each.advice}")
+            say(f"\n{each.check}:{shown}\n  {each.advice}")
     _, headline, rest = verdict(findings)
-    typer.echo(f"\n{headline}\n{rest}")
+    say(f"\n{headline}\n{rest}")
     if done.report is not None:
-        typer.echo(f"report: {done.report}")
+        say(f"report: {done.report}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, progress, say
 
 app = typer.Typer(
     help="Corpora that do not fit into memory, on Ray: encode, find centres, assign.", no_args_is_help=True
@@ -82,7 +82,7 @@ def centres(
     if as_json:
         print_json({"file": out, "k": k, "metric": metric, "sample": found.about["sample"]})
     else:
-        typer.echo(f"{out}: {k} centres of {found.about['sample']:,} of {found.about['rows']:,} rows, {metric}")
+        say(f"{out}: {k} centres of {found.about['sample']:,} of {found.about['rows']:,} rows, {metric}")
 
 
 @app.command("assign")
@@ -110,4 +110,4 @@ def _print(made: Any, what: str, as_json: bool) -> None:
     if as_json:
         print_json({"folder": made.path, "rows": made.rows, "shards": len(made.shards), **made.about})
     else:
-        typer.echo(f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards")
+        say(f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards")

@@ -24,7 +24,7 @@ from unseen.cli.columns import (
     refuse_without_vectors,
     split_of,
 )
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -101,7 +101,7 @@ def price(
             Subject(data, cut, columns, placed, near, SEMANTIC if semantic is None else semantic, seed), kinds
         )
         command = command_line()
-        announce = None if quiet else lambda cost: typer.echo(_cost(cost), err=True)
+        announce = None if quiet else lambda cost: say(_cost(cost), err=True)
         done = priced(
             data, cut, found, how, predictions=said, out=out, workers=workers, command=command, announce=announce
         )
@@ -166,10 +166,10 @@ def _tell(done: Any, metric: str, as_json: bool) -> None:
         return
     for table in price_section(done.measurements, done.findings, metric)["tables"]:
         print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
-        typer.echo(f"{table.note}\n")
+        say(f"{table.note}\n")
     for each in done.findings:
-        typer.echo(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
+        say(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
     for said in headlines(done.measurements, metric):
-        typer.echo(said)
+        say(said)
     if done.report is not None:
-        typer.echo(f"report: {done.report}")
+        say(f"report: {done.report}")

@@ -20,7 +20,7 @@ from unseen.cli.columns import (
     named_roles,
     split_of,
 )
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress, say
 from unseen.cli.source import takes_data
 from unseen.cli.split import describe, size
 from unseen.cli.target import check_target
@@ -132,23 +132,21 @@ def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
         print_json(description(made.split) | {"changes": made.counts, "files": written} | audits)
         return
     describe(made.data, made.split)
-    typer.echo("")
+    say("")
     print_table(_changes(made), numbers_from=4)
-    typer.echo("")
+    say("")
     print_table(_audit(made))
     before = {each.check: each.level for each in made.before}
     for each in made.worse:
         change = f"{before[each.check]}, now {each.level}"
-        typer.echo(f"note: {each.check} is worse than before ({change}): {printable(each.message)}")
+        say(f"note: {each.check} is worse than before ({change}): {printable(each.message)}")
     for each in made.remaining:
-        typer.echo(f"still there: {printable(each.message)}" + (f" {printable(each.advice)}" if each.advice else ""))
-    typer.echo(f"\nwritten: {', '.join(str(path) for path in written.values())}")
+        say(f"still there: {printable(each.message)}" + (f" {printable(each.advice)}" if each.advice else ""))
+    say(f"\nwritten: {', '.join(str(path) for path in written.values())}")
     if "data" in written:
         labels = shlex.quote(printable(",".join(made.data.label_names)))
-        typer.echo(
-            f"Labels were changed, so the split belongs to {written['data']}, which holds the texts; load it with"
-        )
-        typer.echo(f"  --id id --labels {labels}")
+        say(f"Labels were changed, so the split belongs to {written['data']}, which holds the texts; load it with")
+        say(f"  --id id --labels {labels}")
 
 
 def _changes(made: Any) -> list[list[str]]:

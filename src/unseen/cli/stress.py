@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import pairs, takes_data
 
@@ -129,17 +129,17 @@ def stress(
     if dry_run:
         with notes(quiet):
             plan = study.plan(data, **given)
-        print_json(asdict(plan)) if as_json else typer.echo(described(plan))
+        print_json(asdict(plan)) if as_json else say(described(plan))
         return
     command = command_line()
     with notes(quiet), progress(quiet):
-        announce = None if quiet else lambda plan: typer.echo(described(plan), err=True)
+        announce = None if quiet else lambda plan: say(described(plan), err=True)
         done = study.stress(data, command=command, workers=workers, announce=announce, fail_above=fail_above, **given)
     tell(done, as_json)
     if fail_above is not None and (done.fall is None or done.fall > fail_above):
         if not as_json:
             how = "is not known" if done.fall is None else f"is {done.fall:.3f}"
-            typer.echo(f"failed: the fall {how}, and more than {fail_above} is not allowed", err=True)
+            say(f"failed: the fall {how}, and more than {fail_above} is not allowed", err=True)
         raise typer.Exit(1)
 
 
@@ -158,7 +158,7 @@ def tell(done: Any, as_json: bool) -> None:
             }
         )
     else:
-        typer.echo(f"{done.verdict}\n\nreport: {done.report}")
+        say(f"{done.verdict}\n\nreport: {done.report}")
 
 
 def described(plan: Any) -> str:
