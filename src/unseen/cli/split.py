@@ -103,7 +103,7 @@ def describe(data: Any, split: Any) -> None:
         lines.append([name, *shares, f"{certificate.asked[name]:,}" if name in certificate.asked else "-"])
     print_table(lines, numbers_from=1)
     if certificate.n_clusters:
-        say(f"clusters: {certificate.n_clusters}; completed singly: {certificate.completed_share:.1%} of the test part")
+        say(f"clusters: {certificate.n_clusters}; added one by one: {certificate.completed_share:.1%} of the test part")
     proven = ", proven to be the least possible" if certificate.optimal else ""
     if certificate.optimal is False and certificate.missed > (certificate.missed_at_least or 0):
         proven = f", at least {certificate.missed_at_least} for any choice"

@@ -22,7 +22,9 @@ TRAIN_NOTE = (
     "means over seeds and random removals. Intervals draw test rows and add the spread between random removals; those "
     "of scores draw trainings and test rows."
 )
-FAR_NOTE = "“As far”: share of removals that are at least as far from the mean of the random ones as the leaks' is."
+FAR_NOTE = (
+    "“By chance”: share of random removals that are at least as far from the mean of the random ones as the leaks' is."
+)
 TESTED = {"all": "all test rows", "leaked": "leaked test rows", "unleaked": "other test rows"}
 
 
@@ -99,10 +101,19 @@ def on_test(rows: Sequence[Measurement], metric: str) -> Table | None:
         ]
         cells = (*(scored(each) for each in shown), _price(price, metric), _as_far(price))
         lines.append((kind, _count(rows, kind, "test"), *cells))
-    heads = ("leak", "leaked rows", "all rows", "leaked", "without leaked", "without random", _unit(metric), "as far")
+    heads = (
+        "leak",
+        "leaked rows",
+        "all rows",
+        "leaked",
+        "without leaked",
+        "without random",
+        _unit(metric),
+        "by chance",
+    )
     note = (
         "Random rows have the labels of the leaked ones; the brackets beside them hold 95 % of the random removals. "
-        "The interval of the price draws test rows anew. “As far”: share of random removals that move the score at "
+        "The interval of the price draws test rows anew. “By chance”: share of random removals that move the score at "
         "least as far."
     )
     return Table("test-side", heads, tuple(lines), note) if lines else None
@@ -122,7 +133,7 @@ def on_train(rows: Sequence[Measurement], metric: str) -> Table | None:
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
     if all(line[-1] == DASH for line in lines):
         return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
-    return Table("train-side", (*heads, "as far"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
+    return Table("train-side", (*heads, "by chance"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
 
 
 def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) -> str | None:

@@ -151,6 +151,11 @@ def unbroken(sentence: str) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """The name, or its beginning when it is longer than a picture has room for; control characters left out."""
+    """The name, or both of its ends when it is longer than a picture has room for; control characters left out.
+
+    >>> shortened("posts.minilm.closest", 13), shortened("posts.minilm.novel", 13)
+    ('posts.…losest', 'posts.….novel')
+    """
     clean = "".join(each if each.isprintable() else " " for each in name)
-    return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+    end = (most - 1) // 2
+    return clean if len(clean) <= most else f"{clean[: most - 1 - end]}…{clean[len(clean) - end :]}"
