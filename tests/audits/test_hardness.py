@@ -96,7 +96,7 @@ def test_a_hard_split_with_right_labels_is_hard(judge):
     assert levels == dict.fromkeys(CHECKS, "ok") | {"annotators": "skipped"}
     assert value(rows, "label_noise") < 0.02
     assert "The task was learnt" in found["learnt"].message
-    assert "falls by" in found["control"].message
+    assert " worse." in found["control"].message
 
 
 def test_flipped_labels_are_found_and_explain_the_score(judge):

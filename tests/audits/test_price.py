@@ -171,6 +171,13 @@ def measured(test: int, train: int, price: tuple[float, float, float] | None) ->
         (30, (0.01, -0.01, 0.03), "ok", "interval holds 0"),
         (4, (0.05, 0.02, 0.08), "warn", "4 leaked test rows are few"),
         (30, None, "skipped", "cannot be priced"),
+        (
+            30,
+            (-0.163, -0.209, -0.115),
+            "warn",
+            "too low: removing them from the test part changes it by +16.3",
+        ),
+        (30, (-0.02, -0.05, 0.01), "ok", "No price"),
     ],
 )
 def test_findings_say_how_sure_a_price_is(

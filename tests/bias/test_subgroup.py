@@ -13,7 +13,8 @@ from scipy.stats import mannwhitneyu
 from scored import LABELS, POSITIVE, Scored, scored
 from sklearn.metrics import roc_auc_score
 
-from unseen.bias import Groups, generalised_mean, groups_by_attribute, subgroup_measurements
+from unseen.bias import Groups, generalised_mean, group_measurements, groups_by_attribute, subgroup_measurements
+from unseen.cli.bias_tables import print_subgroups
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.counting import times_drawn
 from unseen.seeding import generator
@@ -115,7 +116,8 @@ def test_the_generalised_mean_is_the_formula():
 
 @pytest.mark.parametrize("units", [None, "author"])
 @pytest.mark.parametrize("background", ["all", "mentioned"])
-def test_intervals_are_those_of_a_plain_loop_over_resamples(units, background):
+def test_intervals_are_those_of_a_plain_loop_over_resamples(units, background, monkeypatch):
+    monkeypatch.setattr("unseen.bias.bounds.FEWEST", 1)
     some = scored(3)
     found = measured(some, background, draws=40, units=units, seed=7)
     of_row = np.arange(len(some.rows))
@@ -178,13 +180,32 @@ def test_the_sign_of_a_gap_says_which_side_scores_higher(tiny):
 
 def test_a_perfect_order_has_no_interval(tiny):
     """All resamples of it are perfect, which says nothing about other rows."""
-    data = tiny(ids=[str(i) for i in range(12)], crew=["a", "a", "b", "b"] * 3)
-    score = np.where(data.labels == 1, 0.8, 0.3) + np.linspace(0, 0.1, 12)
+    data = tiny(ids=[str(i) for i in range(40)], crew=["a", "a", "b", "b"] * 10)
+    score = np.where(data.labels == 1, 0.8, 0.3) + np.linspace(0, 0.1, 40)
     said = Predictions(data.ids, np.column_stack([1 - score, score]), ("no", "yes"))
-    found = subgroup_measurements(data, said, groups_by_attribute(data, "crew"), np.arange(12), ["yes"])
+    found = subgroup_measurements(data, said, groups_by_attribute(data, "crew"), np.arange(40), ["yes"])
     for name in ("subgroup_auc", "gmb_subgroup_auc"):
         assert {(row.value, row.low, row.high) for row in by_slice(found, name).values()} == {(1.0, None, None)}
     assert by_slice(found, "positive_aeg")["crew=a"].low is not None
+
+
+@pytest.mark.parametrize("few", [1, 2, 3])
+def test_a_group_of_few_texts_has_no_interval_and_says_so(tiny, capsys, few):
+    crew = ["rare"] * 2 * few + ["many"] * (60 - 2 * few)
+    data = tiny(ids=[str(i) for i in range(60)], crew=crew, author=[str(i // 4) for i in range(60)])
+    score = np.random.default_rng(0).random(60)
+    said = Predictions(data.ids, np.column_stack([1 - score, score]), ("no", "yes"))
+    groups, rows = groups_by_attribute(data, "crew"), np.arange(60)
+    found = subgroup_measurements(data, said, groups, rows, ["yes"])
+    assert {row.tags["few_texts"] for row in found if row.slice == "crew=rare"} == {few}
+    assert by_slice(found, "gmb_subgroup_auc")["all"].tags["few_texts"] == few
+    assert by_slice(found, "subgroup_auc")["crew=many"].low is not None
+    table = group_measurements(data, said, groups, rows, ["accuracy", "f1.macro"])
+    assert {(row.low, row.tags["few_texts"]) for row in table if row.slice == "crew=rare"} == {(None, 2 * few)}
+    by_author = subgroup_measurements(data, said, groups, rows, ["yes"], units="author")
+    assert by_slice(by_author, "subgroup_auc")["crew=rare"].tags["few_texts"] == -(-few // 2)
+    print_subgroups(found)
+    assert f"(too few texts: {few})" in capsys.readouterr().out
 
 
 def test_the_seed_decides_and_tags_are_kept():

@@ -69,7 +69,7 @@ def test_copies_are_counted_by_what_they_are(kind: str, told: str, leaky_folder:
 
 
 def test_json_has_split_changes_and_audits(leaky_folder: Path, repaired: Run) -> None:
-    answer = repaired("--groups user --dedupe near --test 10 --cap 2 --column author=user -o fixed.csv --json -q")
+    answer = repaired("--groups user --dedupe near --test 10 --cap 2 --author user -o fixed.csv --json -q")
     content = json.loads(answer.out)
     assert content["name"] == "fixed"
     assert content["sizes"]["test"] == 10
@@ -91,6 +91,19 @@ def test_a_relabelled_dataset_can_be_loaded_with_the_split(leaky_folder: Path, r
     assert unseen("analyse", "posts.csv", "fixed.csv", "--id", "id").code == 2
 
 
+def test_the_repair_that_an_audit_advises_ends_its_finding(folder: Path, unseen: Run, write_posts: Run) -> None:
+    partner = {number: {"of": f"{number ^ 1}.0"} for number in range(60)}
+    write_posts(folder / "pairs.csv", edit=lambda number, row: {"id": str(number), **partner[number]})
+    data = "pairs.csv --id id --by part"
+    failed = unseen("audit", *shlex.split(f"{data} --partner of"))
+    assert failed.code == 1
+    (advice,) = (line for line in failed.out.splitlines() if "unseen repair --groups of" in line)
+    options = advice.split(" makes ")[0].removeprefix("  unseen repair ")
+    answer = unseen("repair", *shlex.split(f"{data} {options} --dedupe near -o fixed.csv"))
+    assert answer.code == 0, answer.out + answer.err
+    assert unseen("audit", *shlex.split("pairs.csv fixed.csv --id id --partner of --check partner")).code == 0
+
+
 def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     left = Finding("exact_duplicates", "fail", "2 of 12 test texts stand verbatim in the training part.", 2)
     monkeypatch.setattr(repairing, "audited", lambda *given: (left,))
@@ -107,8 +120,8 @@ def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypa
         ("--groups user --minimal move --keep train", ["minimal has no effect", "keep has no effect"]),
         ("--groups user --test 1", ["--test must be a share between 0 and 1"]),
         ("--dedupe close", ["no choice for dedupe is called 'close'", "exact, normalised, near"]),
-        ("--groups user --column author", ["--column author is not a pair"]),
-        ("--groups user --column writer=user", ["no role is called 'writer'"]),
+        ("published.csv --by part --groups user", ["--by has no effect with a split file"]),
+        ("--groups day", ["no two rows share a value of 'day'", "--id"]),
         ("nowhere.csv --dedupe exact", ["nowhere.csv"]),
         ("--groups user -o fixed.txt", ["does not end in .csv"]),
         ("--groups user -o posts.csv", ["posts.csv is not a file of unseen's and would be overwritten"]),

@@ -14,7 +14,7 @@ from unseen.repairs import repair
 pytestmark = pytest.mark.usefixtures("unaudited")
 
 DATA = build(
-    ids=[f"r{row}" for row in range(8)], user=list("aabbccdd"), thread=list("abcdefgh"), tags=[["x"], ["y"]] * 4
+    ids=[f"r{row}" for row in range(8)], user=list("aabbccdd"), thread=list("abcdefgg"), tags=[["x"], ["y"]] * 4
 )
 SPLIT = given(DATA, ["train", "test"] * 4)
 

@@ -112,7 +112,7 @@ def test_changes_are_a_line_each(tmp_path: Path) -> None:
 
 def test_a_long_setting_is_one_short_line(tmp_path: Path) -> None:
     (line,) = changes(compare_runs(*two_runs(tmp_path, file="a\n" * 90)))
-    assert line == f"file: – → {'a ' * 29}a…"
+    assert line == f"file: – → {'a ' * 15}…{' a' * 14} "
 
 
 def test_tables_hold_rounded_or_exact_numbers(tmp_path: Path) -> None:

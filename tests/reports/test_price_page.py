@@ -48,7 +48,7 @@ def test_the_share_of_removals_that_are_as_far_is_shown_where_it_is_known() -> N
     assert without is not None
     line = ("exact", 7, "all test rows", ".80", ".75", "5.0 [1.0, 9.0]")
     assert with_p.rows == ((*line, "25 %"),)
-    assert with_p.columns[-1] == "as far"
+    assert with_p.columns[-1] == "by chance"
     assert without.rows == (line,)
     assert len(without.columns) == len(line)
     for table in (with_p, without):

@@ -23,7 +23,7 @@ SECTIONS = [
     "What the fall is made of",
     "How far it falls",
     "The latent space",
-    "The splits and their certificates",
+    "The splits, and what is proven about them",
     "What is different about them",
     "Results by class and slice",
     "Findings",

@@ -13,7 +13,7 @@ from unseen.errors import InputError
 from unseen.reports.price_page import headlines, is_price, price_section, write_price_page
 from unseen.splits.partition import DEV, TEST, TRAIN
 from unseen.store import read_findings, read_measurements
-from unseen.study.arms import Chosen, answers, taken
+from unseen.study.arms import Chosen, Cost, answers, taken
 from unseen.study.leaked import TOGETHER, Leaked, find_leaks
 from unseen.study.price import Priced, Pricing, price
 from unseen.study.spaces import Model
@@ -35,7 +35,7 @@ def copied(tiny: Builder) -> tuple[Dataset, Split]:
     for row in range(COPIES):
         texts[row], labels[row] = texts[N - 1 - row], labels[N - 1 - row]
     ids = [f"r{row:03}" for row in range(N)]
-    users = [f"u{row}" if row >= 4 else "u200" for row in range(N)]
+    users = ["u150" if 45 <= row < 49 else f"u{row}" for row in range(N)]
     data = tiny(ids=ids, texts=texts, labels=[("no", "yes")[each] for each in labels], user=users)
     parts = np.where(np.arange(N) < 90, TEST, TRAIN)
     return data, Split("half", data.ids, parts, np.full(N, -1), Certificate({}, {}), data.fingerprint)
@@ -62,10 +62,21 @@ def test_leaks_are_those_that_were_put_there(copied: tuple[Dataset, Split]) -> N
     exact, author, together = find_leaks(Subject(*copied, {"author": "user"}), ["exact", "author"])
     assert np.flatnonzero(exact.test).tolist() == list(range(COPIES))
     assert np.flatnonzero(exact.train).tolist() == list(range(N - COPIES, N))
-    assert (np.flatnonzero(author.test).tolist(), np.flatnonzero(author.train).tolist()) == ([0, 1, 2, 3], [200])
+    assert (np.flatnonzero(author.test).tolist(), np.flatnonzero(author.train).tolist()) == ([45, 46, 47, 48], [150])
     assert together.kind == TOGETHER
     assert (together.test == (exact.test | author.test)).all()
     assert (together.train == (exact.train | author.train)).all()
+
+
+def test_kinds_with_the_same_rows_are_not_priced_together(copied: tuple[Dataset, Split]) -> None:
+    assert [each.kind for each in find_leaks(Subject(*copied), ["exact", "near"])] == ["exact", "near"]
+
+
+def test_the_cost_is_told_before_the_first_training(copied: tuple[Dataset, Split]) -> None:
+    told: list[Cost] = []
+    leaks = find_leaks(Subject(*copied), ["exact"])
+    price(*copied, leaks, QUICK, announce=told.append)
+    assert [(each.trainings, each.done, each.seconds) for each in told] == [(2 * (1 + 1 + 2), 0, None)]
 
 
 def test_copies_are_worth_points_on_both_sides(priced: tuple[Priced, Path]) -> None:
@@ -124,7 +135,7 @@ def test_the_folder_holds_what_was_measured(priced: tuple[Priced, Path]) -> None
     assert (out / "tables" / "train-side.md").exists()
     first, second = headlines(back, "f1.macro")
     assert first.startswith("The leaks (all kinds) buy ")
-    assert "trained again without the 40 leaked training rows" in second
+    assert "trained again without the 41 leaked training rows" in second
     assert price_section(back, done.findings, "f1.macro")["level"] == "fail"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from unseen.audits.annotators import annotators
 from unseen.audits.label_noise import LabelNoise, corrected_fall
-from unseen.audits.shares import comparable, percent, points, score, share
+from unseen.audits.shares import comparable, percent, points, score, share, worse
 from unseen.audits.trials import Case, Trial, trained_on
 from unseen.errors import InputError
 from unseen.evaluation import fall, level, metric
@@ -95,7 +95,7 @@ def _control(case: Case) -> Found:
         said = f"The random splits {', '.join(unlike)} have another test size or class mix, so the fall mixes causes."
         return [], case.finding("control", "warn", said, advice="Make random splits of the same size and class mix.")
     drop = fall(case.control_runs, case.hard_runs, case.metric, draws=case.draws, seed=case.seed)
-    said = f"Against random splits of the same size and class mix, {case.metric} falls by {points(drop)}."
+    said = f"Against random splits of the same size and class mix, {case.metric} {worse(drop)}."
     if drop.low is not None and drop.low > 0:
         return [], case.finding("control", "ok", said)
     return [], case.finding("control", "warn", f"{said} That is not clearly harder than chance makes it.")
@@ -157,7 +157,7 @@ def _label_noise(case: Case) -> Found:
     )
     rows = [*shares, here, there, *_corrected(case)]
     said = f"About {percent(here.value)} of the test labels are wrong ({beside}: {percent(there.value)})"
-    said += f"; among right labels alone {case.metric} falls by {points(rows[-1])}." if len(rows) > 4 else "."
+    said += f"; among right labels alone {case.metric} {worse(rows[-1])}." if len(rows) > 4 else "."
     advice = "Check the suspects, in suspects.csv, before trusting the score."
     return rows, case.finding("label-noise", _how_many(here, there), said, suspects, advice)
 

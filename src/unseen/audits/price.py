@@ -170,6 +170,12 @@ def _sentence(row: Measurement, what: str, kind: str, metric: str) -> str:
     how = "from the test part" if row.tags["side"] == "test" else "from training, and training again"
     p = row.tags.get("p")
     chance = "" if p is None else f"; of random removals {100 * float(p):.1f} % move it as far"
+    if lowers(row):
+        return (
+            f"The {what} ({kind}) make {metric} too low: removing them {how} changes it by {_gain(row)}, against "
+            f"removing as many random rows with the same labels{chance}. Rows whose counterparts have another label, "
+            "such as contrast partners, mislead a model."
+        )
     if row.value is None or round(100 * row.value, 1) <= 0:
         return (
             f"No price of the {what} ({kind}) is seen: removing them {how} changes {metric} by {_gain(row)}, against "
@@ -181,6 +187,12 @@ def _sentence(row: Measurement, what: str, kind: str, metric: str) -> str:
     )
 
 
+def lowers(row: Measurement) -> bool:
+    """Whether the leaks make a score too low: a price below 0, by its whole interval where there is one."""
+    highest = row.value if row.high is None else row.high
+    return highest is not None and round(100 * highest, 1) < 0
+
+
 def _gain(row: Measurement) -> str:
     """What removing the leaked rows adds, in points with its interval: the price turned round, never minus nought."""
     value, *ends = (
@@ -190,7 +202,9 @@ def _gain(row: Measurement) -> str:
 
 
 def _level(row: Measurement, leaked: int) -> str:
-    """Warn where the whole interval is above 0, fail where that is by a point and rests on enough rows and removals."""
+    """Warn where the whole interval is above 0 or below, fail where it is above by a point and rests on enough."""
+    if lowers(row):
+        return "warn"
     if row.low is None or row.low <= 0:
         return "ok"
     return "fail" if row.low >= FAIL_FROM and leaked >= FEW and not _too_few(row) else "warn"

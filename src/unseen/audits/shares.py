@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -46,8 +47,21 @@ def points(row: Measurement) -> str:
     """A difference of two scores in points, with its interval."""
     if row.value is None:
         return "an unknown amount"
-    bounds = "" if row.low is None or row.high is None else f" [{100 * row.low:.1f}, {100 * row.high:.1f}]"
-    return f"{100 * row.value:.1f} points{bounds}"
+    bounds = "" if row.low is None or row.high is None else f" [{_hundredths(row.low)}, {_hundredths(row.high)}]"
+    return f"{_hundredths(row.value)} points{bounds}"
+
+
+def _hundredths(value: float) -> str:
+    """With one decimal, never minus nought."""
+    return f"{round(100 * value, 1) + 0.0:.1f}"
+
+
+def worse(row: Measurement) -> str:
+    """A fall as what it is: `is 3.0 points [1.0, 5.0] worse`, or better where it is below zero."""
+    if row.value is None or row.value >= 0:
+        return f"is {points(row)} worse"
+    low, high = (None if each is None else -each for each in (row.high, row.low))
+    return f"is {points(replace(row, value=-row.value, low=low, high=high))} better"
 
 
 def percent(value: float | None) -> str:

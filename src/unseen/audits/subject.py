@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from unseen.data.groups import alone, group_codes
+from unseen.data.groups import NONE, alone, group_codes, referred
 from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
 from unseen.duplicates.pairs import Mask, Rows
 from unseen.errors import MismatchError, UnknownNameError
@@ -120,11 +118,9 @@ def tied(data: Dataset, attribute: str, by_id: bool = False) -> Pairs:
     equal = first[1][first[2].reshape(-1)]
     if not by_id:
         return _equal(equal)
-    names = data.attribute(attribute).cast(pa.large_string()).combine_chunks()
-    named = pc.index_in(names, value_set=data.ids.cast(pa.large_string()))
-    with_id = np.flatnonzero(named.is_valid().to_numpy(zero_copy_only=False))
-    others = named.take(pa.array(with_id)).to_numpy(zero_copy_only=False).astype(np.intp)
-    return _equal(equal, equal[with_id], equal[others])
+    to = referred(data, attribute)
+    with_id = np.flatnonzero(to != NONE)
+    return _equal(equal, equal[with_id], equal[to[with_id]])
 
 
 def _equal(stands_for: Rows, one: Rows | None = None, other: Rows | None = None) -> Pairs:

@@ -10,23 +10,30 @@ from unseen.functional.rates import rate
 
 Bounds = tuple[float | None, float | None]
 ALIKE = 1e-12
+FEWEST = 10
+"""With fewer texts on a side, resampling does not know how wide an interval should be: one text never varies."""
 
 
-def bounds(drawn: npt.NDArray[np.float64]) -> Bounds:
-    """The middle 95 % of resampled values; none where most are unknown.
+def bounds(drawn: npt.NDArray[np.float64], texts: int) -> Bounds:
+    """The middle 95 % of resampled values; none where most are unknown, or where they rest on too few `texts`.
 
     None too where all are the same: five texts without an error resample to five without an error, which says
-    nothing about the sixth.
+    nothing about the sixth. `texts` are those of the smallest set, or the units that are drawn together.
     """
-    return (None, None) if stuck(drawn) else percentiles(drawn) or (None, None)
+    return (None, None) if texts < FEWEST or stuck(drawn) else percentiles(drawn) or (None, None)
 
 
-def reflected(value: float, drawn: npt.NDArray[np.float64]) -> Bounds:
+def refusal(around: Bounds, texts: int) -> dict[str, int]:
+    """The tag `few_texts` where that is why there is no interval."""
+    return {"few_texts": texts} if around == (None, None) and texts < FEWEST else {}
+
+
+def reflected(value: float, drawn: npt.NDArray[np.float64], texts: int) -> Bounds:
     """`bounds` turned round the value, within 0 and 1: where resampling moves a number one way, the sample did too.
 
     A mean that low values weigh most in is lowered by noise, and by as much again when noise is resampled.
     """
-    low, high = bounds(drawn)
+    low, high = bounds(drawn, texts)
     return (None, None) if low is None or high is None else (max(0.0, 2 * value - high), min(1.0, 2 * value - low))
 
 

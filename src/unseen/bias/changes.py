@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.bias.binary import binary
-from unseen.bias.bounds import Bounds, bounds, exact_bounds
+from unseen.bias.bounds import Bounds, bounds, exact_bounds, refusal
 from unseen.evaluation.counting import AT_ONCE, times_drawn
 from unseen.evaluation.intervals import DRAWS
 from unseen.evaluation.measuring import aligned
@@ -49,7 +49,8 @@ def swap_measurements(
     change = scores[1] - scores[0]
     values = np.stack([said[0] != said[1], change, np.abs(change)]).astype(np.float64)
     slices = _slices(cases, versions)
-    around = _intervals(values, slices, sources, seed)
+    texts = [len(np.unique(sources[where])) for where in slices.versions()]
+    around = _intervals(values, slices, sources, texts, seed)
     found = []
     for place, (name, where) in enumerate(zip(slices.names, slices.versions(), strict=True)):
         tagged, n = dict(tags or {}), len(where)
@@ -57,7 +58,8 @@ def swap_measurements(
         flips, *others = around[place]
         reach = [exact_bounds(means[0], sources[where]) or flips, *others]
         for metric, mean, each in zip(MEANS, means, reach, strict=True):
-            found.append(Measurement(metric, mean, n, *each, slice=name, tags=tagged))
+            shown = {**tagged, **refusal(each, texts[place])}
+            found.append(Measurement(metric, mean, n, *each, slice=name, tags=shown))
         furthest = where[np.abs(change[where]).argmax()]
         tagged = {**tagged, "case": cases.ids[int(versions[furthest])].as_py()}
         found.append(Measurement("bias.largest_change", float(change[furthest]), n, slice=name, tags=tagged))
@@ -89,7 +91,7 @@ def _slices(cases: Dataset, versions: Codes) -> _Slices:
     return _Slices(names, np.stack(codes))
 
 
-def _intervals(values: Floats, slices: _Slices, sources: Codes, seed: int) -> list[list[Bounds]]:
+def _intervals(values: Floats, slices: _Slices, sources: Codes, texts: Sequence[int], seed: int) -> list[list[Bounds]]:
     """The 95 % interval of the mean of each row of `values` in each slice [slices][values]."""
     unit = np.unique(sources, return_inverse=True)[1].reshape(-1)
     totals = [_per_original(each, slices, unit) for each in (np.ones(len(unit)), *values)]
@@ -99,7 +101,8 @@ def _intervals(values: Floats, slices: _Slices, sources: Codes, seed: int) -> li
         sizes, *sums = _drawn([each[start : start + some] for each in totals], int(unit.max()) + 1, seed)
         with np.errstate(invalid="ignore"):  # a draw without a version of a slice says nothing about it
             means = [each / sizes for each in sums]
-        found += [[bounds(drawn) for drawn in of_slice] for of_slice in zip(*means, strict=True)]
+        few = texts[start : start + some]
+        found += [[bounds(each, n) for each in drawn] for *drawn, n in zip(*means, few, strict=True)]
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.bias.binary import binary
-from unseen.bias.bounds import Bounds, bounds, exact_bounds, stuck
+from unseen.bias.bounds import Bounds, bounds, exact_bounds, refusal, stuck
 from unseen.bias.error_rates import RATES, counted_rows
 from unseen.bias.groups import Groups, Mask, drawn_together
 from unseen.errors import InputError
@@ -72,7 +72,8 @@ def group_measurements(
     values lie apart even where all groups are equal: the tag `by_chance` is by how much they then would.
     `metrics` are ids of `unseen.evaluation`, or a rate of the `positive` labels: false_positive_rate,
     false_negative_rate, positive_rate; their `n` is the rows that they are a share of. Where all resamples of a
-    set are the same there is no interval, but for a rate of 0 or 1, which has the exact one.
+    set are the same there is no interval, but for a rate of 0 or 1, which has the exact one; nor where a set has fewer
+    than ten texts (or `units`), and the tag `few_texts` says so.
     """
     _refuse_useless(metrics, positive)
     members = groups.of_rows(data, rows)
@@ -152,17 +153,19 @@ def _of_sets(
     rest = [f"{groups.grouping}!={each}" for each in groups.names]
     slices, k = ["all", *groups.slices, *rest], len(groups.names)
     exact = [exact_bounds(*each) if name in RATES else None for each in zip(value, behind, strict=True)]
-    around = [one or bounds(each) for one, each in zip(exact, drawn, strict=True)]
+    texts = [len(np.unique(each)) for each in behind]
+    around = [one or bounds(*each) for one, *each in zip(exact, drawn, texts, strict=True)]
     found = [
-        _measured(name, one, len(rows), each, slice, tags)
-        for one, rows, each, slice in zip(value, behind, around, slices, strict=True)
+        _measured(name, one, len(rows), each, slice, {**tags, **refusal(each, few)})
+        for one, rows, each, few, slice in zip(value, behind, around, texts, slices, strict=True)
     ]
     for group, slice in enumerate(groups.slices):
         mine, other = 1 + group, 1 + k + group
         alike = stuck(drawn[mine]) or stuck(drawn[other])
-        each = (None, None) if alike else bounds(drawn[mine] - drawn[other])
-        n = len(behind[mine]) + len(behind[other])
-        found.append(_measured(f"group_difference.{name}", value[mine] - value[other], n, each, slice, tags))
+        few = min(texts[mine], texts[other])
+        each = (None, None) if alike else bounds(drawn[mine] - drawn[other], few)
+        n, said = len(behind[mine]) + len(behind[other]), {**tags, **refusal(each, few)}
+        found.append(_measured(f"group_difference.{name}", value[mine] - value[other], n, each, slice, said))
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.bias.binary import binary
-from unseen.bias.bounds import bounds, reflected
+from unseen.bias.bounds import bounds, reflected, refusal
 from unseen.bias.groups import Groups, Mask, drawn_together
 from unseen.bias.orderings import Figures, Floats, Orderings
 from unseen.errors import InputError, UnknownNameError
@@ -58,7 +58,9 @@ def subgroup_measurements(
     value, drawn = _resampled(orderings, int(unit.max(initial=-1)) + 1, draws, seed)
     tags = {**(tags or {}), "grouping": groups.grouping, "background": background}
     sizes = _sizes(gold, members, everybody)
-    return _of_groups(groups, value, drawn, sizes, tags) + _of_means(value, drawn, int(everybody.sum()), tags)
+    texts = _texts(_sizes(gold, members, everybody, unit))
+    means = _of_means(value, drawn, texts, int(everybody.sum()), tags)
+    return _of_groups(groups, value, drawn, sizes, texts, tags) + means
 
 
 def refuse_labels(predictions: Predictions) -> None:
@@ -88,10 +90,24 @@ def _resampled(orderings: Orderings, units: int, draws: int, seed: int) -> tuple
     return value, np.concatenate([np.stack(orderings.figures(times)) for times in blocks], axis=2)
 
 
-def _sizes(gold: Mask, members: Mask, everybody: Mask) -> dict[str, list[tuple[str, npt.NDArray[np.intp]]]]:
-    """The two sets of rows that each number compares: what they are, and how many rows there are of each group."""
-    mine = {kind: (members & is_kind[:, None]).sum(axis=0) for kind, is_kind in (("+", gold), ("-", ~gold))}
-    rest = {kind: (is_kind & everybody).sum() - mine[kind] for kind, is_kind in (("+", gold), ("-", ~gold))}
+def _texts(sizes: Mapping[str, list[tuple[str, npt.NDArray[np.intp]]]]) -> npt.NDArray[np.intp]:
+    """The size of the smaller one of the two sets behind each number [numbers, groups]."""
+    return np.stack([np.minimum(*(counts for _, counts in sizes[metric])) for metric in Figures._fields])
+
+
+def _sizes(
+    gold: Mask, members: Mask, everybody: Mask, unit: npt.NDArray[np.intp] | None = None
+) -> dict[str, list[tuple[str, npt.NDArray[np.intp]]]]:
+    """The two sets of rows that each number compares: what they are, and how many rows, or units, each group has."""
+
+    def counted(which: Mask) -> npt.NDArray[np.intp]:
+        if unit is None:
+            return which.sum(axis=0)
+        return np.array([len(np.unique(unit[column])) for column in which.T], np.intp)
+
+    kinds = {"+": gold[:, None], "-": ~gold[:, None]}
+    mine = {kind: counted(members & is_kind) for kind, is_kind in kinds.items()}
+    rest = {kind: counted(~members & is_kind & everybody[:, None]) for kind, is_kind in kinds.items()}
     group_p, group_n = ("positive rows in the group", mine["+"]), ("negative rows in the group", mine["-"])
     rest_p, rest_n = ("positive rows in the background", rest["+"]), ("negative rows in the background", rest["-"])
     return {
@@ -108,6 +124,7 @@ def _of_groups(
     value: Floats,
     drawn: Floats,
     sizes: Mapping[str, list[tuple[str, npt.NDArray[np.intp]]]],
+    texts: npt.NDArray[np.intp],
     tags: Mapping[str, Any],
 ) -> list[Measurement]:
     (_, positives), (_, negatives) = sizes["subgroup_auc"]
@@ -121,12 +138,16 @@ def _of_groups(
                 said = {**own, "undefined": " and ".join(lacking)}
                 found.append(Measurement(f"bias.{metric}", None, n, slice=name, tags=said))
             else:
-                low, high = bounds(drawn[number, group])
-                found.append(Measurement(f"bias.{metric}", float(value[number, group]), n, low, high, name, own))
+                few = int(texts[number, group])
+                around = bounds(drawn[number, group], few)
+                said = {**own, **refusal(around, few)}
+                found.append(Measurement(f"bias.{metric}", float(value[number, group]), n, *around, name, said))
     return found
 
 
-def _of_means(value: Floats, drawn: Floats, n: int, tags: Mapping[str, Any]) -> list[Measurement]:
+def _of_means(
+    value: Floats, drawn: Floats, texts: npt.NDArray[np.intp], n: int, tags: Mapping[str, Any]
+) -> list[Measurement]:
     found = []
     for number, metric in enumerate(Figures._fields):
         known = np.isfinite(value[number])
@@ -137,8 +158,9 @@ def _of_means(value: Floats, drawn: Floats, n: int, tags: Mapping[str, Any]) -> 
             found.append(Measurement(name, None, n, tags={**said, "undefined": "no group has both sets of rows"}))
         elif metric in AUCS:
             mean = float(generalised_mean(mine))
-            low, high = reflected(mean, generalised_mean(resampled))
-            found.append(Measurement(name, mean, n, low, high, tags=said))
+            few = int(texts[number, known].min())  # the lowest groups count most
+            around = reflected(mean, generalised_mean(resampled), few)
+            found.append(Measurement(name, mean, n, *around, tags={**said, **refusal(around, few)}))
         else:
             noise = np.abs(resampled - mine[:, None])
             said |= {"by_chance": float(np.nanmean(noise))} if np.isfinite(noise).any() else {}

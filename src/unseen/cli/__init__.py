@@ -1,15 +1,18 @@
 """The command line: one small file per command; parse, call a verb, print.
 
-Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage, 130 and 143 stopped by a signal. Results
-go to stdout, progress and notes to stderr.
+Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage, 70 a fault of unseen's own, 130 and 143 stopped
+by a signal. Results go to stdout, progress and notes to stderr.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,7 +47,7 @@ from unseen.cli import (
     train,
     transfer,
 )
-from unseen.cli.console import printable
+from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
 
@@ -61,7 +64,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from unseen import __version__
 
-        typer.echo(f"unseen {__version__}")
+        say(f"unseen {__version__}")
         raise typer.Exit
 
 
@@ -105,6 +108,11 @@ app.command()(ls.ls)
 PROGRAM.append(app)
 
 
+UNFORESEEN = 70
+"""Exit code of a fault of unseen's own (EX_SOFTWARE)."""
+DEBUG = "UNSEEN_DEBUG"
+
+
 class _Stopped(BaseException):
     """A signal asks to stop; no KeyboardInterrupt, which click would turn into exit code 1."""
 
@@ -136,6 +144,22 @@ def _stoppable() -> Iterator[None]:
             signal.signal(each, handler)
 
 
+def _unforeseen(error: Exception) -> str:
+    """What to say when unseen itself is at fault: never exit code 1, which means that a gate failed."""
+    files = [word for word in sys.argv[1:] if not word.startswith("-") and Path(word).exists()]
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    own = [each for each in traceback.extract_tb(error.__traceback__) if "unseen" in Path(each.filename).parts]
+    place = own[-1] if own else at
+    shown = f"  what it read: {', '.join(files)}\n" if files else ""
+    if os.environ.get(DEBUG):
+        shown += "".join(traceback.format_exception(error))
+    return (
+        f"error: something went wrong that unseen did not foresee: {type(error).__name__}: {error}\n"
+        f"{shown}  where: {Path(place.filename).name}, line {place.lineno}, in {place.name}\n"
+        f"  what to do: please report it with the command and, if you may, the file; {DEBUG}=1 shows all of it"
+    )
+
+
 def main() -> None:
     """Run the command line; a mistake of the user is one message and exit code 2."""
     sys.path.append("")  # module:function of the user's own lies here; last, so that it hides nothing
@@ -143,18 +167,21 @@ def main() -> None:
         with _stoppable():
             app()
     except _Stopped as stopped:
-        typer.echo(
+        say(
             f"stopped by {stopped}: no half-written file is left\n  what to do: the same command again; what keeps "
             "finished steps (stress, run, encode, …) goes on where it stopped",
             err=True,
         )
         sys.exit(stopped.exit_code)
     except UnseenError as error:
-        typer.echo("\n".join(map(printable, f"error: {as_typed(str(error))}".split("\n"))), err=True)
+        say(f"error: {as_typed(str(error))}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
+    except Exception as error:
+        say(_unforeseen(error), err=True)
+        sys.exit(UNFORESEEN)
     except OSError as error:
         said = printable(f"error: a file could not be written or read: {error}")
-        typer.echo(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
+        say(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
         sys.exit(UnseenError.exit_code)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress, say
 from unseen.cli.source import takes_data
 from unseen.cli.split import describe
 from unseen.errors import InputError
@@ -60,7 +60,7 @@ def analyse(
     for row in measured:
         if row.metric.startswith("nearest") and row.value is not None:
             interval = f" [{row.low:.4f}, {row.high:.4f}]" if row.low is not None else ""
-            typer.echo(f"{row.metric}: {row.value:.4f}{interval} (n = {row.n:,})")
+            say(f"{row.metric}: {row.value:.4f}{interval} (n = {row.n:,})")
     _print_properties(measured)
 
 
@@ -75,7 +75,7 @@ def _print_properties(measured: Sequence[Any]) -> None:
     lines = [["property", "train", "test", "95 % interval"]]
     lines += [[name, _figure(sides.get("train")), *_with_interval(sides["test"])] for name, sides in shown.items()]
     if len(lines) > 1:
-        typer.echo("")
+        say("")
         print_table(lines, numbers_from=1)
 
 

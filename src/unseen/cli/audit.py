@@ -8,8 +8,24 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, Time, named_roles, split_of
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.columns import (
+    NEAR,
+    Author,
+    By,
+    Conversation,
+    Encoder,
+    Near,
+    Original,
+    Partner,
+    Semantic,
+    Source,
+    Template,
+    Time,
+    named_roles,
+    refuse_without_vectors,
+    split_of,
+)
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -20,7 +36,7 @@ def audit(
     split: Annotated[
         str | None, typer.Argument(help="A split file of ours, or anybody's; without it, the data alone.")
     ] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")] = None,
+    by: By = None,
     author: Author = None,
     conversation: Conversation = None,
     template: Template = None,
@@ -29,11 +45,9 @@ def audit(
     original: Original = None,
     time: Time = None,
     vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic neighbours.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")] = None,
-    near: Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")] = 0.8,
-    semantic: Annotated[
-        float | None, typer.Option(help="Cosine about the centre that makes neighbours. (default: 0.95)")
-    ] = None,
+    encoder: Encoder = None,
+    near: Near = NEAR,
+    semantic: Semantic = None,
     check: Annotated[
         list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")
     ] = None,
@@ -58,7 +72,9 @@ def audit(
         author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original,
         time=time,
     )  # fmt: skip
-    _refuse_without_effect(vectors, encoder, semantic, texts, out)
+    refuse_without_vectors(vectors, encoder, semantic)
+    if texts and out is None:
+        raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
     with notes(quiet), progress(quiet):
         found = split_of(data, split, by)
         placed = vectors or encoder
@@ -72,17 +88,6 @@ def audit(
     tell(done, as_json)
     if not done.passed:
         raise typer.Exit(1)
-
-
-def _refuse_without_effect(
-    vectors: Path | None, encoder: str | None, semantic: float | None, texts: bool, out: Path | None
-) -> None:
-    if vectors is not None and encoder is not None:
-        raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
-    if semantic is not None and vectors is None and encoder is None:
-        raise InputError("--semantic has no effect without vectors", fix="--vectors FILE, or --encoder NAME")
-    if texts and out is None:
-        raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
 
 
 def tell(done: Any, as_json: bool) -> None:
@@ -106,8 +111,8 @@ def tell(done: Any, as_json: bool) -> None:
     for each in findings:
         if each.level in ("fail", "warn") and each.advice:
             shown = f" e.g. {', '.join(each.evidence[:3])}" if each.evidence else ""
-            typer.echo(f"\n{each.check}:{shown}\n  {each.advice}")
+            say(f"\n{each.check}:{shown}\n  {each.advice}")
     _, headline, rest = verdict(findings)
-    typer.echo(f"\n{headline}\n{rest}")
+    say(f"\n{headline}\n{rest}")
     if done.report is not None:
-        typer.echo(f"report: {done.report}")
+        say(f"report: {done.report}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.columns import split_of
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -71,7 +71,7 @@ def audit_pipeline(
             return
         parts = _split(fit, shape, data, split, by, test, seed)
         if not quiet:
-            typer.echo(f"plan: {sum(runs.values())} runs of {pipeline}, 2 more if it does not repeat itself", err=True)
+            say(f"plan: {sum(runs.values())} runs of {pipeline}, 2 more if it does not repeat itself", err=True)
         options: dict[str, Any] = {
             "experiments": experiment, "shape": shape, "seed": seed, "planted": planted, "settings": given,
         }  # fmt: skip
@@ -121,9 +121,9 @@ def _tell(found: Any, page: Path | None, as_json: bool) -> None:
     print_table([["level", "experiment", "what was found"], *lines])
     for each in found.findings:
         if each.advice:
-            typer.echo(f"{each.check.removeprefix('pipeline.')}: {each.advice}")
+            say(f"{each.check.removeprefix('pipeline.')}: {each.advice}")
     failed = sum(each.level == "fail" for each in found.findings)
     proven = "1 experiment proves" if failed == 1 else f"{failed} experiments prove"
-    typer.echo(f"{proven} that test rows are used" if failed else "no experiment proves a leak")
+    say(f"{proven} that test rows are used" if failed else "no experiment proves a leak")
     if page is not None:
-        typer.echo(f"report: {page}")
+        say(f"report: {page}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -108,10 +108,10 @@ def _tell(done: Any, as_json: bool) -> None:
         return
     section = author_section(done.measurements, done.findings)
     for table in section["tables"].values():
-        typer.echo(table.title)
+        say(table.title)
         print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
-        typer.echo("")
+        say("")
     for each in section["findings"]:
-        typer.echo(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
+        say(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
     if done.report is not None:
-        typer.echo(f"report: {done.report}")
+        say(f"report: {done.report}")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-
-from unseen.cli.console import print_table
+from unseen.cli.console import print_table, say
 
 FIGURES = {
     "subgroup_auc": "subgroup AUC",
@@ -34,7 +32,7 @@ def print_subgroups(rows: Sequence[Any]) -> None:
     for row in rows:
         tables.setdefault((_place(row), row.tags["background"]), []).append(row)
     for (place, background), mine in tables.items():
-        typer.echo(f"{place}; background {background}: {SAID[background]}")
+        say(f"{place}; background {background}: {SAID[background]}")
         by_slice: dict[str, dict[str, Any]] = {}
         for row in mine:
             by_slice.setdefault(row.slice, {})[row.metric.removeprefix("bias.")] = row
@@ -42,9 +40,9 @@ def print_subgroups(rows: Sequence[Any]) -> None:
         head = [mine[0].tags["grouping"], "positive", "negative", *FIGURES.values()]
         print_table([head, *(_line(name, figures) for name, figures in by_slice.items())], numbers_from=1)
         for row in means.values():
-            typer.echo(f"{row.metric}: {_figure(row)} over {row.tags['groups']} groups{_by_chance(row)}")
+            say(f"{row.metric}: {_figure(row)} over {row.tags['groups']} groups{_by_chance(row)}")
         _print_undefined(mine)
-        typer.echo("")
+        say("")
     if len({place for place, _ in tables}) > 1:
         _print_side_by_side(rows)
 
@@ -64,7 +62,7 @@ def _print_side_by_side(rows: Sequence[Any]) -> None:
         lines.setdefault((row.metric, row.slice, row.tags["background"]), {})[_place(row)] = value
     table = [[*key, *(found.get(each, "") for each in columns)] for key, found in sorted(lines.items())]
     print_table([["side by side", "slice", "background", *columns], *table], numbers_from=3)
-    typer.echo("")
+    say("")
 
 
 def print_values(rows: Sequence[Any]) -> None:
@@ -73,7 +71,7 @@ def print_values(rows: Sequence[Any]) -> None:
         lines = [[_place(row), row.metric, row.slice, _figure(row), f"{row.n:,}", _by_chance(row)] for row in rows]
         print_table([["part", "metric", "slice", "value", "n", ""], *lines], numbers_from=3)
         _print_undefined(rows)
-        typer.echo("")
+        say("")
 
 
 def print_swaps(rows: Sequence[Any]) -> None:
@@ -91,7 +89,7 @@ def print_swaps(rows: Sequence[Any]) -> None:
 def _print_undefined(rows: Sequence[Any]) -> None:
     for row in rows:
         if "undefined" in row.tags:
-            typer.echo(f"undefined: {row.metric} of {row.slice} (n = {row.n:,}): {row.tags['undefined']}")
+            say(f"undefined: {row.metric} of {row.slice} (n = {row.n:,}): {row.tags['undefined']}")
 
 
 def _place(row: Any) -> str:
@@ -104,4 +102,6 @@ def _by_chance(row: Any) -> str:
 
 def _figure(row: Any) -> str:
     value = "-" if row.value is None else f"{row.value:.3f}"
+    if "few_texts" in row.tags and row.value is not None:
+        return f"{value} (too few texts: {row.tags['few_texts']})"
     return value if row.low is None or row.high is None else f"{value} [{row.low:.3f}, {row.high:.3f}]"

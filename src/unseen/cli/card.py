@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress, say
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -74,7 +74,7 @@ def init_card(
         return
     _tell(found)
     _ask(found)
-    typer.echo(f"written: {out}" + (f" and {to_check}" if to_check else ""))
+    say(f"written: {out}" + (f" and {to_check}" if to_check else ""))
 
 
 @app.command("audit")
@@ -109,7 +109,7 @@ def audit(
     else:
         _tell(found)
         if out is not None:
-            typer.echo(f"written: {out}")
+            say(f"written: {out}")
     if not found.passed:
         raise typer.Exit(1)
 
@@ -187,11 +187,11 @@ def _tell(found: CardAudit) -> None:
     ]
     print_table([["group", "required", "answered", "substantive"], *rows], numbers_from=1)
     _personal(found)
-    typer.echo("")
+    say("")
     for each in found.findings:
-        typer.echo(printable(f"{each.level:<7} {each.check}: {each.message}"))
+        say(printable(f"{each.level:<7} {each.check}: {each.message}"))
         if each.advice and each.level in ("warn", "fail"):
-            typer.echo(printable(f"        what to do: {each.advice}"))
+            say(printable(f"        what to do: {each.advice}"))
 
 
 def _personal(found: CardAudit) -> None:
@@ -201,9 +201,9 @@ def _personal(found: CardAudit) -> None:
         return
     rows = [[row.slice.removeprefix("category="), f"{row.value:.2f}", f"[{row.low:.2f}, {row.high:.2f}]",
              _precision(right.get(row.slice))] for row in rates]  # fmt: skip
-    typer.echo("")
+    say("")
     print_table([["personal data", "texts per 1,000", "95 % interval", "right when checked"], *rows], numbers_from=1)
-    typer.echo("names of people: not measured")
+    say("names of people: not measured")
 
 
 def _precision(row: Any) -> str:
@@ -215,7 +215,7 @@ def _ask(found: CardAudit) -> None:
 
     lacking: Sequence[str] = found.undocumented
     if lacking:
-        typer.echo("\nonly people can answer:")
+        say("\nonly people can answer:")
         rows = [[name, " or ".join(fields()[name].who), fields()[name].write] for name in lacking]
         print_table([["field", "by", "what to write"], *rows])
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import declared, pairs
 from unseen.errors import InputError, UnknownNameError
@@ -144,15 +144,15 @@ def _tell(found: Any, as_json: bool) -> None:
         print_json({"failures": said, "measurements": rows, "gates": gates, "report": found.report})
         return
     for each in behaviours(found.measurements):
-        typer.echo("\n".join([*kinds_of_failure(each), ""]))
+        say("\n".join([*kinds_of_failure(each), ""]))
         for table in filter(None, (functionality_table(each), comparison_table(each))):
             print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=3)
-            typer.echo(f"{table.note}\n")
+            say(f"{table.note}\n")
         for model in each.models:
-            typer.echo(headline(each, model))
+            say(headline(each, model))
     for each in found.gates:
         if not each.passed:
             value = "not measured" if each.value is None else f"{each.value:.3f}"
-            typer.echo(f"gate FAILED: {each.model} {each.slice}: {value}, at least {each.gate.at_least}")
+            say(f"gate FAILED: {each.model} {each.slice}: {value}, at least {each.gate.at_least}")
     if found.report is not None:
-        typer.echo(f"report: {found.report}")
+        say(f"report: {found.report}")

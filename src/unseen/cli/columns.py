@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,11 @@ def column(of: str, *names: str) -> Any:
     return typer.Option(*names, metavar="COLUMN", help=f"Column of the {of}.")
 
 
+NEAR = 0.8
+Near = Annotated[float, typer.Option(help="Share of 5-character pieces that makes near-duplicates.")]
+Encoder = Annotated[str | None, typer.Option(help="Encoder for semantic neighbours, e.g. minilm.")]
+Semantic = Annotated[float | None, typer.Option(help="Cosine about the centre that makes neighbours. (default: 0.95)")]
+By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")]
 Author = Annotated[str | None, column("authors")]
 Conversation = Annotated[str | None, column("conversations (threads, comments, documents)")]
 Template = Annotated[str | None, column("templates")]
@@ -33,6 +39,14 @@ def split_of(data: Any, split: str | None, by: str | None) -> Any:
     if by is not None:
         return api.split(data, "predefined", by=by, name=by)
     return None if split is None else read_any_split(split, data)
+
+
+def refuse_without_vectors(vectors: Path | None, encoder: str | None, semantic: float | None) -> None:
+    """Refuse two sources of vectors, and a threshold without any."""
+    if vectors is not None and encoder is not None:
+        raise InputError("--encoder has no effect with --vectors", fix="leave one of them out")
+    if semantic is not None and vectors is None and encoder is None:
+        raise InputError("--semantic has no effect without vectors", fix="--vectors FILE, or --encoder NAME")
 
 
 def named_roles(**given: str | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, print_json, print_table, printable
+from unseen.cli.console import Json, Quiet, print_json, print_table, printable, say
 from unseen.errors import InputError, UnknownNameError
 
 FORMS = ("table", "csv", "md", "tex")
@@ -43,7 +43,7 @@ def compare(
     found = compare_runs(a, b, metrics=metric, part=part, everything=everything)
     if not quiet:
         for each in warnings(found):
-            typer.echo(printable(f"note: {each}"), err=True)
+            say(printable(f"note: {each}"), err=True)
     if as_json:
         print_json(_content(found))
     elif form in (None, "table"):
@@ -52,7 +52,7 @@ def compare(
         _write(found, str(form))
     if fail_below is not None and (found.worst is None or found.worst > fail_below + ROUNDING):
         how = "nothing was paired" if found.worst is None else f"B is worse by {found.worst:.4f}"
-        typer.echo(f"failed: {how}, and more than {fail_below} is not allowed", err=True)
+        say(f"failed: {how}, and more than {fail_below} is not allowed", err=True)
         raise typer.Exit(1)
 
 
@@ -68,20 +68,20 @@ def _check(form: str | None, fail_below: float | None, as_json: bool) -> None:
 def _print(found: Any, quiet: bool) -> None:
     from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks
 
-    typer.echo(printable(headline(found)))
+    say(printable(headline(found)))
     if not quiet:
         for each in remarks(found):
-            typer.echo(printable(each))
+            say(printable(each))
     for table in (differences_table(found), falls_table(found)):
         if table.rows:
-            typer.echo()
+            say()
             first = next(place for place, name in enumerate(table.columns) if name in ("A", "fall in A"))
             print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=first)
     if not quiet:
         lines = changes(found)
-        typer.echo("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
+        say("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
         for each in lines:
-            typer.echo(printable(f"  {each}"))
+            say(printable(f"  {each}"))
 
 
 def _write(found: Any, form: str) -> None:
@@ -91,7 +91,7 @@ def _write(found: Any, form: str) -> None:
     tables = [differences_table(found, exact=form == "csv")]
     if form != "csv" and found.falls:
         tables.append(falls_table(found))
-    typer.echo("\n".join(FORMATS[form](table) for table in tables), nl=False)
+    say("\n".join(FORMATS[form](table) for table in tables), nl=False)
 
 
 def _content(found: Any) -> dict[str, Any]:

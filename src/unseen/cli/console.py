@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import warnings
@@ -25,14 +26,28 @@ def command_line() -> str:
     return redacted(shlex.join(["unseen", *sys.argv[1:]]))
 
 
+def say(text: Any = "", err: bool = False, nl: bool = True) -> None:
+    """Print `text`; the only way for commands to do so, because labels, authors and names of files are anybody's.
+
+    Lines and tabs stay as they are; whatever else could steer a terminal is shown as an escape.
+    """
+    typer.echo(re.sub(r"[^\n\t]+", lambda found: printable(found[0]), str(text)), err=err, nl=nl)
+
+
 def print_json(content: Any) -> None:
     """`content` as JSON on stdout."""
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
+    said = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    typer.echo("".join(each if _harmless(each) or each == "\n" else f"\\u{ord(each):04x}" for each in said))
 
 
 def printable(text: str) -> str:
     """`text` in one line that cannot steer a terminal: control characters are shown as escapes."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(each if _harmless(each) else each.encode("unicode_escape").decode() for each in text)
+
+
+def _harmless(character: str) -> bool:
+    """Whether a character only shows itself; what joins letters and emoji does, what turns lines round does not."""
+    return character.isprintable() or character in "\u00a0\u200c\u200d" or ord(character) > 0xFFFF
 
 
 def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> None:
@@ -44,7 +59,7 @@ def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> No
             cell.rjust(width) if place >= numbers_from else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
-        typer.echo("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 
 @contextmanager
@@ -55,7 +70,7 @@ def notes(quiet: bool) -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(each.message) for each in caught):
         if not quiet:
-            typer.echo("\n".join(map(printable, f"note: {as_typed(message)}".split("\n"))), err=True)
+            say(f"note: {as_typed(message)}", err=True)
 
 
 @contextmanager
@@ -83,7 +98,7 @@ def _bars() -> Iterator[Reporter]:
 
         def report(work: str, done: int, total: int) -> None:
             if work not in tasks:
-                tasks[work] = bars.add_task(work, total=total)
+                tasks[work] = bars.add_task(printable(work), total=total)
             elif done == 0:
                 bars.reset(tasks[work], total=total)  # the same work again: its time left begins anew
             bars.update(tasks[work], completed=done, total=total)
@@ -93,4 +108,4 @@ def _bars() -> Iterator[Reporter]:
 
 def _lines(work: str, done: int, total: int) -> None:
     if done == 0:
-        typer.echo(f"{work}: {total} steps", err=True)
+        say(f"{work}: {total} steps", err=True)

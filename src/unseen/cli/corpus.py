@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, progress, say
 from unseen.cli.model import Trust
 
 app = typer.Typer(
@@ -84,7 +84,7 @@ def centres(
     if as_json:
         print_json({"file": out, "k": k, "metric": metric, "sample": found.about["sample"]})
     else:
-        typer.echo(f"{out}: {k} centres of {found.about['sample']:,} of {found.about['rows']:,} rows, {metric}")
+        say(f"{out}: {k} centres of {found.about['sample']:,} of {found.about['rows']:,} rows, {metric}")
 
 
 @app.command("assign")
@@ -112,4 +112,4 @@ def _print(made: Any, what: str, as_json: bool) -> None:
     if as_json:
         print_json({"folder": made.path, "rows": made.rows, "shards": len(made.shards), **made.about})
     else:
-        typer.echo(f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards")
+        say(f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards")

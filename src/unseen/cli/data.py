@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, say
 
 if TYPE_CHECKING:
     from unseen.data.catalogue import Card, Copy
@@ -62,7 +62,7 @@ def fetch_card(name: Name, data_dir: DataDir = None, as_json: Json = False, quie
         print_json({"name": name, "data_dir": data_folder(data_dir), "files": [_copy(each) for each in there]})
         return
     for each in there:
-        typer.echo(f"{each.path}  {each.state}")
+        say(f"{each.path}  {each.state}")
 
 
 @app.command("show")
@@ -78,7 +78,7 @@ def show_card(name: Name, data_dir: DataDir = None, as_json: Json = False) -> No
         print_json(known.as_dict() | {"data_dir": data_folder(data_dir), "copies": [_copy(each) for each in copies]})
         return
     for line in _description(known, copies):
-        typer.echo(line)
+        say(line)
 
 
 def _summary(card: Card, data_dir: Path | None) -> dict[str, Any]:
@@ -185,6 +185,6 @@ def _lines() -> Progress:
     def begin(name: str, done: int, total: int | None) -> None:
         if name not in begun:
             begun.add(name)
-            typer.echo(f"fetching {name}" + (f", {total:,} bytes" if total else ""), err=True)
+            say(f"fetching {name}" + (f", {total:,} bytes" if total else ""), err=True)
 
     return begin

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, progress, say
 from unseen.cli.model import Trust
 from unseen.cli.source import takes_data
 from unseen.cli.target import check_target
@@ -49,4 +49,4 @@ def encode(
     if as_json:
         print_json({"file": out, "rows": rows, "dimensions": width, "encoder": vectors.origin.step})
     else:
-        typer.echo(f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}")
+        say(f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}")

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, notes, print_json
+from unseen.cli.console import Json, Quiet, notes, print_json, say
 from unseen.cli.source import takes_data
 from unseen.errors import InputError, UnknownNameError
 
@@ -43,7 +43,7 @@ def export(
     if as_json:
         print_json({"folder": out, "form": form, "sizes": found.sizes})
     else:
-        typer.echo(f"{out}: " + ", ".join(f"{part} {count:,}" for part, count in found.sizes.items()))
+        say(f"{out}: " + ", ".join(f"{part} {count:,}" for part, count in found.sizes.items()))
 
 
 def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:

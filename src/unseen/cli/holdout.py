@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.check import Ignore
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
 from unseen.cli.model import Set, Trust, parameters
 from unseen.cli.source import pairs
 
@@ -81,7 +81,7 @@ def holdout(
         done = learn_from_suite(
             cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
             out=out, workers=workers, command=command_line(),
-            announce=None if quiet else lambda plan: typer.echo(described(plan), err=True), **chosen,
+            announce=None if quiet else lambda plan: say(described(plan), err=True), **chosen,
         )  # fmt: skip
     _tell(done, as_json)
 
@@ -107,7 +107,7 @@ def described(plan: Any) -> str:
 
 def _tell(done: Any, as_json: bool) -> None:
     if not as_json:
-        typer.echo("\n".join([*done.verdict, "", f"report: {done.report}"]))
+        say("\n".join([*done.verdict, "", f"report: {done.report}"]))
         return
     rows = [asdict(row) for row in done.measurements if row.slice == "all"]
     told = {"level": done.level, "verdict": list(done.verdict), "folder": done.folder, "report": done.report}

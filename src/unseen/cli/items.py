@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -61,10 +61,10 @@ def flag(
     print_table([["rule", "pack", "flags", "share", "alone", "trait"], *_rule_lines(flags, rows)])
     _print_slices(rows)
     for name, why in flags.skipped.items():
-        typer.echo(f"{name}: did not vote, it {why}")
+        say(f"{name}: did not vote, it {why}")
     for threshold in range(1, int(flags.votes.max(initial=1)) + 1):
-        typer.echo(f"flagged by {threshold} or more: {int(flags.flagged(threshold).sum()):,} of {len(flags):,}")
-    typer.echo(f"written: {out} (nothing was deleted)")
+        say(f"flagged by {threshold} or more: {int(flags.flagged(threshold).sum()):,} of {len(flags):,}")
+    say(f"written: {out} (nothing was deleted)")
 
 
 @app.command("agree")
@@ -109,7 +109,7 @@ def agree(
         return
     _print_agreement(rows, people)
     for each in findings:
-        typer.echo(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
+        say(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
 
 
 @app.command("effect")
@@ -191,10 +191,10 @@ def _rule_lines(flags: Any, rows: Sequence[Any]) -> list[list[str]]:
 def _print_slices(rows: Sequence[Any]) -> None:
     """Items that any rule flags, by label, part and what else was asked for."""
     shown = [row for row in rows if row.metric == "flagged_share" and row.tags["threshold"] == 1 and row.slice != "all"]
-    typer.echo()
+    say()
     lines = [[row.slice, f"{row.value:.1%}", f"[{row.low:.1%}, {row.high:.1%}]", f"{row.n:,}"] for row in shown]
     print_table([["flagged of", "share", "95 % interval", "items"], *lines], numbers_from=1)
-    typer.echo()
+    say()
 
 
 def _print_agreement(rows: Sequence[Any], people: Sequence[Any]) -> None:
@@ -207,15 +207,15 @@ def _print_agreement(rows: Sequence[Any], people: Sequence[Any]) -> None:
     print_table([["metric", "rules", "items", "value", "95 % interval", "n"], *lines], numbers_from=3)
     conflicts = [[str(row.tags["rule"]), *_cells(row)] for row in rows if row.metric == "rule_conflict"]
     if conflicts:
-        typer.echo()
+        say()
         print_table([["flagged, but valid by hand", "share", "95 % interval", "n"], *conflicts], numbers_from=1)
     if people:
-        typer.echo()
+        say()
         lines = [
             [row.metric, str(row.tags["view"]), str(row.tags.get("annotator", "-")), *_cells(row)] for row in people
         ]
         print_table([["two annotators", "view", "annotator", "value", "95 % interval", "n"], *lines], numbers_from=3)
-    typer.echo()
+    say()
 
 
 def _cells(row: Any) -> list[str]:
@@ -229,7 +229,7 @@ def _print_effect(done: Any, wanted: Any) -> None:
     levels = [row for row in done.measurements if row.metric in names]
     lines = [[row.metric, row.tags["train"], row.tags["test"], *_cells(row)] for row in levels]
     print_table([["metric", "trained on", "tested on", "value", "95 % interval", "n"], *lines], numbers_from=3)
-    typer.echo()
+    say()
     gains = [row for row in done.measurements if row.metric.startswith("gain.")]
     lines = [
         [
@@ -241,8 +241,8 @@ def _print_effect(done: Any, wanted: Any) -> None:
         for row in gains
     ]
     print_table([["metric", "trainings", "tested on", "difference", "95 % interval", "n"], *lines], numbers_from=3)
-    typer.echo()
+    say()
     for each in done.findings:
         if each.check.startswith(("items.effect", "items.degenerate", "items.seeds")):
-            typer.echo(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
-    typer.echo(f"report: {done.report}")
+            say(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
+    say(f"report: {done.report}")

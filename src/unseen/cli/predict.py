@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, progress, say
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -50,4 +50,4 @@ def predict(
     if as_json:
         print_json({"file": out, "rows": len(found.ids), "labels": found.label_names})
     else:
-        typer.echo(f"{out}: predictions for {len(found.ids):,} texts")
+        say(f"{out}: predictions for {len(found.ids):,} texts")

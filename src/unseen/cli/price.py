@@ -8,8 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.columns import Author, Conversation, Original, Partner, Source, Template, named_roles, split_of
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.columns import (
+    NEAR,
+    Author,
+    By,
+    Conversation,
+    Encoder,
+    Near,
+    Original,
+    Partner,
+    Semantic,
+    Source,
+    Template,
+    named_roles,
+    refuse_without_vectors,
+    split_of,
+)
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -19,7 +34,7 @@ from unseen.errors import InputError
 def price(
     data: Any,
     split: Annotated[str | None, typer.Argument(help="A split file of ours, or anybody's.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names each row's part.")] = None,
+    by: By = None,
     leaks: Annotated[
         str | None,
         typer.Option(help="Kinds of leak, 'exact,near,author'. (default: all that can be looked for)"),
@@ -30,7 +45,10 @@ def price(
     partner: Partner = None,
     origin: Source = None,
     original: Original = None,
-    vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic leaks.")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Vectors (.npy) for semantic neighbours.")] = None,
+    encoder: Encoder = None,
+    near: Near = NEAR,
+    semantic: Semantic = None,
     model: Annotated[
         str | None, typer.Option(help="What is trained with and without them. (default: logistic, or nothing)")
     ] = None,
@@ -56,7 +74,7 @@ def price(
 
     Example: unseen price posts.csv hard.csv --text text --label label --leaks near --seeds 1 --repeats 2
     """
-    from unseen.audits.subject import Subject
+    from unseen.audits.subject import SEMANTIC, Subject
     from unseen.study.leaked import find_leaks
     from unseen.study.price import Pricing
     from unseen.study.price import price as priced
@@ -69,7 +87,8 @@ def price(
         author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original
     )
     kinds = [name.strip() for name in leaks.split(",")] if leaks else None
-    _refuse_unused(kinds, columns, vectors, units)
+    _refuse_unused(kinds, columns, vectors or encoder, units)
+    refuse_without_vectors(vectors, encoder, semantic)
     with notes(quiet), progress(quiet):
         cut = split_of(data, split, by)
         how = Pricing(
@@ -77,10 +96,23 @@ def price(
             **{name: value for name, value in training.items() if value is not None},
         )  # fmt: skip
         said = _predictions(predictions, data)
-        found = find_leaks(Subject(data, cut, columns, _vectors(vectors, data), seed=seed), kinds)
+        placed = _vectors(vectors or encoder, data, seed)
+        found = find_leaks(
+            Subject(data, cut, columns, placed, near, SEMANTIC if semantic is None else semantic, seed), kinds
+        )
         command = command_line()
-        done = priced(data, cut, found, how, predictions=said, out=out, workers=workers, command=command)
+        announce = None if quiet else lambda cost: say(_cost(cost), err=True)
+        done = priced(
+            data, cut, found, how, predictions=said, out=out, workers=workers, command=command, announce=announce
+        )
     _tell(done, metric, as_json)
+
+
+def _cost(cost: Any) -> str:
+    from unseen.cli.stress import time_needed
+
+    said = f"{cost.trainings} trainings" + (f"; {cost.done} are done" if cost.done else "")
+    return said + time_needed(cost, "--seeds, --repeats and --leaks make it less.")
 
 
 def _refuse_useless(model: str | None, predictions: Path | None, settings: Any, training: dict[str, Any]) -> None:
@@ -91,12 +123,12 @@ def _refuse_useless(model: str | None, predictions: Path | None, settings: Any, 
         raise InputError(f"{', '.join(given)} has no effect without --model: with --predictions nothing is trained")
 
 
-def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: Path | None, units: str | None) -> None:
+def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: Any, units: str | None) -> None:
     """Columns and vectors that no kind of leak asks for; authors are drawn together in intervals of any kind."""
     used = {*(kinds or columns), *(["author"] if units is None else [])}
     unused = [f"--{role}" for role in columns if role not in used]
     if kinds is not None and vectors is not None and "semantic" not in kinds:
-        unused.append("--vectors")
+        unused.append("--vectors" if isinstance(vectors, Path) else "--encoder")
     if unused:
         raise InputError(f"{', '.join(unused)} has no effect with these --leaks", got=", ".join(kinds or ()))
 
@@ -113,10 +145,10 @@ def _predictions(path: Path | None, data: Any) -> Any:
     return None if path is None else read_predictions(path, data)
 
 
-def _vectors(path: Path | None, data: Any) -> Any:
+def _vectors(placed: Path | str | None, data: Any, seed: int) -> Any:
     from unseen.api import vectors_of
 
-    return None if path is None else vectors_of(data, path)
+    return None if placed is None else vectors_of(data, placed, seed)
 
 
 def _tell(done: Any, metric: str, as_json: bool) -> None:
@@ -134,10 +166,10 @@ def _tell(done: Any, metric: str, as_json: bool) -> None:
         return
     for table in price_section(done.measurements, done.findings, metric)["tables"]:
         print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
-        typer.echo(f"{table.note}\n")
+        say(f"{table.note}\n")
     for each in done.findings:
-        typer.echo(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
+        say(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
     for said in headlines(done.measurements, metric):
-        typer.echo(said)
+        say(said)
     if done.report is not None:
-        typer.echo(f"report: {done.report}")
+        say(f"report: {done.report}")

@@ -8,9 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
-from unseen.cli.source import pairs, takes_data
+from unseen.cli.columns import (
+    Author,
+    By,
+    Conversation,
+    Original,
+    Partner,
+    Source,
+    Template,
+    Time,
+    named_roles,
+    split_of,
+)
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress, say
+from unseen.cli.source import takes_data
 from unseen.cli.split import describe, size
 from unseen.cli.target import check_target
 from unseen.errors import InputError
@@ -18,18 +29,13 @@ from unseen.errors import InputError
 Split = Annotated[
     str | None, typer.Argument(help="A split file of ours, or somebody else's; without one, a new split.")
 ]
-Column = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column", metavar="ROLE=COLUMN", help="An attribute of the audit, e.g. author=user; may be repeated."
-    ),
-]
 
 
 @takes_data
 def repair(
     data: Any,
     split: Split = None,
+    by: By = None,
     grouped_by: Annotated[
         list[str] | None, typer.Option("--groups", help="Column(s) whose values stay on one side: a or a,b.")
     ] = None,
@@ -56,14 +62,20 @@ def repair(
         str | None, typer.Option(help="New test part: a share, or rows. (default: as in SPLIT, else 0.2)")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 42,
-    column: Column = None,
+    author: Author = None,
+    conversation: Conversation = None,
+    template: Template = None,
+    partner: Partner = None,
+    origin: Source = None,
+    original: Original = None,
+    time: Time = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="File.")] = Path("fixed.csv"),
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Repair a split: settle conflicts, take out copies, part groups, cap crowds; every change is written down.
 
-    Exit code 1 when something remains that should be gone.
+    It ends with the audit of its result: exit code 1 when that still finds a leak, or what should be gone.
 
     Example: unseen repair posts.csv --groups user --dedupe near --conflicts drop --test 0.2 -o fixed.csv
     """
@@ -71,10 +83,14 @@ def repair(
     from unseen.repairs import write_repaired
 
     _check_targets(out)
+    roles = named_roles(
+        author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original,
+        time=time,
+    )  # fmt: skip
     with notes(quiet), progress(quiet):
         made = repaired(
             data,
-            read_any_split(split, data) if split is not None else None,
+            split_of(data, split, by),
             groups=[name.strip() for each in grouped_by or () for name in each.split(",")],
             together=together,
             dedupe=dedupe,
@@ -86,7 +102,7 @@ def repair(
             minimal=minimal,
             test=None if test is None else size(test, "--test"),
             seed=seed,
-            columns=pairs(column, "--column") if column else None,
+            columns=roles,
             name=out.stem,
         )
         written = write_repaired(made, out)
@@ -116,23 +132,21 @@ def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
         print_json(description(made.split) | {"changes": made.counts, "files": written} | audits)
         return
     describe(made.data, made.split)
-    typer.echo("")
+    say("")
     print_table(_changes(made), numbers_from=4)
-    typer.echo("")
+    say("")
     print_table(_audit(made))
     before = {each.check: each.level for each in made.before}
     for each in made.worse:
         change = f"{before[each.check]}, now {each.level}"
-        typer.echo(f"note: {each.check} is worse than before ({change}): {printable(each.message)}")
+        say(f"note: {each.check} is worse than before ({change}): {printable(each.message)}")
     for each in made.remaining:
-        typer.echo(f"still there: {printable(each.message)}")
-    typer.echo(f"\nwritten: {', '.join(str(path) for path in written.values())}")
+        say(f"still there: {printable(each.message)}" + (f" {printable(each.advice)}" if each.advice else ""))
+    say(f"\nwritten: {', '.join(str(path) for path in written.values())}")
     if "data" in written:
         labels = shlex.quote(printable(",".join(made.data.label_names)))
-        typer.echo(
-            f"Labels were changed, so the split belongs to {written['data']}, which holds the texts; load it with"
-        )
-        typer.echo(f"  --id id --labels {labels}")
+        say(f"Labels were changed, so the split belongs to {written['data']}, which holds the texts; load it with")
+        say(f"  --id id --labels {labels}")
 
 
 def _changes(made: Any) -> list[list[str]]:

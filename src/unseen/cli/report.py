@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli.console import Json, Quiet, print_json
+from unseen.cli.console import Json, Quiet, print_json, say
 
 
 def report(
@@ -26,7 +26,7 @@ def report(
     if as_json:
         print_json({"report": page, "level": level, "verdict": said})
     else:
-        typer.echo("\n".join([*said, "", f"report: {page}"]))
+        say("\n".join([*said, "", f"report: {page}"]))
 
 
 def _of_stress(run: Path) -> tuple[Path, str, list[str]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
 from unseen.cli.model import TrustFile
 from unseen.cli.stress import duration
 
@@ -49,7 +49,7 @@ def run(
             found, steps = plan_of(study, store=store, trust=trust)
         _tell_plan(found, steps, as_json, quiet)
         return
-    announce = None if quiet else lambda found: typer.echo(described(found), err=True)
+    announce = None if quiet else lambda found: say(described(found), err=True)
     with notes(quiet), progress(quiet):
         done = run_of(
             study, engine=chosen, out=out or Path("out") / study.stem, store=store,
@@ -86,8 +86,8 @@ def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: b
         return
     if not quiet:
         for name, done in steps:
-            typer.echo(f"{'done' if done else 'to do'}  {name}")
-    typer.echo(described(plan))
+            say(f"{'done' if done else 'to do'}  {name}")
+    say(described(plan))
 
 
 def _tell(done: Any, as_json: bool) -> None:
@@ -97,13 +97,11 @@ def _tell(done: Any, as_json: bool) -> None:
             "passed": done.passed, "gates": [asdict(each) for each in done.gates],
         })  # fmt: skip
         return
-    typer.echo("".join(f"{sentence}\n" for sentence in done.verdict))
+    say("".join(f"{sentence}\n" for sentence in done.verdict))
     for name, said in done.failures.items():
-        typer.echo(f"failed: {name}: {said}", err=True)
+        say(f"failed: {name}: {said}", err=True)
     for each in done.gates:
         where = " ".join(filter(None, (each.gate.data, each.gate.space, each.gate.split, each.gate.model)))
         value = "not measured" if each.value is None else f"{each.value:.3f}"
-        typer.echo(
-            f"gate {'passed' if each.passed else 'FAILED'}: {each.gate.what} of {each.gate.metric} {where}: {value}"
-        )
-    typer.echo(f"report: {done.report}")
+        say(f"gate {'passed' if each.passed else 'FAILED'}: {each.gate.what} of {each.gate.metric} {where}: {value}")
+    say(f"report: {done.report}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unseen.cli.check import Ignore
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, say
 from unseen.cli.source import pairs
 
 
@@ -53,12 +53,12 @@ def sample(
     about = {"failures": failures.name, "suite_fingerprint": cases.fingerprint, "model": model, "number": number}
     write_training_cases(drawn, out, about | {"seed": seed})
     if not quiet:
-        typer.echo(f"warning: {WARNING}", err=True)
+        say(f"warning: {WARNING}", err=True)
         if n := formulas(drawn):
-            typer.echo(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
+            say(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
     counts = Counter(drawn.attribute("functionality").to_pylist())
     if as_json:
         print_json({"out": out, "cases": len(drawn), "functionalities": counts, "warning": WARNING})
         return
     print_table([["functionality", "cases"], *([name, f"{n:,}"] for name, n in counts.items())], numbers_from=1)
-    typer.echo(f"{out}: {len(drawn):,} cases")
+    say(f"{out}: {len(drawn):,} cases")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress, say
 from unseen.cli.source import takes_data
 
 
@@ -56,7 +56,7 @@ def score(
         return
     print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
     if differences:
-        typer.echo()
+        say()
         head = ["part", "slice", f"less {compare}", "value", "95 % interval", "n", "p"]
         lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in differences]
         print_table([head, *lines], numbers_from=3)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, printable, progress, say
 from unseen.cli.source import takes_data
 from unseen.cli.target import check_target
 from unseen.errors import InputError
@@ -88,14 +88,14 @@ def _show(data: Any, made: list[Any], paths: list[Path], as_json: bool) -> None:
         return
     for each, path in zip(made, paths, strict=True):
         describe(data, each)
-        typer.echo(f"written: {path} and {path.with_suffix('.json').name}\n")
+        say(f"written: {path} and {path.with_suffix('.json').name}\n")
 
 
 def describe(data: Any, split: Any) -> None:
     """Sizes, classes and certificate of a split, for people."""
     certificate = split.certificate
     sizes = ", ".join(f"{part} {count:,}" for part, count in split.sizes.items())
-    typer.echo(f"{printable(split.name)}: {sizes}")
+    say(f"{printable(split.name)}: {sizes}")
     counts = {part: data.take(split.rows(part)).label_counts for part in split.sizes}
     lines = [["label", *counts, "test asked"]]
     for name in data.label_names:
@@ -103,21 +103,19 @@ def describe(data: Any, split: Any) -> None:
         lines.append([name, *shares, f"{certificate.asked[name]:,}" if name in certificate.asked else "-"])
     print_table(lines, numbers_from=1)
     if certificate.n_clusters:
-        typer.echo(
-            f"clusters: {certificate.n_clusters}; completed singly: {certificate.completed_share:.1%} of the test part"
-        )
+        say(f"clusters: {certificate.n_clusters}; added one by one: {certificate.completed_share:.1%} of the test part")
     proven = ", proven to be the least possible" if certificate.optimal else ""
     if certificate.optimal is False and certificate.missed > (certificate.missed_at_least or 0):
         proven = f", at least {certificate.missed_at_least} for any choice"
-    typer.echo(f"size and mix missed by {certificate.missed} rows{proven}")
+    say(f"size and mix missed by {certificate.missed} rows{proven}")
     if certificate.groups:
-        typer.echo(
+        say(
             "groups: {count:,} by {attribute}, the largest has {largest:,} rows, {on_both_sides} on both sides".format(
                 **certificate.groups
             )
         )
     for note in certificate.notes:
-        typer.echo(f"note: {printable(note)}")
+        say(f"note: {printable(note)}")
 
 
 def size(text: str, option: str) -> float:

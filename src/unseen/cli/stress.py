@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import pairs, takes_data
 from unseen.cli.split import numbers_of_clusters
@@ -34,9 +34,7 @@ def stress(
     ] = None,
     clusters: Annotated[
         str | None,
-        typer.Option(
-            help="Numbers of clusters that splits try: '3-50', '20', '5,10,20'. (default: by splitter)"
-        ),
+        typer.Option(help="Numbers of clusters that splits try: '3-50', '20', '5,10,20'. (default: by splitter)"),
     ] = None,
     random_splits: Annotated[int, typer.Option(help="Random splits to compare with.")] = 3,
     representation: Annotated[
@@ -143,11 +141,11 @@ def stress(
     if dry_run:
         with notes(quiet):
             plan = study.plan(data, **given)
-        print_json(asdict(plan)) if as_json else typer.echo(described(plan))
+        print_json(asdict(plan)) if as_json else say(described(plan))
         return
     command = command_line()
     with notes(quiet), progress(quiet):
-        announce = None if quiet else lambda plan: typer.echo(described(plan), err=True)
+        announce = None if quiet else lambda plan: say(described(plan), err=True)
         done = study.stress(
             data, command=command, workers=workers, announce=announce, fail_above=fail_above, replace=replace, **given
         )
@@ -155,7 +153,7 @@ def stress(
     if fail_above is not None and (done.fall is None or done.fall > fail_above):
         if not as_json:
             how = "is not known" if done.fall is None else f"is {done.fall:.3f}"
-            typer.echo(f"failed: the fall {how}, and more than {fail_above} is not allowed", err=True)
+            say(f"failed: the fall {how}, and more than {fail_above} is not allowed", err=True)
         raise typer.Exit(1)
 
 
@@ -174,7 +172,7 @@ def tell(done: Any, as_json: bool) -> None:
             }
         )
     else:
-        typer.echo(f"{done.verdict}\n\nreport: {done.report}")
+        say(f"{done.verdict}\n\nreport: {done.report}")
 
 
 def described(plan: Any) -> str:
@@ -183,11 +181,16 @@ def described(plan: Any) -> str:
     said = f"{rows}; {plan.trainings} trainings"
     said += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
     said += f"; {plan.done} are done" if plan.done else ""
-    if plan.seconds is None:
-        return f"{said}; a light recipe, seconds to a minute each"
+    return said + time_needed(plan, "--limit takes fewer rows.")
+
+
+def time_needed(cost: Any, less: str) -> str:
+    """How long trainings take, as the end of a sentence, and what makes it `less`."""
+    if cost.seconds is None:
+        return "; a light recipe, seconds to a minute each"
     return (
-        f"{said}.\nAt {plan.texts_per_second:.0f} texts a second, measured now, that takes at most "
-        f"{duration(plan.seconds)} ({plan.texts:,} texts through the model). --limit takes fewer rows."
+        f".\nAt {cost.texts_per_second:.0f} texts a second, measured now, that takes at most "
+        f"{duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
     )
 
 

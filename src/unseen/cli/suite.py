@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli.check import Ignore
-from unseen.cli.console import Json, Quiet, notes, print_json, print_table
+from unseen.cli.console import Json, Quiet, notes, print_json, print_table, say
 from unseen.cli.model import TrustFile
 from unseen.cli.sample import sample
 from unseen.cli.source import pairs, takes_data
@@ -113,7 +113,7 @@ def stats(
         print_json(_plain(counted) | {"findings": [asdict(each) for each in findings], "published": _published(loaded)})
         return
     if about := _published(loaded):
-        typer.echo(f"{suite} is {about['title']} ({about['licence']}). {about['citation']}\n")
+        say(f"{suite} is {about['title']} ({about['licence']}). {about['citation']}\n")
     _print_counts(counted)
     _print_findings(findings)
 
@@ -175,7 +175,7 @@ def validate(
     print_table([["agreement", "value", "95 % interval", "cases"], *map(_cells, rows)], numbers_from=1)
     _print_removal(gone, len(ids), least)
     if out is not None:
-        typer.echo(f"{out}: {len(kept):,} cases")
+        say(f"{out}: {len(kept):,} cases")
 
 
 def _check_out(out: Path) -> None:
@@ -229,11 +229,11 @@ def _write(suite: Dataset, out: Path, as_json: bool, quiet: bool) -> None:
     write_suite(suite, out)
     counted, findings = count(suite), check_suite(suite)
     if (n := formulas(suite)) and not quiet:
-        typer.echo(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
+        say(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
     if as_json:
         print_json({"out": out} | _plain(counted) | {"findings": [asdict(each) for each in findings]})
         return
-    typer.echo(f"{out}: {len(suite):,} cases")
+    say(f"{out}: {len(suite):,} cases")
     _print_counts(counted)
     _print_findings([each for each in findings if each.level in ("warn", "fail")])
 
@@ -251,11 +251,11 @@ def _print_counts(counted: SuiteCounts) -> None:
         numbers_from=4,
     )
     if counted.targets:
-        typer.echo()
+        say()
         table = [[each.target, f"{each.cases:,}", f"{each.balanced:,}"] for each in counted.targets]
         table += [["(none)", f"{counted.untargeted:,}", "-"]] if counted.untargeted else []
         print_table([["target", "cases", "on balanced templates"], *table], numbers_from=1)
-    typer.echo()
+    say()
     rows = [["cases", counted.cases], *([f"  {name}", n] for name, n in counted.labels.items())]
     rows += [["functionalities", len(counted.functionalities)], ["classes", len(counted.classes)]]
     rows += [["templates", counted.templates], ["  of several targets", counted.shared_templates]]
@@ -271,9 +271,9 @@ def _line(each: FunctionalityCount) -> list[str]:
 
 def _print_findings(findings: list[Finding]) -> None:
     if findings:
-        typer.echo()
+        say()
     for each in findings:
-        typer.echo(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
+        say(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
 
 
 app.command("sample")(sample)
@@ -287,7 +287,7 @@ SHOWN = 20
 
 
 def _print_removal(gone: list[dict[str, Any]], cases: int, least: int) -> None:
-    typer.echo(f"\n{len(gone):,} of {cases:,} cases go, {cases - len(gone):,} stay")
+    say(f"\n{len(gone):,} of {cases:,} cases go, {cases - len(gone):,} stay")
     number = Counter(each["reason"] for each in gone)
     lines = [
         [reason, f"{number[reason]:,}", said.format(least=least)] for reason, said in SAID.items() if number[reason]
@@ -296,11 +296,11 @@ def _print_removal(gone: list[dict[str, Any]], cases: int, least: int) -> None:
         print_table([["reason", "cases", "why"], *lines])
     unconfirmed = [each for each in gone if each["reason"] == "votes"]
     if unconfirmed:
-        typer.echo()
+        say()
         shown = [[each["id"], str(each["votes"]), each["said"]] for each in unconfirmed[:SHOWN]]
         print_table([["unconfirmed", "votes", "annotators said"], *shown])
         if len(unconfirmed) > SHOWN:
-            typer.echo(f"… and {len(unconfirmed) - SHOWN} more; --json has all")
+            say(f"… and {len(unconfirmed) - SHOWN} more; --json has all")
 
 
 def _cells(row: Any) -> list[str]:

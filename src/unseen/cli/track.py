@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli.console import Json, Quiet, print_json, printable
+from unseen.cli.console import Json, Quiet, print_json, printable, say
 
 
 def track(
@@ -30,4 +30,4 @@ def track(
         print_json(asdict(found))
     elif not quiet:
         where = f" at {found.address}" if found.address else ""
-        typer.echo(printable(f"{found.to} run {found.run}{where}: {found.metrics} numbers, {found.files} files"))
+        say(printable(f"{found.to} run {found.run}{where}: {found.metrics} numbers, {found.files} files"))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
+from unseen.cli.console import Json, Quiet, notes, print_json, progress, say
 from unseen.cli.model import Bottleneck, Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -43,4 +43,4 @@ def train(
     if as_json:
         print_json({"folder": out, "model": model, "labels": classifier.classes_, "seed": seed})
     else:
-        typer.echo(f"{out}: {model} for {', '.join(classifier.classes_)}, trained on {len(data):,} texts")
+        say(f"{out}: {model} for {', '.join(classifier.classes_)}, trained on {len(data):,} texts")

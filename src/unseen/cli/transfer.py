@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.errors import InputError
 
@@ -57,7 +57,7 @@ def transfer(
             chosen(datasets or [], labels, columns, data_dir), model=model, params=parameters(settings, trust=trust),
             seeds=seeds, seed=seed, test=test, groups=groups, merge=merge, cap=cap, cap_by=cap_by, matched=matched,
             out=out, workers=workers, command=command_line(),
-            announce=None if quiet else lambda plan: typer.echo(described(plan), err=True),
+            announce=None if quiet else lambda plan: say(described(plan), err=True),
         )  # fmt: skip
     tell(done, as_json)
 
@@ -133,9 +133,9 @@ def tell(done: Any, as_json: bool) -> None:
         )
         return
     table = matrix_table(read_transfer_run(done.folder), MAIN)
-    typer.echo(f"{table.title}")
+    say(f"{table.title}")
     print_table([table.columns, *(["" if cell is None else str(cell) for cell in row] for row in table.rows)], 1)
-    typer.echo(f"{table.note}\n")
+    say(f"{table.note}\n")
     for each in (each for each in done.findings if each.level != "ok"):
-        typer.echo(f"{each.level}: {each.message}")
-    typer.echo("\n".join(["", *done.verdict, "", f"report: {done.report}"]))
+        say(f"{each.level}: {each.message}")
+    say("\n".join(["", *done.verdict, "", f"report: {done.report}"]))

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from unseen.errors import InputError
 from unseen.types import Dataset
@@ -13,14 +15,64 @@ from unseen.types import Dataset
 NONE = -1
 """The group of a row that has none."""
 
+MOST = 0.9
+"""Share of the references that must look like some before an attribute is taken for links."""
+
 Codes = npt.NDArray[np.intp]
 
 
-def group_codes(data: Dataset, attribute: str) -> Codes:
+def group_codes(data: Dataset, attribute: str, links: bool = False) -> Codes:
     """A number per row, equal for equal values, from 0 on in the order of their names; -1 where there is none.
 
-    Nothing, an empty string and a number that is not one (NaN) are no value.
+    Nothing, an empty string and a number that is not one (NaN) are no value. With `links` a value may also be the id
+    of another row, such as a contrast partner: rows that are linked, directly or by way of others, have one number.
     """
+    codes = _value_codes(data, attribute)
+    if not links:
+        return codes
+    to, n = referred(data, attribute), len(data)
+    rows, valued = np.flatnonzero(to != NONE), np.flatnonzero(codes != NONE)
+    _, first, place = np.unique(codes[valued], return_index=True, return_inverse=True)
+    starts = np.concatenate([rows, valued])
+    ends = np.concatenate([to[rows], valued[first[place.reshape(-1)]]])
+    graph = sparse.coo_array((np.ones(len(starts), np.int8), (starts, ends)), shape=(n, n))
+    found = connected_components(graph, directed=False)[1].astype(np.intp)
+    unnamed = codes == NONE
+    unnamed[to[rows]] = False
+    return np.where(unnamed, NONE, found)
+
+
+def referred(data: Dataset, attribute: str) -> Codes:
+    """For each row the one whose id is its value, which may be itself; -1 where no row has such an id.
+
+    Ids that are whole numbers may have been written as decimals: `7.0` is the row `7`.
+    """
+    names = data.attribute(attribute).cast(pa.large_string()).combine_chunks()
+    ids = data.ids.cast(pa.large_string()).combine_chunks()
+    whole = pc.replace_substring_regex(names, r"^([+-]?\d+)\.0+$", r"\1")
+    found = pc.coalesce(pc.index_in(names, value_set=ids), pc.index_in(whole, value_set=ids))
+    return found.fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.intp)
+
+
+def holds_links(data: Dataset, attribute: str) -> bool:
+    """Whether the values of an attribute are ids of other rows, such as contrast partners or originals.
+
+    Small numbers may be ids by accident. So most values must be ids, and most rows that are referred to must refer
+    back, to themselves or to nothing, unless ids are more than numbers. An attribute that names groups does not.
+    """
+    if pa.types.is_nested(data.attribute(attribute).type):
+        return False
+    codes, to = _value_codes(data, attribute), referred(data, attribute)
+    rows = np.flatnonzero((to != NONE) & (to != np.arange(len(data))))
+    if not len(rows) or (to != NONE).sum() < MOST * (codes != NONE).sum():
+        return False
+    ends = to[rows]
+    answered = (codes[ends] == NONE) | (to[ends] == rows) | (to[ends] == ends)
+    numbers = pc.match_substring_regex(data.ids.take(pa.array(ends)), r"^\d{1,9}$")
+    return bool(answered.mean() >= MOST) or not pc.any(numbers).as_py()
+
+
+def _value_codes(data: Dataset, attribute: str) -> Codes:
     column = data.attribute(attribute)
     if pa.types.is_nested(column.type):
         raise InputError(

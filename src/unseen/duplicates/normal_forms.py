@@ -7,25 +7,35 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+EMOJI = r"\p{So}\x{1F3FB}-\x{1F3FF}"
+"""Pictures and the tones of their skin."""
+SYMBOLS = rf"\p{{Sc}}\p{{Sm}}{EMOJI}"
+"""Also currencies and signs of arithmetic."""
+JOINS = r"\x{200D}\x{E0020}-\x{E007F}"
+"""What makes one emoji of several, or a flag; between letters the first shapes them."""
 TRIFLES = (
-    r"@\S+",  # handles
-    r"https?://\S+|www\.\S+",
+    rf"@[^\s{EMOJI}]+",  # handles
+    rf"https?://[^\s{EMOJI}]+|www\.[^\s{EMOJI}]+",
     r"<\w+>",  # placeholders such as <user>
-    r"[^\p{L}\p{M}\p{N}]+",
+    r"[|~=]",  # symbols by name, punctuation in use
+    rf"[^\p{{L}}\p{{M}}\p{{N}}{SYMBOLS}{JOINS}]+",
 )
 
 
 def normal_forms(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Lower case, without handles, links, placeholders in angle brackets, the repost mark `rt` and punctuation.
 
-    Words are separated by single spaces. A text of nothing else has the empty form, as do texts of emoji alone.
+    Letters, marks and digits of all scripts, symbols and emoji stay; whether an emoji is drawn in colour does not.
+    Words and runs of symbols are separated by single spaces. A text of nothing else has the empty form.
 
-    >>> normal_forms(pa.chunked_array([["RT @ann: So   it GOES!! http://a.b/c", "so it goes"]])).to_pylist()
-    ['so it goes', 'so it goes']
+    >>> normal_forms(pa.chunked_array([["RT @ann: So   it GOES!! http://a.b/c", "So it goes😀"]])).to_pylist()
+    ['so it goes', 'so it goes 😀']
     """
     found = pc.utf8_lower(texts.cast(pa.large_string()))
+    found = pc.replace_substring_regex(found, r"[\x{FE0E}\x{FE0F}]", "")
     for pattern in TRIFLES:
         found = pc.replace_substring_regex(found, pattern, " ")
+    found = pc.replace_substring_regex(found, rf"([{SYMBOLS}][{SYMBOLS}{JOINS}]*)", r" \1 ")
     found = pc.replace_substring_regex(found, r"\brt\b", " ")
     return pc.utf8_trim_whitespace(pc.replace_substring_regex(found, " +", " "))
 

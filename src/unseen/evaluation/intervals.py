@@ -20,7 +20,7 @@ FEWEST_UNITS = 1.5
 MOST_BIAS = 2.5
 """Above it an average over labels has no interval; simulated in docs/results/intervals.md."""
 TINY = 1e-12
-STATISTICS = ("standard_error", "df", "seeds", "few_groups", "few_rows", "no_spread")
+STATISTICS = ("standard_error", "df", "seeds", "few_groups", "few_rows", "few_texts", "no_spread")
 """Tags about an interval, which do not tell measurements apart."""
 
 

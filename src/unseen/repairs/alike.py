@@ -34,9 +34,12 @@ def alike(data: Dataset, rows: Rows, kind: str, seed: int = 42) -> Rows:
     return ties(data, rows, kind, seed).groups()
 
 
-def values(data: Dataset, rows: Rows, attribute: str) -> tuple[Rows, int]:
-    """A number per row of `rows`, equal for equal values, and how many rows have none; each of these is alone."""
-    codes = group_codes(data, attribute)[rows]
+def values(data: Dataset, rows: Rows, attribute: str, links: bool = False) -> tuple[Rows, int]:
+    """A number per row of `rows`, equal for equal values, and how many rows have none; each of these is alone.
+
+    With `links` values may be ids: rows that are linked have one number.
+    """
+    codes = group_codes(data, attribute, links)[rows]
     return alone(codes), int((codes == NONE).sum())
 
 

@@ -15,6 +15,8 @@ CHECKS = (
     "class_mix", "sizes", "author_concentration",
 )  # fmt: skip
 """What a repair can better or worsen; a look at models and vectors is left to the audit proper."""
+LEAKS = (*COPIES.values(), "author", "conversation", "template", "partner")
+"""Those that say that the training part gives test rows away."""
 SOUNDS_LIKE = {
     "author": ("author", "user", "writer", "speaker"),
     "conversation": ("conversation", "thread", "comment", "dialog", "post"),
@@ -25,32 +27,39 @@ SOUNDS_LIKE = {
 
 
 def audited(data: Dataset, split: Split, recipe: Recipe, columns: Mapping[str, str] | None) -> tuple[Finding, ...]:
-    """The findings on one split; without `columns`, the grouping attributes have the roles that their names suggest."""
-    named = roles_of(recipe) if columns is None else columns
+    """The findings on one split; grouping attributes that `columns` does not name have the roles of `roles_of`."""
+    named = roles_of(recipe, columns)
     return tuple(audit(Subject(data, split, named, seed=recipe.seed), CHECKS).findings)
 
 
-def roles_of(recipe: Recipe) -> dict[str, str]:
-    """Role -> attribute for the attributes of a recipe, as far as there are roles.
+def roles_of(recipe: Recipe, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Role -> attribute: as given, then for the attributes of a recipe as their names suggest, while roles are left.
 
     >>> roles_of(Recipe(groups=("user_id", "thread", "town"), cap=9, cap_by="user_id"))
     {'author': 'user_id', 'conversation': 'thread', 'source': 'town'}
+    >>> roles_of(Recipe(groups=("matched", "user"), links=("matched",)), {"author": "user"})
+    {'author': 'user', 'partner': 'matched'}
     """
-    found: dict[str, str] = {}
+    found = dict(columns or {})
     for attribute in dict.fromkeys((*recipe.groups, *([recipe.cap_by] if recipe.cap_by else []))):
-        free = [role for role in SOUNDS_LIKE if role not in found]
-        heard = [role for role in free if any(word in attribute.casefold() for word in SOUNDS_LIKE[role])]
+        if attribute in found.values():
+            continue
+        free = ["partner"] if attribute in recipe.links else [role for role in SOUNDS_LIKE if role not in found]
+        heard = [role for role in free if any(word in attribute.casefold() for word in SOUNDS_LIKE.get(role, ()))]
         if free:
-            found[heard[0] if heard else free[-1]] = attribute
+            found.setdefault(heard[0] if heard else free[-1], attribute)
     return found
 
 
 def unrepaired(findings: Iterable[Finding], recipe: Recipe, columns: Mapping[str, str] | None) -> tuple[Finding, ...]:
-    """Findings that the recipe should have removed: of copies, conflicts and groups that it names."""
-    named = roles_of(recipe) if columns is None else columns
-    gone = {role for role, attribute in named.items() if attribute in recipe.groups}
+    """Leaks that fail, and whatever of copies, conflicts and groups the recipe should have removed."""
+    gone = {role for role, attribute in roles_of(recipe, columns).items() if attribute in recipe.groups}
     for kind in (recipe.dedupe, recipe.together):
         gone |= {COPIES[each] for each in KINDS[: KINDS.index(kind) + 1]} if kind else set()
     if recipe.conflicts in ("drop", "relabel"):
         gone |= {"conflicting_labels", "conflicting_labels.normalised"}
-    return tuple(each for each in findings if each.check in gone and each.level in ("warn", "fail"))
+    return tuple(
+        each
+        for each in findings
+        if (each.level == "fail" and each.check in LEAKS) or (each.level in ("warn", "fail") and each.check in gone)
+    )

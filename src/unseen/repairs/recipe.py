@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from unseen.data.groups import alone, group_codes, holds_links
 from unseen.errors import InputError, UnknownNameError
 from unseen.types import Dataset, Split
 
@@ -29,6 +31,8 @@ class Recipe:
 
     groups: tuple[str, ...] = ()
     """Attributes whose values stay on one side."""
+    links: tuple[str, ...] = ()
+    """Those of them whose values are ids of other rows: what is linked stays on one side."""
     together: str | None = None
     """Texts that are alike in this way stay on one side, none of them taken out."""
     dedupe: str | None = None
@@ -57,7 +61,7 @@ class Recipe:
     def said(self) -> dict[str, Any]:
         """What is not left open, as plain values."""
         plain = {name: value for name, value in asdict(self).items() if value is not None and value != ()}
-        return plain | ({"groups": list(self.groups)} if self.groups else {})
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
 
 def resolved(recipe: Recipe, data: Dataset, split: Split | None) -> Recipe:
@@ -68,6 +72,7 @@ def resolved(recipe: Recipe, data: Dataset, split: Split | None) -> Recipe:
             raise UnknownNameError.of(f"choice for {name}", str(given), known)
     for attribute in (*recipe.groups, *([recipe.cap_by] if recipe.cap_by else [])):
         data.attribute(attribute)
+    recipe = replace(recipe, links=_links(recipe, data))
     new = renews(recipe, split)
     problems = [*_lacking(recipe, data, split), *_idle(recipe, split, new)]
     if problems:
@@ -85,6 +90,11 @@ def resolved(recipe: Recipe, data: Dataset, split: Split | None) -> Recipe:
 def renews(recipe: Recipe, split: Split | None) -> bool:
     """Whether train and test are drawn anew: nothing was given, or groups are asked for and moving is not."""
     return split is None or (recipe.divides and recipe.minimal is None)
+
+
+def _links(recipe: Recipe, data: Dataset) -> tuple[str, ...]:
+    """The grouping attributes that were said to be links, or hold the ids of other rows."""
+    return tuple(each for each in recipe.groups if each in recipe.links or holds_links(data, each))
 
 
 def _sizes(recipe: Recipe, split: Split | None) -> dict[str, Any]:
@@ -106,6 +116,11 @@ def _lacking(recipe: Recipe, data: Dataset, split: Split | None) -> list[str]:
         kind = data.attribute(attribute).type
         if pa.types.is_list(kind) or pa.types.is_large_list(kind):
             problems.append(f"the attribute {attribute!r} has several values per row, so it does not group rows")
+        elif attribute in recipe.groups and _ties_nothing(data, attribute, attribute in recipe.links):
+            problems.append(
+                f"no two rows share a value of {attribute!r}, and no value is the id of another row: it ties nothing "
+                "together (if its values are ids, name the column of the ids: --id)"
+            )
     if len(set(recipe.groups)) < len(recipe.groups):
         problems.append(f"groups names an attribute twice: {', '.join(recipe.groups)}")
     if recipe.cap is not None and recipe.cap < 1:
@@ -117,6 +132,11 @@ def _lacking(recipe: Recipe, data: Dataset, split: Split | None) -> list[str]:
     if split is not None and not ("test" in split.sizes and {"train", "dev"} & split.sizes.keys()):
         problems.append(f"the split {split.name!r} lacks a side: it has {', '.join(split.sizes)}")
     return problems
+
+
+def _ties_nothing(data: Dataset, attribute: str, links: bool) -> bool:
+    codes = group_codes(data, attribute, links)
+    return len(np.unique(alone(codes))) == len(data)
 
 
 def _idle(recipe: Recipe, split: Split | None, new: bool) -> list[str]:

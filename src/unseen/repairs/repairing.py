@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unseen.audits.subject import BY_ID
 from unseen.repairs.auditing import audited, unrepaired
 from unseen.repairs.draft import DEV, TEST, TRAIN, Change, Draft
 from unseen.repairs.recipe import Recipe, resolved
@@ -50,7 +51,7 @@ class Repaired:
 
     @property
     def remaining(self) -> tuple[Finding, ...]:
-        """Failures that the recipe should have removed; empty when it did what it says."""
+        """Leaks that still fail the audit, and whatever else the recipe should have removed."""
         return unrepaired(self.after, self.recipe, self.columns)
 
     @property
@@ -89,15 +90,18 @@ def repair(
     with `groups` or `together` and no `minimal`, the parts are drawn anew: whole groups, `test` of the rows that are
     left. What is taken out is in the part `unused`; rows that were independent or unused before take no part.
 
-    `groups` are attributes whose values stay on one side, several of them joined; `together` (exact, normalised, near)
+    `groups` are attributes whose values stay on one side, several of them joined; where the values are ids of other
+    rows, rows that are linked do. `together` (exact, normalised, near)
     keeps copies on one side without taking them out; `keep` is the side that keeps its rows (default: test);
     `cap_parts` is train or all; `columns` gives the audit its attributes by role, such as author. It misleads where the
     attribute is not what makes rows alike: one person with two names is two groups.
     """
     chosen = (groups,) if isinstance(groups, str) else tuple(groups)
+    linked = {attribute for role, attribute in (columns or {}).items() if role in BY_ID}
     asked = Recipe(
-        groups=chosen, together=together, dedupe=dedupe, keep=keep, conflicts=conflicts, cap=cap, cap_by=cap_by,
-        cap_parts=cap_parts, minimal=minimal, test=test, seed=seed,
+        groups=chosen, links=tuple(each for each in chosen if each in linked), together=together, dedupe=dedupe,
+        keep=keep, conflicts=conflicts, cap=cap, cap_by=cap_by, cap_parts=cap_parts, minimal=minimal, test=test,
+        seed=seed,
     )  # fmt: skip
     given = None if split is None else split.of(data)
     recipe = resolved(asked, data, given)

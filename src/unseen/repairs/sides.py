@@ -39,9 +39,9 @@ def units_of(draft: Draft, recipe: Recipe) -> Units:
     """The connected components of all grouping attributes and of the texts that stay together."""
     rows, groupings, names, notes = draft.active, [], [], []
     for attribute in recipe.groups:
-        codes, missing = values(draft.data, rows, attribute)
+        codes, missing = values(draft.data, rows, attribute, attribute in recipe.links)
         groupings.append(codes)
-        names.append(attribute)
+        names.append(f"{attribute} (links between rows)" if attribute in recipe.links else attribute)
         if missing:
             notes.append(f"{missing:,} rows have no {attribute}: each is a group of its own")
     if recipe.together:
@@ -115,7 +115,7 @@ def on_both_sides(draft: Draft, units: Units, recipe: Recipe) -> int:
     Attributes are read afresh and counted on the final parts: borders that were fixed before a shuffle prove nothing.
     """
     rows = draft.active
-    groupings = [values(draft.data, rows, each)[0] for each in recipe.groups]
+    groupings = [values(draft.data, rows, each, each in recipe.links)[0] for each in recipe.groups]
     if recipe.together:
         groupings.append(units.codes)
     tested = draft.parts[rows] == TEST

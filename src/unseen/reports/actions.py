@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from unseen.reports.case import Case, cases, hardest_split, newest
+from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
 from unseen.reports.run import BASELINE, Run
 from unseen.reports.wording import amount, called, higher_is_better, number, percent
 from unseen.store import atomic
@@ -111,6 +111,7 @@ def _slices(run: Run) -> Iterator[Action]:
         singles = run.single(BASELINE, slice=name)
         if singles and all(sign * (whole.value - each) > 0 for each in singles):
             weak.append((sign * (whole.value - row.value), name, row))
+    weak = [each for each in weak if each[0] >= VISIBLE]
     for loss, name, row in sorted(weak, key=lambda each: -each[0])[:SLICES]:
         how = f"{called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
         yield Action("slice", f"Look at {name}: {how}", loss, row.n, "measurements.csv")

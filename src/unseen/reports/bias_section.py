@@ -59,11 +59,13 @@ def _heat(rows: Sequence[Measurement], metric: str, places: Sequence[Place]) -> 
         if row.metric.removeprefix("bias.") == metric and row.slice.startswith(f"{row.tags['grouping']}="):
             cells.setdefault((row.slice.partition("=")[2], _place(row)), []).append(row)
     groups = sorted({group for group, _ in cells})
+    few = {group for (group, _), found in cells.items() if any("few_texts" in row.tags for row in found)}
     values = [[_mean(cells.get((group, place), ())) for place in places] for group in groups]
     if not groups or all(each is None for line in values for each in line):
         return None
     scale = (0.5, 1.0) if metric in AUCS else (0.0, 1.0)
-    return heat_map(values, groups, [f"{family}, {part}" for family, part in places], title=TITLES[metric], scale=scale)
+    named = [f"{group} (too few texts)" if group in few else group for group in groups]
+    return heat_map(values, named, [f"{family}, {part}" for family, part in places], title=TITLES[metric], scale=scale)
 
 
 def _summary(rows: Sequence[Measurement], places: Sequence[Place]) -> Table | None:
@@ -91,4 +93,5 @@ def _summary(rows: Sequence[Measurement], places: Sequence[Place]) -> Table | No
 def _shown(rows: Sequence[Measurement]) -> str:
     if len(rows) == 1 and rows[0].low is not None and rows[0].high is not None:
         return f"{number(rows[0].value)} [{number(rows[0].low)}, {number(rows[0].high)}]"
-    return number(_mean(rows))
+    few = [int(row.tags["few_texts"]) for row in rows if "few_texts" in row.tags]
+    return number(_mean(rows)) + (f" (too few texts: {min(few)})" if few else "")

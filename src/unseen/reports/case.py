@@ -128,10 +128,11 @@ class Case:
 
     @property
     def mislabelled(self) -> float | None:
-        """Points of the fall that wrong labels account for; None where that cannot be told."""
+        """Points of the fall that wrong labels account for; None where that cannot be told, or where it is none."""
         if self.corrected is None or self.corrected.value is None or self.noise is None:
             return None
-        return self.drop - self.corrected.value
+        gone = self.drop - self.corrected.value
+        return gone if gone >= VISIBLE else None
 
     @property
     def is_noisier(self) -> bool:
@@ -160,9 +161,10 @@ class Case:
 
     @property
     def place(self) -> str:
-        """What the split is, in a sentence."""
+        """What the split is, in a sentence; hardest only where it is harder at all."""
         clustered = any(split.certificate.n_clusters for split in self.run.of_family(self.family))
-        return f"{'region' if clustered else 'split'} it finds hardest (“{self.family}”)"
+        what = "region" if clustered else "split"
+        return f"{what} it finds hardest (“{self.family}”)" if self.drop >= VISIBLE else f"{what} “{self.family}”"
 
 
 def _worst_of(row: Measurement, families: int) -> Measurement:

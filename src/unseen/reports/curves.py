@@ -20,6 +20,10 @@ MOST_TICKS = 8
 """Up to so many places of a logarithmic axis are named, each where something was measured."""
 
 
+NARROWEST = 0.08
+"""Share of such an axis that a name needs."""
+
+
 @dataclass(frozen=True)
 class CurvePoint:
     """A score at one place, with its interval when there is one."""
@@ -85,6 +89,19 @@ def _places(series: Sequence[Series], logarithmic: bool) -> list[float]:
     return found
 
 
+def _apart(places: Sequence[float]) -> list[float]:
+    """The places of a logarithmic axis whose names do not stand on each other.
+
+    >>> _apart([10, 90, 100, 1000])
+    [10, 90, 1000]
+    """
+    named = [places[0]]
+    for each in places[1:]:
+        if log10(each / named[-1]) >= NARROWEST * log10(places[-1] / places[0]):
+            named.append(each)
+    return named
+
+
 def _empty(width: float, plot: float, keys: float) -> tuple[Any, Any]:
     """A figure `width` inches wide with room above and below axes `plot` inches high."""
     from matplotlib.figure import Figure
@@ -134,7 +151,7 @@ def _bare(axes: Any, x: str, metric: str, places: Sequence[float]) -> None:
     axes.tick_params(length=0, colors=INK, labelsize=9, which="both")
     axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     if axes.get_xscale() == "log" and len(places) <= MOST_TICKS:
-        axes.set_xticks(places)
+        axes.set_xticks(_apart(places))
         axes.set_xticks([], minor=True)
     elif axes.get_xscale() == "linear":
         axes.locator_params(axis="x", nbins=6)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unseen.audits.price import lowers
 from unseen.errors import InputError
 from unseen.reports.formats import Cell, Table
 from unseen.reports.kinds import kind_of
 from unseen.reports.pages import write_page, write_tables
 from unseen.reports.tables import sorted_findings, worst_level
-from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored
+from unseen.reports.wording import DASH, amount, bounds, called, in_points, number, percent, points, scored, turned
 from unseen.store import read_findings, read_measurements
 from unseen.store.manifest import read_about
 from unseen.types import Finding, Measurement
@@ -22,7 +23,9 @@ TRAIN_NOTE = (
     "means over seeds and random removals. Intervals draw test rows and add the spread between random removals; those "
     "of scores draw trainings and test rows."
 )
-FAR_NOTE = "“As far”: share of removals that are at least as far from the mean of the random ones as the leaks' is."
+FAR_NOTE = (
+    "“By chance”: share of random removals that are at least as far from the mean of the random ones as the leaks' is."
+)
 TESTED = {"all": "all test rows", "leaked": "leaked test rows", "unleaked": "other test rows"}
 
 
@@ -48,6 +51,7 @@ def price_section(rows: Sequence[Measurement], findings: Sequence[Finding], metr
     tables = [table for table in (on_test(rows, metric), on_train(rows, metric)) if table is not None]
     return {
         "level": worst_level(findings),
+        "badge": _badge(rows, findings),
         "headlines": headlines(rows, metric),
         "tables": tables,
         "findings": sorted_findings(findings),
@@ -75,6 +79,17 @@ def headlines(rows: Sequence[Measurement], metric: str) -> list[str]:
     return said
 
 
+def _badge(rows: Sequence[Measurement], findings: Sequence[Finding]) -> str:
+    """What leaks do to the score, in two or three words."""
+    level = worst_level(findings)
+    if level not in ("warn", "fail"):
+        return {"ok": "no price shown"}.get(level, "not measured")
+    prices = [row for row in rows if row.metric.startswith("price.") and row.tags["rows"] == "all"]
+    pays = any(row.low is not None and row.low > 0 for row in prices)
+    lower = any(lowers(row) for row in prices)
+    return " and ".join(["leaks pay"] * pays + ["leaks lower the score"] * lower)
+
+
 def on_test(rows: Sequence[Measurement], metric: str) -> Table | None:
     """A line per kind of leak: scores with and without the leaked test rows, and the price."""
     lines: list[tuple[Cell, ...]] = []
@@ -87,10 +102,19 @@ def on_test(rows: Sequence[Measurement], metric: str) -> Table | None:
         ]
         cells = (*(scored(each) for each in shown), _price(price, metric), _as_far(price))
         lines.append((kind, _count(rows, kind, "test"), *cells))
-    heads = ("leak", "leaked rows", "all rows", "leaked", "without leaked", "without random", _unit(metric), "as far")
+    heads = (
+        "leak",
+        "leaked rows",
+        "all rows",
+        "leaked",
+        "without leaked",
+        "without random",
+        _unit(metric),
+        "by chance",
+    )
     note = (
         "Random rows have the labels of the leaked ones; the brackets beside them hold 95 % of the random removals. "
-        "The interval of the price draws test rows anew. “As far”: share of random removals that move the score at "
+        "The interval of the price draws test rows anew. “By chance”: share of random removals that move the score at "
         "least as far."
     )
     return Table("test-side", heads, tuple(lines), note) if lines else None
@@ -110,7 +134,7 @@ def on_train(rows: Sequence[Measurement], metric: str) -> Table | None:
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
     if all(line[-1] == DASH for line in lines):
         return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
-    return Table("train-side", (*heads, "as far"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
+    return Table("train-side", (*heads, "by chance"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
 
 
 def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) -> str | None:
@@ -125,11 +149,13 @@ def _headline(rows: Sequence[Measurement], metric: str, kind: str, side: str) ->
     before, after = (_row(rows, metric, leak=kind, side=side, **each) for each in pair)
     scores = [number(row.value if row else None) for row in (after, before)]
     write = points if in_points(metric) else number
-    bought = " ".join(filter(None, [amount(metric, price.value), bounds(price, write)]))
     doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
+    verb, shown = ("cost", turned(price)) if price.value < 0 else ("buy", price)
+    bought = " ".join(filter(None, [amount(metric, shown.value), bounds(shown, write)]))
+    done = doing.format(format(_count(rows, kind, side), ","))
     return (
-        f"The leaks ({kind}) buy {bought} of {called(metric)}: {doing.format(format(_count(rows, kind, side), ','))} "
-        f"it is {scores[0]}, without as many random ones {scores[1]}{DOUBT if doubt else ''}."
+        f"The leaks ({kind}) {verb} {bought} of {called(metric)}: {done} it is {scores[0]}, "
+        f"without as many random ones {scores[1]}{DOUBT if doubt else ''}."
     )
 
 

@@ -287,8 +287,11 @@ def _sentence(run: StudyRun, data: str, fall: Measurement, cell: Cell, all_: Seq
     before = scored(run.level(control, run.metric)) if control else "?"
     clear = sum(each.low is not None and each.low > 0 for each in all_)
     where = f"{cell.family} in the space of {cell.space}" if cell.space else cell.family
+    hardest = (
+        f"the hardest split is {where}" if (fall.value or 0.0) > 0 else f"no split is harder; the nearest is {where}"
+    )
     return (
-        f"On {data} the hardest split is {where}: {called(run.metric)} {scored(run.level(cell, run.metric))} against "
+        f"On {data} {hardest} {where}: {called(run.metric)} {scored(run.level(cell, run.metric))} against "
         f"{before} on random splits. For {clear} of {len(all_)} kinds of hard splits the interval of the fall is above "
         "zero."
     )

@@ -9,9 +9,20 @@ from unseen.analysis import largest_changes
 from unseen.audits.hardness import NEAR, SINGLES
 from unseen.reports.actions import Action, actions
 from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
-from unseen.reports.case import Case, cases, chance, hardest_split, newest
+from unseen.reports.case import VISIBLE, Case, cases, chance, hardest_split, newest
 from unseen.reports.run import BASELINE, Run, SplitCard
-from unseen.reports.wording import amount, bounds, called, capital, higher_is_better, in_points, number, percent, points
+from unseen.reports.wording import (
+    amount,
+    bounds,
+    called,
+    capital,
+    higher_is_better,
+    in_points,
+    number,
+    percent,
+    points,
+    turned,
+)
 from unseen.reports.wording import scored as said
 from unseen.types import Measurement
 
@@ -141,7 +152,7 @@ def _compared(case: Case) -> str:
     """The score of the hardest family, its fall, and what that mostly is."""
     metric, higher = case.run.metric, higher_is_better(case.run.metric)
     begin = f"on the {case.place} {called(metric)} is {said(case.hard)}, on random splits {said(case.random)}"
-    change = " ".join(filter(None, [amount(metric, abs(case.drop)), _between(metric, case.fall)]))
+    change = _amount(metric, case.fall)
     if case.open:
         return f"{begin}. No conclusion: there may be no fall or a large one, {change}."
     if case.fell:
@@ -150,9 +161,9 @@ def _compared(case: Case) -> str:
         return f"{begin}: a {'fall' if higher else 'rise'} of {change}{missing}; {why}."
     if case.certain is False and case.drop > 0:
         return f"{begin}: {change} {'lower' if higher else 'higher'}, which may be chance."
-    if case.certain and case.drop < 0:
-        flipped = replace(case.fall, low=-(case.fall.high or 0.0), high=-(case.fall.low or 0.0))
-        return f"{begin}: {amount(metric, -case.drop)} {_between(metric, flipped)} better; nothing here is harder."
+    if case.certain is not False and case.drop <= -VISIBLE:
+        missing = "" if case.certain else " (no interval was computed)"
+        return f"{begin}: {_amount(metric, turned(case.fall))} better{missing}; nothing here is harder."
     return f"{begin}: no difference that is more than chance."
 
 
@@ -161,11 +172,18 @@ def _parts(case: Case) -> Iterator[str]:
     if not case.fell or case.seen is None or case.selection is None or case.novelty is None:
         return
     metric = case.run.metric
-    yield (
-        f"The same texts reach {said(case.seen)} when the rest of their region is in training. So "
-        f"{_amount(metric, case.selection)} of the fall are selection: texts like these are hard even then. "
-        f"{_amount(metric, case.novelty)} are novelty: what being unseen costs."
+    selection, novelty = _amount(metric, case.selection), _amount(metric, case.novelty)
+    hard = (
+        f"So {selection} of the fall are selection: texts like these are hard even then."
+        if (case.selection.value or 0.0) > 0
+        else f"So nothing of the fall is selection ({selection}): texts like these are then not harder than others."
     )
+    new = (
+        f"{novelty} are novelty: what being unseen costs."
+        if (case.novelty.value or 0.0) > 0
+        else f"Nothing of it is novelty ({novelty}): being unseen costs them nothing."
+    )
+    yield f"The same texts reach {said(case.seen)} when the rest of their region is in training. {hard} {new}"
 
 
 def _new(case: Case) -> str:
@@ -175,9 +193,8 @@ def _new(case: Case) -> str:
     seen = "" if case.seen is None else f": {number(case.seen.value)} seen, {number(case.hard.value)} unseen"
     if case.is_new:
         return f"Being unseen costs most on “{case.family}”, {_amount(metric, novelty)}{seen}."
-    return (
-        f"No split shows that being unseen costs anything; the most is {_amount(metric, novelty)} on “{case.family}”."
-    )
+    most = f"; the most is {_amount(metric, novelty)} on “{case.family}”" if (novelty.value or 0.0) > 0 else ""
+    return f"No split shows that being unseen costs anything{most}."
 
 
 def _noise(case: Case) -> Iterator[str]:
@@ -196,7 +213,8 @@ def _noise(case: Case) -> Iterator[str]:
         yield f"{begin}."
         return
     left = _amount(case.run.metric, case.corrected)
-    yield f"{begin}. Among right labels alone the fall is {left}."
+    fall = f"the fall is {left}" if case.corrected.value > 0 else f"there is no fall ({left})"
+    yield f"{begin}. Among right labels alone {fall}."
 
 
 def _better(metric: str, value: float | None, other: float) -> bool:

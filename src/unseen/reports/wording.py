@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from unseen.errors import UnseenError
 from unseen.types import Measurement
@@ -106,6 +107,12 @@ def bounds(row: Measurement | None, write: Callable[[float], str] = number) -> s
     return f"[{write(row.low)}, {write(row.high)}]"
 
 
+def turned(row: Measurement) -> Measurement:
+    """A difference seen from the other side: a fall as a gain, a price as a cost."""
+    value, low, high = (None if each is None else -each for each in (row.value, row.high, row.low))
+    return replace(row, value=value, low=low, high=high)
+
+
 def scored(row: Measurement | None) -> str:
     """A score with its interval."""
     return " ".join(filter(None, [number(row.value), bounds(row)])) if row else DASH
@@ -144,6 +151,11 @@ def unbroken(sentence: str) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """The name, or its beginning when it is longer than a picture has room for; control characters left out."""
+    """The name, or both of its ends when it is longer than a picture has room for; control characters left out.
+
+    >>> shortened("posts.minilm.closest", 13), shortened("posts.minilm.novel", 13)
+    ('posts.…losest', 'posts.….novel')
+    """
     clean = "".join(each if each.isprintable() else " " for each in name)
-    return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+    end = (most - 1) // 2
+    return clean if len(clean) <= most else f"{clean[: most - 1 - end]}…{clean[len(clean) - end :]}"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.data.groups import alone, group_codes, holds_links
 from unseen.errors import InputError
 from unseen.seeding import child_seed
 from unseen.splits.attribute import described
@@ -161,14 +162,24 @@ def _take(values: Any, rows: npt.NDArray[np.intp]) -> Any:
 
 
 def group_values(data: Dataset, attribute: str) -> npt.NDArray[Any]:
-    """One group per row; refuses attributes with several values in a row."""
+    """One group per row; refuses attributes with several values in a row.
+
+    Rows whose values are ids of other rows are in the group of those, named by its first id.
+    """
     values = data.attribute(attribute)
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
         raise InputError(
             f"the attribute {attribute!r} has several values per row, so it does not group rows",
             expected="an attribute with one value per row, such as an author",
         )
-    return np.asarray(values.to_pylist(), dtype=object)
+    if not holds_links(data, attribute):
+        return np.asarray(values.to_pylist(), dtype=object)
+    by_id = pc.sort_indices(data.ids).to_numpy().astype(np.intp)
+    codes = alone(group_codes(data, attribute, links=True))[by_id]
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    named = np.empty(len(data), dtype=object)
+    named[by_id] = np.asarray(data.ids.to_pylist(), dtype=object)[by_id[first[place.reshape(-1)]]]
+    return named
 
 
 def word_lengths(data: Dataset) -> npt.NDArray[np.int64]:

@@ -21,7 +21,7 @@ from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.temporary import temporary_folder
 from unseen.study.graph import carry_out
-from unseen.study.spaces import Model
+from unseen.study.spaces import FASTER, Model
 from unseen.study.work import fit
 from unseen.types import Dataset, Predictions
 
@@ -94,6 +94,36 @@ def answers(
         }
         for arm in arms
     }
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What trainings cost that are not done yet."""
+
+    trainings: int
+    done: int
+    """Trainings that are done already."""
+    texts: int
+    """Texts that go through the model in training, epochs counted, at most."""
+    texts_per_second: float | None
+    """Measured now; None for recipes that take seconds."""
+    seconds: float | None
+    """At most: training often stops early."""
+
+
+def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Cost:
+    """What these arms cost, the speed measured on a few batches."""
+    left = [arm for arm in arms if results is None or not results.has(arm.step(model).key)]
+    texts = sum(_size(arm.train) for arm in left) * model.epochs
+    asked = sum(_size(each) for arm in left for each in arm.ask.values())
+    recipe = model.recipe()
+    speed = recipe.speed(taken(left[0].train)) if left and hasattr(recipe, "speed") else None
+    seconds = None if speed is None else (texts + asked / FASTER) / speed
+    return Cost(len(arms), len(arms) - len(left), texts, speed, seconds)
+
+
+def _size(rows: Dataset | Chosen) -> int:
+    return len(rows.rows) if isinstance(rows, Chosen) else len(rows)
 
 
 def train(here: Workspace) -> None:

@@ -31,11 +31,10 @@ from unseen.study.folder import RunFolder
 from unseen.study.graph import Graph, carry_out, timings
 from unseen.study.settings import BASELINE, Settings, settled
 from unseen.study.source import load_source
+from unseen.study.spaces import FASTER
 from unseen.types import Dataset, some
 
 SETTINGS = {each.name for each in fields(Settings)} - {"model", "params"}
-FASTER = 3.0
-"""How many times faster predicting is than training."""
 
 
 @dataclass(frozen=True)

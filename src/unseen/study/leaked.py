@@ -77,13 +77,15 @@ def _refuse_nameless(subject: Subject, kinds: Sequence[str]) -> None:
 
 
 def _together(subject: Subject, leaks: Sequence[Leaked], named: Sequence[str]) -> list[Leaked]:
-    """The rows of any of these kinds, where there are several that can be put together."""
+    """The rows of any of these kinds, where there are several and none has all of them already."""
     whole = {each.kind: "it concerns every test row" for each in leaks if each.test[subject.test].all()}
     apart = {each.kind: "it was not named" for each in leaks if each.kind == "source" and "source" not in named} | whole
     some = [each for each in leaks if each.kind not in apart]
     if len(some) < 2:
         return []
     test, train = (np.logical_or.reduce([getattr(each, side) for each in some]) for side in ("test", "train"))
+    if any((each.test == test).all() and (each.train == train).all() for each in some):
+        return []  # the rows of one kind: its price is theirs
     left_out = tuple(f"{kind} ({why})" for kind, why in apart.items())
     return [Leaked(TOGETHER, test, train, _units(subject, TOGETHER), left_out)]
 

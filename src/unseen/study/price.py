@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from unseen.seeding import generator
 from unseen.store import write_findings, write_measurements
 from unseen.store.results import Results
 from unseen.study.about import used_versions
-from unseen.study.arms import Arm, Chosen, answers
+from unseen.study.arms import Arm, Chosen, Cost, answers, cost_of
 from unseen.study.folder import RunFolder
 from unseen.study.leaked import Leaked, write_leaks
 from unseen.study.spaces import Model
@@ -82,11 +82,12 @@ def price(
     out: str | Path | None = None,
     workers: int = 1,
     command: str | None = None,
+    announce: Callable[[Cost], None] | None = None,
 ) -> Priced:
     """What each kind of leak buys: on the test side from answers alone, on the train side by training again.
 
     With `predictions` the test side is about these; otherwise about the models that are trained. Without `out`
-    nothing is written.
+    nothing is written. `announce` is called with the cost of the trainings before they begin.
     """
     how, cut = how or Pricing(), split.of(data)
     if how.model is None and predictions is None:
@@ -96,13 +97,13 @@ def price(
     if how.model is not None and len(np.unique(data.labels[cut.rows("train")])) < 2:
         raise InputError(f"the train part of {split.name!r} has rows of one label only: nothing can be learnt from it")
     if out is None:
-        rows, findings = _priced(data, cut, leaks, how, predictions, None, workers)
+        rows, findings = _priced(data, cut, leaks, how, predictions, None, workers, announce)
         return Priced(tuple(rows), tuple(findings))
     folder = RunFolder(out)
     with folder.locked():
         about = _about(data, split, leaks, how, predictions, command)
         folder.begin(about)
-        rows, findings = _priced(data, cut, leaks, how, predictions, folder.results, workers)
+        rows, findings = _priced(data, cut, leaks, how, predictions, folder.results, workers, announce)
         write_measurements(rows, folder / "measurements.csv")
         write_findings(findings, folder / "findings.csv")
         write_leaks(data, leaks, folder / "leaks.csv")
@@ -118,12 +119,15 @@ def _priced(
     predictions: Predictions | None,
     results: Results | None,
     workers: int,
+    announce: Callable[[Cost], None] | None,
 ) -> tuple[list[Measurement], list[Finding]]:
     rows = [row for each in leaks for row in _counts(split, each)]
     test = _in_order(data, split.rows("test"))
     said: dict[Trained, Predictions] = {}
     if how.model is not None and any(each.test.any() for each in leaks):
         arms = _arms(data, split, test, leaks, how)
+        if announce is not None:
+            announce(cost_of(list(arms.values()), how.model, results))
         found = answers(list(arms.values()), how.model, results, workers=workers)
         said = {name: found[arm.name]["test"] for name, arm in arms.items()}
     models = [predictions] if predictions is not None else [each for name, each in said.items() if name.is_whole]

@@ -24,6 +24,8 @@ from unseen.training import RECIPES
 OWN = "own"
 """The space that a model has by itself; of a model without one, that of the features it reads."""
 REPRESENTATION = re.compile(rf"own|full|pretrained|bottleneck-(\d+)|(pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)")
+FASTER = 3.0
+"""How many times faster predicting is than training."""
 EXAMPLES = ("full", "bottleneck-50", "pca-50", "umap-50", "pretrained", "pretrained-umap-50")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from unseen.audits.checks.judging import Found, examples, leaking, portion, shared, skipped
 from unseen.audits.leaks import leak
-from unseen.audits.subject import Subject
+from unseen.audits.subject import BY_ID, Subject
 from unseen.data.groups import NONE, group_codes
 from unseen.types import Finding
 
@@ -49,11 +49,13 @@ def _both_sides(subject: Subject, role: str) -> Found:
         return skipped(role, f"No attribute says the {role} of a text.")
     if subject.split is None:
         return skipped(role, f"Without a split, no {role} is on both sides.")
-    codes = group_codes(subject.data, subject.columns[role])
+    codes = group_codes(subject.data, subject.columns[role], links=role in BY_ID)
     named = codes != NONE
     known = subject.test[named[subject.test]]
     if not len(known) or not named[subject.train].any():
         return skipped(role, f"No {role} is known on one side of the split.")
+    if role in BY_ID and len(np.unique(codes[named])) == named.sum():
+        return skipped(role, f"No value of {subject.columns[role]!r} is the id of another row, or on two rows.")
     found = leak(subject, role)
     assert found is not None
     n, unknown = len(known), len(subject.test) - len(known)
@@ -72,4 +74,8 @@ def _both_sides(subject: Subject, role: str) -> Found:
 def _advice(subject: Subject, role: str) -> str:
     if role == "source":
         return "The score holds for these sources. unseen split --with attribute holds one out."
-    return f"unseen repair --groups {subject.columns[role]} makes a split without them; unseen price says their worth."
+    named = f"--{role} {subject.columns[role]}"
+    return (
+        f"unseen repair --groups {subject.columns[role]} {named} makes a split without them; unseen price {named} says "
+        "their worth."
+    )

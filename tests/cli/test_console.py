@@ -1,0 +1,48 @@
+"""What commands print cannot steer a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unseen import cli
+from unseen.cli.console import print_json, say
+
+ESCAPE = "\x1b[31mred\x9b\u202e"
+Run = Callable[..., Any]
+
+
+def test_control_characters_are_shown_as_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+    say(f"{ESCAPE}\r\n\tönne 👩\u200d👧\u00a0日本")
+    assert capsys.readouterr().out == "\\x1b[31mred\\x9b\\u202e\\r\n\tönne 👩\u200d👧\u00a0日本\n"
+
+
+def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({ESCAPE: ["é", 1]})
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == {ESCAPE: ["é", 1]}
+    assert shown.replace("\n", "").isprintable()
+
+
+def test_every_command_prints_through_the_console() -> None:
+    folder = Path(cli.__file__).parent
+    others = [path for path in folder.glob("*.py") if path.name != "console.py"]
+    assert [path.name for path in others if "typer.echo(" in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.parametrize(
+    "command", ["audit posts.csv --author user --by part", "train posts.csv --model logistic -o m"]
+)
+def test_labels_and_authors_are_printed_harmlessly(command: str, folder: Path, unseen: Run, write_posts: Run) -> None:
+    write_posts(
+        folder / "posts.csv",
+        edit=lambda number, row: {"label": f"{row['label']}{ESCAPE}", "user": f"{row['user']}{ESCAPE}"},
+    )
+    answer = unseen(*command.split())
+    assert answer.code in (0, 1), answer.err
+    for shown in (answer.out, answer.err):
+        assert all(line.isprintable() for line in shown.split("\n"))
