@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help install demo test lint format docs bench clean
+.PHONY: help install demo test lint format docs bench fuzz clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ bench: $(READY)  ## run the benchmarks of benchmarks/ and rewrite docs/results (
 	$(BIN)/python -m benchmarks.duplicates
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.scoring
+
+fuzz: $(READY)  ## spoil files by the thousand and see that no door breaks; INPUTS=…, SEED=…
+	$(BIN)/python -W ignore tests/fuzz/fuzzer.py --inputs $(or $(INPUTS),20000) --seed $(or $(SEED),1)
 
 clean:  ## remove what was built
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache

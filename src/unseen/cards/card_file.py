@@ -8,7 +8,7 @@ from typing import Any
 
 from unseen.cards.card import KEYS, Card, Entry, card_problems
 from unseen.errors import InputError, TableError
-from unseen.store.files import json_text, write_text
+from unseen.store.files import door, json_text, write_text
 from unseen.store.plain_yaml import plain_yaml
 
 SUFFIXES = (".json", ".yaml", ".yml")
@@ -33,7 +33,8 @@ def check_name(path: str | Path) -> None:
 
 def read_yaml_card(path: str | Path) -> Card:
     """The card in a YAML file of our own form."""
-    return card_of(plain_yaml(Path(path).read_text(encoding="utf-8"), str(path), typed=True), str(path))
+    with door(path, "a dataset card"):
+        return card_of(plain_yaml(Path(path).read_text(encoding="utf-8"), str(path), typed=True), str(path))
 
 
 def card_of(content: Mapping[str, Any], place: str) -> Card:

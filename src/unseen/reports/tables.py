@@ -193,7 +193,7 @@ def class_rows(run: Run, family: str) -> list[Compared]:
 
 def _of_class(run: Run, score: Measurement | None, family: str, label: str) -> Measurement | None:
     counts = [split.certificate.got[label] for split in run.of_family(family) if label in split.certificate.got]
-    return replace(score, n=round(float(np.mean(counts)))) if score and sum(counts) else score
+    return replace(score, n=max(1, round(float(np.mean(counts))))) if score and sum(counts) else score
 
 
 def slice_rows(run: Run, family: str) -> list[Compared]:

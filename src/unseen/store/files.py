@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from unseen.errors import InputError, TableError
+from unseen.errors import InputError, TableError, UnseenError
 from unseen.types import Origin
 
 Made = TypeVar("Made")
@@ -48,6 +48,20 @@ def atomic(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def door(path: str | Path, what: str) -> Iterator[None]:
+    """A block that reads a file of anybody's: whatever a library makes of damage is an error about the file."""
+    try:
+        yield
+    except UnseenError:
+        raise
+    except (Warning, MemoryError):
+        raise
+    except Exception as cause:
+        reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else f"{type(cause).__name__}: {cause}"
+        raise InputError(f"{path} does not hold {what}: {reason}") from cause
+
+
 def write_text(path: str | Path, text: str) -> Path:
     """Write `text` as UTF-8."""
     with atomic(path) as temporary:
@@ -73,7 +87,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise InputError(f"{path} is not valid JSON: {cause}") from cause
     if not isinstance(content, dict):
         raise InputError(f"{path} does not hold a JSON object", got=type(content).__name__)
@@ -86,7 +100,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise InputError(f"{path} is not TOML: {cause}") from cause
 
 

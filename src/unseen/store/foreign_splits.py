@@ -46,7 +46,7 @@ def read_parts(path: str | Path, data: Dataset, positions: bool = False) -> list
 def _json_lists(path: Path, text: str) -> Mapping[str, list[Any]]:
     try:
         content = json.loads(text)
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise InputError(f"{path} is not valid JSON: {cause}") from cause
     if not isinstance(content, dict) or not all(isinstance(each, list) for each in content.values()):
         raise InputError(f"{path} is not a split", expected='an object of lists, {"train": […], "test": […]}')

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
 from unseen.label_maps import rename_hint
-from unseen.store.files import as_written, atomic, csv_rows, harmless, sha256_of, unharmed
+from unseen.store.files import as_written, atomic, csv_rows, door, harmless, sha256_of, unharmed
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
@@ -34,12 +34,13 @@ def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] 
     probabilities is enough where it is the only one: `{"score": "yes"}`.
     """
     path = Path(path)
-    try:
-        table = pq.read_table(path) if path.suffix == ".parquet" else _read_csv(path, data)
-    except (OSError, pa.ArrowInvalid) as cause:
-        raise InputError(f"cannot read predictions from {path}: {cause}") from cause
+    with door(path, "predictions"):
+        return _read(path, data, dict(rename or {}))
+
+
+def _read(path: Path, data: Dataset, rename: Mapping[str, str]) -> Predictions:
+    table = pq.read_table(path) if path.suffix == ".parquet" else _read_csv(path, data)
     _refuse_header(table.column_names, path)
-    rename = dict(rename or {})
     for ours in rename.values():
         if ours not in data.label_names:
             raise UnknownNameError.of("label of the data", ours, data.label_names)

@@ -15,6 +15,7 @@ from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import child_seed
 from unseen.store import atomic, read_json, write_json
+from unseen.store.files import door
 from unseen.training.examples import (
     ClassWeights,
     Examples,
@@ -86,7 +87,7 @@ class LinearClassifier:
     def load(cls, folder: Path) -> LinearClassifier:
         """The model saved in `folder`; gives the same probabilities."""
         said = read_json(Path(folder) / "unseen.json")
-        try:
+        with door(folder, "a whole linear model"):
             settings = said["settings"]
             with np.load(Path(folder) / "weights.npz", allow_pickle=False) as arrays:
                 if settings["features"] == "tfidf":
@@ -95,10 +96,6 @@ class LinearClassifier:
                 else:
                     features = Vectors.named(settings["features"])
                 return cls(said["label_names"], arrays["present"], arrays["weights"], features, settings)
-        except (KeyError, OSError, ValueError, TypeError, EOFError) as cause:
-            if isinstance(cause, InputError):
-                raise
-            raise InputError(f"{folder} does not hold a whole linear model: {cause}") from cause
 
 
 def softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

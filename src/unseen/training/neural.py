@@ -23,6 +23,7 @@ from unseen.inference import matched
 from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
+from unseen.store.files import door
 from unseen.training.examples import (
     ClassWeights,
     Examples,
@@ -83,19 +84,16 @@ class NeuralClassifier:
     @classmethod
     def load(cls, folder: Path) -> NeuralClassifier:
         """The model saved in `folder`; gives the same probabilities."""
-        from safetensors import SafetensorError
         from safetensors.torch import load_file
 
         said = read_json(Path(folder) / "unseen.json")
-        try:
+        with door(folder, "a whole neural model"):
             tensors = load_file(Path(folder) / "model.safetensors")
             terms = HashedTerms(tensors.pop("terms.seen").numpy(), tensors.pop("terms.weights").numpy())
             sizes = (len(terms), said["settings"]["width"], said["settings"]["bottleneck"], len(said["label_names"]))
             network = _network(*sizes, dropout=0.0)
             network.load_state_dict(tensors)
-        except (KeyError, OSError, RuntimeError, TypeError, SafetensorError) as cause:
-            raise InputError(f"{folder} does not hold a whole neural model: {cause}") from cause
-        return cls(said["label_names"], terms, network, said["settings"])
+            return cls(said["label_names"], terms, network, said["settings"])
 
 
 class HashedNetwork:

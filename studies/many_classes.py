@@ -1,0 +1,134 @@
+"""Stress runs on data of many classes: docs/results/many-classes.md.
+
+python -m studies.many_classes FOLDER [NAME…]
+
+Runs what is named (or everything) into FOLDER, goes on where it was interrupted, and writes the page from all that is
+finished there. The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from benchmarks.setting import ROOT, data_folder, machine, table
+
+import unseen
+from unseen.reports.case import cases
+from unseen.reports.run import read_run
+from unseen.reports.wording import bounds, number, percent, points
+from unseen.store import read_json, write_json
+from unseen.study import stress
+from unseen.types import Dataset, Measurement
+
+SEED = 42
+WORDS, SHARED, OWN = 1_600, 400, 8
+"""Made-up words in all, those that every class uses, those of one topic of a class."""
+PAGE = ROOT / "docs" / "results" / "many-classes.md"
+MINUTES = "minutes.json"
+
+
+def made_up(classes: int, rows: int) -> Dataset:
+    """Texts of made-up words: each class has three topics; three words of ten are of one, and classes share words."""
+    draw = np.random.default_rng(SEED)
+    syllables = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
+    words = np.unique(["".join(draw.choice(syllables, size=3)) for _ in range(2 * WORDS)])[:WORDS]
+    common, rest = words[:SHARED], words[SHARED:]
+    topics = [draw.choice(rest, size=OWN, replace=False) for _ in range(3 * classes)]
+    lines = []
+    for number_ in range(classes * rows):
+        topic = topics[3 * (number_ % classes) + int(draw.integers(3))]
+        text = [*draw.choice(topic, size=3), *draw.choice(common, size=7)]
+        lines.append({"text": " ".join(draw.permutation(text)), "label": f"intent-{number_ % classes:03d}"})
+    return unseen.load(lines, name=f"made-up, {classes} classes")
+
+
+def real(*path: str) -> Path:
+    """A file of the real data."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("there is no real data: set UNSEEN_DATA")
+    return folder.joinpath(*path)
+
+
+def domains() -> Dataset:
+    """Reviews with their domain as the label, repeated texts once."""
+    data = unseen.load(real("reviews", "reviews.csv"), text="text", label="domain", id="id", name="reviews by domain")
+    first = np.unique(np.array(data.texts.to_pylist(), dtype=object), return_index=True)[1]
+    return data.take(np.sort(first))
+
+
+DATA = {
+    "made-up-77": lambda: made_up(77, 130),
+    "made-up-150": lambda: made_up(150, 100),
+    "emotion": lambda: unseen.load(real("tweeteval", "emotion.csv"), name="TweetEval emotion", drop=["duplicates"]),
+    "domains": domains,
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "logistic": {"seeds": (SEED,), "space_seeds": 0, "seen_folds": 2},
+    "neural": {"space_seeds": 0, "seen_folds": 2},
+    "minilm": {"limit": 3_000, "splits": ("random", "closest"), "random_splits": 1, "seen_folds": 0, "space_seeds": 0},
+}
+RUNS = [*(f"{name}.{model}" for name in DATA for model in ("logistic", "neural")), "made-up-150.minilm"]
+
+
+def carry_out(name: str, out: Path) -> None:
+    """One run, and the minutes to its verdict."""
+    data, _, model = name.partition(".")
+    begun = monotonic()
+    stress(DATA[data](), model=model, out=out / name, workers=None, **{"limit": 10_010, **SETTINGS[model]})
+    spent = read_json(out / MINUTES) if (out / MINUTES).exists() else {}
+    write_json(out / MINUTES, {name: round((monotonic() - begun) / 60, 1)} | spent)
+
+
+def said(row: Measurement | None) -> str:
+    """A fall in points, with its interval."""
+    return "–" if row is None or row.value is None else f"{points(row.value)} {bounds(row, points)}".strip()
+
+
+def lines_of(folder: Path, model: str, minutes: float) -> Iterator[list[str]]:
+    """A line a split."""
+    run = read_run(folder)
+    for case in cases(run):
+        certificate = run.of_family(case.family)[0].certificate
+        within = any("of each of" in note for note in certificate.notes)
+        yield [
+            str(run.about["data"]["name"]), str(len(run.label_names)), model, case.family,
+            "classes" if within else "the space", percent(certificate.completed_share), str(certificate.missed),
+            number(case.random.value), number(case.hard.value), said(case.measured), said(case.novelty), f"{minutes:.0f}",
+        ]  # fmt: skip
+    for family, why in dict(run.about.get("impossible") or {}).items():
+        yield [str(run.about["data"]["name"]), "", model, family, why.splitlines()[0], *[""] * 7]
+
+
+def write_page(out: Path) -> None:
+    """The page with its table made anew; what is written by people around it stays."""
+    begin, end = "<!-- measured -->", "<!-- end -->"
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# Many classes\n\n{begin}\n{end}\n"
+    spent = read_json(out / MINUTES)
+    done = [name for name in RUNS if name in spent]
+    lines = [line for name in done for line in lines_of(out / name, name.partition(".")[2], spent[name])]
+    header = [
+        "data", "classes", "model", "split", "clusters of", "added singly", "rows off", "random", "held out", "fall",
+        "novelty", "minutes of the run",
+    ]  # fmt: skip
+    made = f"{begin}\n{machine()}; seed {SEED} (neural: 42, 55, 83).\n\n{table(header, lines)}{end}"
+    PAGE.write_text(text.split(begin)[0] + made + text.split(end)[1], encoding="utf-8")
+
+
+def main() -> None:
+    """Run what is named, then write the page."""
+    out, names = Path(sys.argv[1]), sys.argv[2:] or RUNS
+    for name in names:
+        if name != "page":
+            print(name, flush=True)
+            carry_out(name, out)
+    write_page(out)
+
+
+if __name__ == "__main__":
+    main()

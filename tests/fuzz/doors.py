@@ -1,0 +1,214 @@
+"""Every way that a file of somebody else's comes in: a sound example, and what reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fake_run import FakeRun
+from mutations import packed
+from small_run import stress_folder
+
+import unseen
+from unseen.bias.terms import read_terms
+from unseen.cards.annotators import read_ratings
+from unseen.cards.card_file import read_yaml_card
+from unseen.cards.reading import read_document
+from unseen.data.hatexplain import read_posts
+from unseen.functional.annotations import load_annotations
+from unseen.functional.building import build_suite
+from unseen.functional.suite import load_suite
+from unseen.functional.suite_file import read_suite_file
+from unseen.models import open_model
+from unseen.reports.any_run import read_any_run
+from unseen.reports.facts import read_card_facts
+from unseen.reports.run import read_run
+from unseen.reports.stress_page import write_stress_page
+from unseen.reports.verdict import verdict
+from unseen.store import (
+    read_embeddings,
+    read_findings,
+    read_parts,
+    read_predictions,
+    read_split,
+    read_suspects,
+    write_embeddings,
+    write_predictions,
+    write_split,
+)
+from unseen.study.file import read_study
+from unseen.types import Embeddings, Origin, Predictions
+
+ROWS = 60
+STUDY = """title = "t"
+[data.d]
+source = "sample"
+[model.neural]
+epochs = 2
+[split.random]
+seeds = [1, 2]
+[split.closest]
+n_clusters = "3..5"
+[space.neural]
+[train]
+seeds = [1, 2]
+"""
+SUITE = """name = "s"
+labels = ["bad", "fine"]
+[lists]
+THING = ["cats", "dogs"]
+[[tests]]
+functionality = "F1: plain"
+label = "bad"
+templates = ["I dislike [THING]", "No more [THING]"]
+[[tests]]
+functionality = "F2: plain"
+label = "fine"
+templates = ["I like [THING]"]
+"""
+CASES = """case_id,functionality,test_case,label,templ_id,target_ident
+1,f1,I dislike cats,bad,1,cats
+2,f1,I dislike dogs,bad,1,dogs
+3,f2,I like cats,fine,2,cats
+4,f2,I like dogs,fine,2,dogs
+"""
+CARD = """---
+license: mit
+language: [en]
+pretty_name: D
+---
+# D
+## Dataset Description
+Texts.
+"""
+
+
+@dataclass(frozen=True)
+class Door:
+    """A sound example and what reads it."""
+
+    name: str
+    place: Path
+    """The example: a file, or a folder of which one file is spoiled at a time."""
+    read: Callable[[Path], Any]
+
+    def files(self) -> list[Path]:
+        """What can be spoiled."""
+        return sorted(path for path in self.place.rglob("*") if path.is_file()) if self.place.is_dir() else [self.place]
+
+
+def doors(folder: Path) -> list[Door]:
+    """All doors, their examples written to `folder`."""
+    return [*_tables(folder), *_records(folder), *_words(folder), *_folders(folder)]
+
+
+def _rows() -> list[dict[str, Any]]:
+    return [
+        {"id": f"r{each}", "text": f"a text of {each} words, é", "label": "ab"[each % 2], "who": f"u{each % 9}"}
+        for each in range(ROWS)
+    ]
+
+
+def _tables(folder: Path) -> Iterator[Door]:
+    """The same rows in every format that `unseen.load` takes."""
+    rows = _rows()
+    lines = "\n".join(",".join(f'"{value}"' for value in row.values()) for row in rows)
+    contents = {
+        "d.csv": f"id,text,label,who\n{lines}\n".encode(),
+        "d.tsv": ("id\ttext\tlabel\twho\n" + "\n".join("\t".join(row.values()) for row in rows) + "\n").encode(),
+        "d.jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        "d.json": json.dumps(rows).encode(),
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+        yield Door(name, folder / name, lambda path: unseen.load(path, attributes=["who"]))
+    (folder / "d.csv.gz").write_bytes(packed(contents["d.csv"]))
+    yield Door("d.csv.gz", folder / "d.csv.gz", unseen.load)
+    pq.write_table(pa.Table.from_pylist(rows), folder / "d.parquet")
+    yield Door("d.parquet", folder / "d.parquet", lambda path: unseen.load(path, attributes=["who"]))
+
+
+def _records(folder: Path) -> Iterator[Door]:
+    """Files that unseen wrote, or somebody for it, about the rows."""
+    data = unseen.load(folder / "d.csv", attributes=["who"])
+    split = unseen.split(data, "random", test=0.2)
+    kept = folder / "split"
+    write_split(split, kept / "s.csv")
+    yield Door("split", kept, lambda path: read_split(path / "s.csv", data))
+    parts = {"train": data.ids.to_pylist()[10:], "test": data.ids.to_pylist()[:10]}
+    (folder / "parts.json").write_text(json.dumps(parts))
+    yield Door("parts.json", folder / "parts.json", lambda path: read_parts(path, data))
+    (folder / "parts.txt").write_text("test: [1, 2, 3]\n")
+    yield Door("parts.txt", folder / "parts.txt", lambda path: read_parts(path, data))
+    (folder / "parts.csv").write_text("id,part\n" + "\n".join(f"{i},{p}" for p, ids in parts.items() for i in ids))
+    yield Door("parts.csv", folder / "parts.csv", lambda path: read_parts(path, data))
+    p = np.random.default_rng(0).dirichlet([1, 1], ROWS)
+    said = Predictions(data.ids, p, data.label_names, Origin("made up"))
+    for name in ("p.csv", "p.parquet"):
+        write_predictions(said, folder / "predictions" / name)
+        yield Door(name, folder / "predictions" / name, lambda path: read_predictions(path, data))
+    vectors = Embeddings(data.ids, np.random.default_rng(0).normal(size=(ROWS, 4)).astype(np.float32))
+    write_embeddings(vectors, folder / "vectors" / "v.npy", data)
+    yield Door("vectors", folder / "vectors", lambda path: read_embeddings(path / "v.npy", data))
+
+
+def _words(folder: Path) -> Iterator[Door]:
+    """Files that people write."""
+
+    def door(name: str, content: str, read: Callable[[Path], Any]) -> Door:
+        (folder / name).write_text(content, encoding="utf-8")
+        return Door(name, folder / name, read)
+
+    yield door("study.toml", STUDY, read_study)
+    yield door("suite.toml", SUITE, lambda path: build_suite(read_suite_file(path)))
+    yield door("suite.yaml", _as_yaml(), lambda path: build_suite(read_suite_file(path)))
+    yield door("cases.csv", CASES, load_suite)
+    yield door(
+        "annotations.csv",
+        "case_id,label_1,label_2\n1,bad,bad\n2,bad,fine\n",
+        lambda path: load_annotations(path, prefix="label_", id="case_id"),
+    )
+    yield door("README.md", CARD, read_document)
+    yield door("card.json", json.dumps({"unseen_card": 1, "name": "d", "fields": {}}), read_document)
+    yield door("card.yaml", "unseen_card: 1\nname: d\nfields: {}\n", read_yaml_card)
+    yield door("terms.toml", 'cats = ["cat", "kitten"]\n', read_terms)
+    yield door("ratings.csv", "item,annotator,label\n1,a,x\n1,b,y\n", read_ratings)
+    post = {"post_id": "1", "post_tokens": ["a", "b"], "annotators": [{"label": "normal", "target": ["None"]}] * 3}
+    yield door("posts.json", json.dumps({"1": post | {"rationales": []}}), read_posts)
+
+
+def _as_yaml() -> str:
+    import tomllib
+
+    import yaml
+
+    return str(yaml.safe_dump(tomllib.loads(SUITE)))
+
+
+def _folders(folder: Path) -> Iterator[Door]:
+    """Run folders and model folders."""
+
+    def page(path: Path) -> None:
+        run = read_run(path)
+        verdict(run)
+        write_stress_page(run)
+
+    yield Door("run", FakeRun(rows=60, texts=True).write(folder / "run"), page)
+    for name, read in (("any run", read_any_run), ("card facts", read_card_facts)):
+        yield Door(name, stress_folder(folder / name), read)
+    yield Door("findings.csv", folder / "run" / "findings.csv", read_findings)
+    (folder / "suspects.csv").write_text("id,given,likely,confidence\n")
+    yield Door("suspects.csv", folder / "suspects.csv", read_suspects)
+    data = unseen.load(folder / "d.csv")
+    for model in ("logistic", "neural"):
+        trained = unseen.train(data, model=model)
+        trained.save(folder / "models" / model)
+        yield Door(
+            f"model {model}", folder / "models" / model, lambda path: unseen.predict(data, open_model(str(path)))
+        )
