@@ -15,9 +15,10 @@ import unseen
 from tiny_transformer import write_transformer
 from unseen.analysis.words import words_of
 from unseen.data.sample import sample_corpus
-from unseen.errors import InputError
+from unseen.errors import InfeasibleError, InputError
+from unseen.reports.any_run import read_any_run
 from unseen.reports.run import read_run
-from unseen.store import read_json, read_measurements, read_predictions, read_split
+from unseen.store import read_json, read_measurements, read_predictions, read_split, write_json
 from unseen.study import plan, stress
 from unseen.study.measuring import composition
 
@@ -231,11 +232,11 @@ def test_texts_only_when_asked(data: unseen.Dataset, run: Path, tmp_path: Path) 
 
     folder = tmp_path / "run"
     shutil.copytree(run, folder)
-    stress(data, model="neural", out=folder, texts=True, **GIVEN)
+    stress(data, model="neural", out=folder, texts=True, replace=True, **GIVEN)
     texts = json.loads((folder / "examples.json").read_text())
     assert texts
     assert set(texts.values()) <= set(data.texts.to_pylist())
-    stress(data, model="neural", out=folder, **GIVEN)
+    stress(data, model="neural", out=folder, replace=True, **GIVEN)
     assert not (folder / "examples.json").exists()
 
 
@@ -256,7 +257,11 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
     monkeypatch.setattr(neural.HashedNetwork, "fit", refuse)
     place = data.table.column_names.index("source")
     moved = replace(data, table=data.table.set_column(place, "source", [["elsewhere"] * len(data)]))
-    stress(moved, model="neural", out=folder, metric="accuracy", splits=["random", "subset-sum"], **GIVEN)
+    other: dict[str, Any] = {"metric": "accuracy", "splits": ["random", "subset-sum"], **GIVEN}
+    with pytest.raises(InputError, match="holds another run"):
+        stress(moved, model="neural", out=folder, **other)
+    assert read_run(folder).metric == "f1.macro"
+    stress(moved, model="neural", out=folder, replace=True, **other)
     found = read_run(folder)
     assert found.metric == "accuracy"
     assert [card.name for card in found.splits] == ["random-1", "random-2", "subset-sum"]
@@ -264,6 +269,59 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
         "test part=added singly",
         "test part=whole clusters",
     } == {"source=elsewhere"}
+
+
+def test_a_split_that_the_data_does_not_allow_leaves_the_others(
+    data: unseen.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impossible(*given: object) -> Any:
+        raise InfeasibleError("no cluster fits")
+
+    monkeypatch.setattr("unseen.splits.closest.ClosestSplit._choose", impossible)
+    splits = ["random", "closest", "subset-sum"]
+    done = stress(data, model="logistic", out=tmp_path / "run", splits=splits, **QUICK)
+    assert done.family == "subset-sum"
+    assert "“closest” could not be made: no cluster fits." in done.verdict.sentences
+    with pytest.raises(InfeasibleError, match="no hard split"):
+        stress(data, model="logistic", out=tmp_path / "none", splits=splits[:2], **QUICK)
+
+
+def test_the_number_of_clusters_can_be_given(data: unseen.Dataset, tmp_path: Path) -> None:
+    given = {"splits": ["random", "closest"], "clusters": [7], **QUICK}
+    stress(data, model="logistic", out=tmp_path / "run", **given)  # type: ignore[arg-type]
+    assert read_split(tmp_path / "run" / "splits" / "closest.csv", data).certificate.n_clusters == 7
+
+
+def test_an_unfinished_or_damaged_run_has_no_report(run: Path, tmp_path: Path) -> None:
+    import shutil
+
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    lines = (folder / "measurements.csv").read_text().splitlines(keepends=True)
+    (folder / "measurements.csv").write_text("".join(lines[:-3]))
+    (folder / "splits" / "closest.json").unlink()
+    for read in (read_run, read_any_run):
+        with pytest.raises(InputError, match="damaged") as caught:
+            read(folder)
+        assert "measurements.csv was changed" in str(caught.value)
+        assert "splits/closest.json is missing" in str(caught.value)
+    about = read_json(folder / "run.json")
+    write_json(folder / "run.json", about | {"finished": None})
+    for read in (read_run, read_any_run):
+        with pytest.raises(InputError, match="not finished"):
+            read(folder)
+
+
+def test_a_changed_result_is_made_again(run: Path, data: unseen.Dataset, tmp_path: Path) -> None:
+    import shutil
+
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    before = (folder / "measurements.csv").read_bytes()
+    for place in (folder / ".steps").rglob("measurements.csv"):
+        place.write_bytes(place.read_bytes().replace(b"0.", b"1."))  # as many bytes as before
+    stress(data, model="neural", out=folder, **GIVEN)
+    assert (folder / "measurements.csv").read_bytes() == before
 
 
 def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_path: Path) -> None:
