@@ -86,7 +86,7 @@ def test_other_labels_need_a_map_and_the_hint_guesses_it(cases: Path, unseen: Ca
 
 def test_names_of_models() -> None:
     assert named(["out/model", "x=org/name", "https://a.b/c?d=e"]) == {
-        "model": "out/model", "x": "org/name", "https://a.b/c?d=e": "https://a.b/c?d=e"
+        "model": "out/model", "x": "org/name", "https://a.b/c?***": "https://a.b/c?d=e"
     }  # fmt: skip
     with pytest.raises(InputError, match="two models"):
         named(["a/m", "b/m"])

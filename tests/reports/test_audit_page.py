@@ -26,7 +26,7 @@ def folder_of(folder: Path, name: str, kind: str) -> Path:
     about: dict[str, Any] = {
         "kind": kind, "command": name, "data": {"name": name, "rows": 90, "counts": {name: 90}}, "pipeline": name,
         "split": {"name": name, "sizes": {name: 90}}, "columns": {name: name}, "versions": {name: name},
-        "thresholds": {"near": 0.8, "semantic": 0.95}, "finished": None,
+        "thresholds": {"near": 0.8, "semantic": 0.95}, "finished": "2026-11-01T00:00:00+00:00",
     }  # fmt: skip
     write_json(folder / "run.json", about)
     return folder

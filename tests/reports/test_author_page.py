@@ -40,7 +40,7 @@ def folder_of(folder: Path, name: str) -> Path:
     write_findings([Finding(name, "warn", f"{name} wrote it.", 7, (name,), name)], folder / "findings.csv")
     about = {
         "kind": "authors", "command": name, "data": {"name": name, "rows": 90}, "settings": {name: name},
-        "split": {"name": name}, "versions": {name: name}, "finished": None,
+        "split": {"name": name}, "versions": {name: name}, "finished": "2026-11-01T00:00:00+00:00",
     }  # fmt: skip
     write_json(folder / "run.json", about)
     return folder

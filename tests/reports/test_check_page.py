@@ -55,7 +55,13 @@ def rows_of(suite: Dataset, **models: int) -> list[Measurement]:
 
 def folder_of(path: Path, suite: Dataset, gates: list[dict[str, Any]] | None = None, **models: int) -> Path:
     write_measurements(rows_of(suite, **models), path / "measurements.csv")
-    about = {"kind": "check", "command": "unseen check", "gates": gates or [], "versions": {}, "finished": None}
+    about = {
+        "kind": "check",
+        "command": "unseen check",
+        "gates": gates or [],
+        "versions": {},
+        "finished": "2026-11-01T00:00:00+00:00",
+    }
     asked = {name: {"source": name, "rename": None, "threshold": None} for name in models}
     cases = {"name": suite.name, "cases": len(suite), "counts": suite.label_counts}
     write_json(path / "run.json", about | {"models": asked, "suite": cases})

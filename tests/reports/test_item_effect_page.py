@@ -32,7 +32,7 @@ def folder_of(folder: Path, name: str) -> Path:
     about = {
         "kind": "item-effect", "command": name, "data": {"name": name, "rows": 90}, "versions": {name: name},
         "settings": {"model": name, "packs": [name], "threshold": 1, "metrics": ["f1.macro"], "seeds": [1, 2]},
-        "rules": {name: {"pack": name, "trait": name}}, "finished": None,
+        "rules": {name: {"pack": name, "trait": name}}, "finished": "2026-11-01T00:00:00+00:00",
     }  # fmt: skip
     write_json(folder / "run.json", about)
     return folder

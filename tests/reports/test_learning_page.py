@@ -149,7 +149,7 @@ def hostile(folder: Path, tmp_path: Path) -> Path:
     place = Path(shutil.copytree(folder, tmp_path / "run", ignore=shutil.ignore_patterns(".steps")))
     evil, about = EVIL, read_json(place / "run.json")
     run = read_learning_run(place)
-    about |= {"model": evil, "command": evil, "versions": {evil: evil}}
+    about |= {"model": evil, "command": evil, "versions": {evil: evil}, "files": {}}
     about["datasets"]["suite"]["name"] = evil
     about["plans"] = {name.replace("spell", evil): said for name, said in about["plans"].items()}
     write_json(place / "run.json", about)

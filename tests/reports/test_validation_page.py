@@ -70,7 +70,7 @@ def write(folder: Path, **more: Any) -> None:
         "learners": {"trees": "pipeline", "plain": "model"},
         "protocols": ["published", "random", "authors", "capped-5"],
         "prices": ["leak", "total", "authors", "capped-5", "enriched", "foreign-enriched"],
-        "timings": [{"step": "a", "seconds": 2.5}], "finished": None,
+        "timings": [{"step": "a", "seconds": 2.5}], "finished": "2026-11-01T00:00:00+00:00",
     }  # fmt: skip
     write_json(folder / "run.json", about | more)
 

@@ -139,11 +139,15 @@ def test_mistakes_come_before_the_model_is_asked(suite: Dataset, tmp_path: Path)
         check_models({"m": Asked(labels, threshold={"yes": 0.9})}, suite)
 
 
-def test_a_folder_holds_only_the_last_check(suite: Dataset, tmp_path: Path) -> None:
+def test_a_folder_holds_one_check(suite: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "out"
     two = {"a": Asked(Shouting(), MAP), "b": Asked(Shouting(), MAP)}
     check_models(two, suite, out=out)
     assert (out / "tables" / "comparison.csv").exists()
-    check_models({"a": two["a"]}, suite, out=out)
+    with pytest.raises(InputError, match="holds another run"):
+        check_models({"a": two["a"]}, suite, out=out)
+    check_models({"a": two["a"]}, suite, out=tmp_path / "other")
+    assert (out / "tables" / "comparison.csv").exists()
+    out = tmp_path / "other"
     assert [path.name for path in (out / "predictions").iterdir()] == ["a.parquet"]
     assert not (out / "tables" / "comparison.csv").exists()

@@ -255,9 +255,9 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
 
 def test_a_published_split_is_kept_whatever_is_left_out(tmp_path: Path) -> None:
     data = small("green", 100, ("fine", "bad", "odd"))
-    positions = [row for row, part in enumerate(data.attribute("part").to_pylist()) if part == "test"]
-    (tmp_path / "published.txt").write_text(f"test: {positions}\n")
-    for split in ("part", tmp_path / "published.txt"):
+    parts = zip(data.ids.to_pylist(), data.attribute("part").to_pylist(), strict=True)
+    (tmp_path / "published.csv").write_text("id,part\n" + "".join(f"{name},{part}\n" for name, part in parts))
+    for split in ("part", tmp_path / "published.csv"):
         entry = Entry(data.take(np.arange(100)), map={"fine": "no", "bad": "yes", "odd": ""}, split=split)
         found = next(
             each for each in members({"red": Entry(small("red")), "green": entry}, LABELS) if each.name == "green"

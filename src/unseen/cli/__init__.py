@@ -178,10 +178,10 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
-    except Exception as error:
-        say(_unforeseen(error), err=True)
-        sys.exit(UNFORESEEN)
     except OSError as error:
         said = printable(f"error: a file could not be written or read: {error}")
         say(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
         sys.exit(UnseenError.exit_code)
+    except Exception as error:
+        say(_unforeseen(error), err=True)
+        sys.exit(UNFORESEEN)

@@ -19,6 +19,8 @@ SETTING = re.compile(
     r"\b(?P<name>[a-z][a-z_]*)=(?P<value>'[^']*'|\[[^]]*\]|\([^)]*\)|\{[^}]*\}|True\b|False\b|…|\d[\d.]*\b)"
     r"(?: \((?P<option>--[^)]*?)(?: on the command line)?\))?"
 )
+TYPED = re.compile(r"--[a-z-]+ (\S*[,-])?$")
+"""What stands before a setting that is an option's value already."""
 PROGRAM: list[Any] = []
 """The program whose commands are typed; it puts itself here, because it is made of modules that print hints."""
 
@@ -28,7 +30,13 @@ def as_typed(text: str) -> str:
     if not SETTING.search(text):
         return text
     options = _options()
-    return SETTING.sub(lambda found: found["option"] or _typed(found["name"], found["value"], options, found[0]), text)
+
+    def typed(found: re.Match[str]) -> str:
+        if TYPED.search(text[: found.start()]) or text[found.end() :].startswith(" in Python"):
+            return found[0]
+        return found["option"] or _typed(found["name"], found["value"], options, found[0])
+
+    return SETTING.sub(typed, text)
 
 
 def _options() -> dict[str, Any]:

@@ -291,7 +291,7 @@ def _sentence(run: StudyRun, data: str, fall: Measurement, cell: Cell, all_: Seq
         f"the hardest split is {where}" if (fall.value or 0.0) > 0 else f"no split is harder; the nearest is {where}"
     )
     return (
-        f"On {data} {hardest} {where}: {called(run.metric)} {scored(run.level(cell, run.metric))} against "
+        f"On {data} {hardest}: {called(run.metric)} {scored(run.level(cell, run.metric))} against "
         f"{before} on random splits. For {clear} of {len(all_)} kinds of hard splits the interval of the fall is above "
         "zero."
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from unseen.errors import MismatchError, VectorsError
-from unseen.store.files import atomic, door, holds, origin_from, read_json, sha256_of, twin_of, write_json
+from unseen.store.files import atomic, holds, origin_from, read_json, sha256_of, twin_of, write_json
 from unseen.types import Dataset, Embeddings
 
 KEYS = {"dataset", "order", "npy_sha256", "origin"}
@@ -35,8 +35,12 @@ def read_embeddings(path: str | Path, data: Dataset) -> Embeddings:
     check but its length: its rows must be in the order of `data`.
     """
     path = Path(path)
-    with door(path, "an array of numbers as numpy.save writes it"):
+    try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as cause:
+        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
+    except Exception as cause:  # whatever numpy's reader of headers makes of damage
+        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause
     if not isinstance(vectors, np.ndarray):
         raise VectorsError(f"{path} holds several arrays", expected="one array in an .npy file")
     origin = origin_from({"step": "given", "params": {"file": path.name}})

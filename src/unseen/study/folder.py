@@ -20,7 +20,19 @@ from unseen.study.about import now
 RECORDS = ".steps"
 OURS = {"run.json", RECORDS}
 ARRAYS = {".npy", ".safetensors"}
-PASSING = {"command", "versions", "host", "timings", "finished", "files", "fail_above", "gates", "passed", "run"}
+PASSING = {
+    "command",
+    "versions",
+    "host",
+    "timings",
+    "finished",
+    "files",
+    "fail_above",
+    "gates",
+    "passed",
+    "run",
+    "texts",
+}
 DESCRIBED = {".npy", ".csv", ".parquet"}
 """Files that may have a description beside them."""
 
