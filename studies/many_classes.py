@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ import unseen
 from unseen.reports.case import cases
 from unseen.reports.run import read_run
 from unseen.reports.wording import bounds, number, percent, points
-from unseen.store import read_json, write_json
 from unseen.study import stress
 from unseen.types import Dataset, Measurement
 
@@ -29,7 +27,6 @@ SEED = 42
 WORDS, SHARED, OWN = 1_600, 400, 8
 """Made-up words in all, those that every class uses, those of one topic of a class."""
 PAGE = ROOT / "docs" / "results" / "many-classes.md"
-MINUTES = "minutes.json"
 
 
 def made_up(classes: int, rows: int) -> Dataset:
@@ -77,12 +74,9 @@ RUNS = [*(f"{name}.{model}" for name in DATA for model in ("logistic", "neural")
 
 
 def carry_out(name: str, out: Path) -> None:
-    """One run, and the minutes to its verdict."""
+    """One run."""
     data, _, model = name.partition(".")
-    begun = monotonic()
     stress(DATA[data](), model=model, out=out / name, workers=None, **{"limit": 10_010, **SETTINGS[model]})
-    spent = read_json(out / MINUTES) if (out / MINUTES).exists() else {}
-    write_json(out / MINUTES, {name: round((monotonic() - begun) / 60, 1)} | spent)
 
 
 def said(row: Measurement | None) -> str:
@@ -90,7 +84,7 @@ def said(row: Measurement | None) -> str:
     return "–" if row is None or row.value is None else f"{points(row.value)} {bounds(row, points)}".strip()
 
 
-def lines_of(folder: Path, model: str, minutes: float) -> Iterator[list[str]]:
+def lines_of(folder: Path, model: str) -> Iterator[list[str]]:
     """A line a split."""
     run = read_run(folder)
     for case in cases(run):
@@ -99,22 +93,21 @@ def lines_of(folder: Path, model: str, minutes: float) -> Iterator[list[str]]:
         yield [
             str(run.about["data"]["name"]), str(len(run.label_names)), model, case.family,
             "classes" if within else "the space", percent(certificate.completed_share), str(certificate.missed),
-            number(case.random.value), number(case.hard.value), said(case.measured), said(case.novelty), f"{minutes:.0f}",
+            number(case.random.value), number(case.hard.value), said(case.measured), said(case.novelty),
         ]  # fmt: skip
     for family, why in dict(run.about.get("impossible") or {}).items():
-        yield [str(run.about["data"]["name"]), "", model, family, why.splitlines()[0], *[""] * 7]
+        yield [str(run.about["data"]["name"]), "", model, family, why.splitlines()[0], *[""] * 6]
 
 
 def write_page(out: Path) -> None:
     """The page with its table made anew; what is written by people around it stays."""
     begin, end = "<!-- measured -->", "<!-- end -->"
     text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# Many classes\n\n{begin}\n{end}\n"
-    spent = read_json(out / MINUTES)
-    done = [name for name in RUNS if name in spent]
-    lines = [line for name in done for line in lines_of(out / name, name.partition(".")[2], spent[name])]
+    done = [name for name in RUNS if (out / name / "report.html").exists()]
+    lines = [line for name in done for line in lines_of(out / name, name.partition(".")[2])]
     header = [
         "data", "classes", "model", "split", "clusters of", "added singly", "rows off", "random", "held out", "fall",
-        "novelty", "minutes of the run",
+        "novelty",
     ]  # fmt: skip
     made = f"{begin}\n{machine()}; seed {SEED} (neural: 42, 55, 83).\n\n{table(header, lines)}{end}"
     PAGE.write_text(text.split(begin)[0] + made + text.split(end)[1], encoding="utf-8")

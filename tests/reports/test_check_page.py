@@ -60,7 +60,7 @@ def folder_of(path: Path, suite: Dataset, gates: list[dict[str, Any]] | None = N
         "command": "unseen check",
         "gates": gates or [],
         "versions": {},
-        "finished": "2026-11-01T00:00:00+00:00",
+        "finished": "2026-11-01",
     }
     asked = {name: {"source": name, "rename": None, "threshold": None} for name in models}
     cases = {"name": suite.name, "cases": len(suite), "counts": suite.label_counts}

@@ -36,7 +36,7 @@ def folder_of(folder: Path, name: str) -> Path:
     about = {
         "kind": "price", "command": name, "data": {"name": name, "rows": 100},
         "settings": {"metric": METRIC, name: name},
-        "split": {"name": name, "sizes": {"train": 50, "test": 50}}, "versions": {name: name}, "finished": "2026-11-01T00:00:00+00:00",
+        "split": {"name": name, "sizes": {"train": 50, "test": 50}}, "versions": {name: name}, "finished": "2026-11-01",
     }  # fmt: skip
     write_json(folder / "run.json", about)
     return folder

@@ -197,7 +197,7 @@ def test_refusals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", ModuleType("wandb"))
     with pytest.raises(MissingPackageError):
         track(folder, "wandb")
-    write_json(folder / "run.json", read_json(folder / "run.json") | {"finished": "2026-11-01T00:00:00+00:00"})
+    write_json(folder / "run.json", read_json(folder / "run.json") | {"finished": None})
     with pytest.raises(InputError, match="is not finished"):
         track(folder, "wandb")
 

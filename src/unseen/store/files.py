@@ -200,7 +200,7 @@ def read_rows(
                     if None in line or None in line.values():
                         raise ValueError("not as many fields as the header has")
                     found.append(make(line))
-                except ValueError as cause:
+                except (ValueError, RecursionError) as cause:
                     problems.append(f"line {reader.line_num}: {cause}")
     except (OSError, UnicodeDecodeError, csv.Error) as cause:
         raise InputError(f"cannot read {path}: {cause}") from cause

@@ -60,7 +60,7 @@ def _lines(path: Path, text: str) -> dict[str, list[int]]:
         if line.strip():
             try:
                 lists[part.strip()] = [int(each) for each in ast.literal_eval(positions.strip())]
-            except (ValueError, SyntaxError, TypeError) as cause:
+            except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError) as cause:
                 raise InputError(f"{path}, line {number}: expected a part and a list of row positions") from cause
     return lists
 

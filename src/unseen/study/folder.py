@@ -21,18 +21,9 @@ RECORDS = ".steps"
 OURS = {"run.json", RECORDS}
 ARRAYS = {".npy", ".safetensors"}
 PASSING = {
-    "command",
-    "versions",
-    "host",
-    "timings",
-    "finished",
-    "files",
-    "fail_above",
-    "gates",
-    "passed",
-    "run",
-    "texts",
-}
+    "command", "versions", "host", "timings", "finished", "files", "fail_above", "gates", "passed", "run", "texts",
+}  # fmt: skip
+"""What run.json says that does not tell runs apart."""
 DESCRIBED = {".npy", ".csv", ".parquet"}
 """Files that may have a description beside them."""
 

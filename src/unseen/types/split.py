@@ -41,6 +41,11 @@ class Certificate:
     """Grouping attribute, number of groups, groups on both sides; None without groups."""
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        counted = [*self.asked.values(), *self.got.values(), self.completed, self.n_clusters or 0]
+        if not all(isinstance(each, int) for each in counted):
+            raise InputError("a certificate counts rows in whole numbers", got=", ".join(map(repr, counted[:10])))
+
     @property
     def missed(self) -> int:
         """Rows by which the test part differs from what was asked, summed over labels."""
