@@ -46,3 +46,24 @@ def test_labels_and_authors_are_printed_harmlessly(command: str, folder: Path, u
     assert answer.code in (0, 1), answer.err
     for shown in (answer.out, answer.err):
         assert all(line.isprintable() for line in shown.split("\n"))
+
+
+def test_a_fault_of_our_own_is_one_message_and_not_the_code_of_a_gate(monkeypatch, capsys, tmp_path):
+    from unseen import cli
+
+    def broken() -> None:
+        raise ZeroDivisionError("so it goes \x1b[31m")
+
+    file = tmp_path / "odd.csv"
+    file.write_text("text,label\n")
+    monkeypatch.setattr(cli, "app", broken)
+    monkeypatch.setattr("sys.argv", ["unseen", "split", str(file)])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    said = capsys.readouterr().err
+    assert caught.value.code == cli.UNFORESEEN == 70
+    assert "ZeroDivisionError" in said
+    assert str(file) in said
+    assert "please report it" in said
+    assert "\x1b" not in said
+    assert "Traceback" not in said

@@ -176,6 +176,18 @@ def test_many_classes_have_a_region_each(splitter):
     assert all(len(np.unique(y[clusters == each])) == 1 for each in np.unique(clusters))
 
 
+def test_a_test_part_of_single_rows_is_not_called_proven():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 30)
+    X = rng.normal(size=(40, 8))[y] * 6 + rng.normal(size=(1200, 8))
+    splitter = ClosestSplit(0.1, n_clusters=200, n_init=1)
+    next(splitter.split(X, y))
+    (certificate,) = splitter.certificates_
+    assert certificate.completed_share > 0.5
+    assert certificate.optimal is None
+    assert "hardly a region" in certificate.notes[-1]
+
+
 def test_a_region_of_each_class_is_nearer_to_itself_than_to_its_class():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(40), 50)

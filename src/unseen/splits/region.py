@@ -47,9 +47,11 @@ class RegionHoldOut(LatentHoldOut):
             if parts is None or parts.certificate.completed_share > MOST_SINGLY:
                 raise
             return parts
-        if not divisible or whole.certificate.completed_share <= MOST_SINGLY:
+        if whole.certificate.completed_share <= MOST_SINGLY:
             return whole
-        return min(whole, self._cut_classes(problem, X, keys), key=lambda each: each.certificate.completed)
+        if divisible:
+            whole = min(whole, self._cut_classes(problem, X, keys), key=lambda each: each.certificate.completed)
+        return _told(whole)
 
     def _cut_classes(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
         """The same method on the rows of each class."""
@@ -96,6 +98,15 @@ class RegionHoldOut(LatentHoldOut):
         while not any(_fits(problem, each) for each in found) and 2 * found[-1].k <= most:
             found = found + self._sweep(problem, X, keys, [2 * found[-1].k])
         return found
+
+
+def _told(choice: Choice) -> Choice:
+    """The choice; where most of it was added singly, nothing is called proven and a note says so."""
+    certificate = choice.certificate
+    if certificate.completed_share <= MOST_SINGLY:
+        return choice
+    note = f"hardly a region: {certificate.completed_share:.0%} of the test part were added singly, not by cluster"
+    return replace(choice, certificate=replace(certificate, optimal=None, notes=(*certificate.notes, note)))
 
 
 def _fits(problem: Problem, clustering: Clustering) -> bool:
