@@ -119,7 +119,7 @@ def _expected_of_new(case: Case) -> str:
     most = max((each.novelty.high or 0.0 for each in cases(case.run) if each.novelty is not None), default=0.0)
     if case.seeds > 1 and most <= HARDLY:
         return "hardly less on kinds of text it has not seen"
-    return "something that is not certain on kinds of text it has not seen"
+    return "perhaps less on kinds of text it has not seen"
 
 
 def _sentences(run: Run, worst: Case) -> Iterator[str]:
