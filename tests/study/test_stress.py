@@ -261,9 +261,12 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
     with pytest.raises(InputError, match="holds another run"):
         stress(moved, model="neural", out=folder, **other)
     assert read_run(folder).metric == "f1.macro"
+    (folder / "notes of my own.txt").write_text("read these")
     stress(moved, model="neural", out=folder, replace=True, **other)
     found = read_run(folder)
     assert found.metric == "accuracy"
+    assert not (folder / "splits" / "closest.csv").exists()
+    assert (folder / "notes of my own.txt").exists()
     assert [card.name for card in found.splits] == ["random-1", "random-2", "subset-sum"]
     assert {row.slice for row in found.measurements} - {"all"} - {
         "test part=added singly",

@@ -16,6 +16,12 @@ SEALED = (
 )  # fmt: skip
 """Files that numbers and sentences come from. What is made from them, such as pages, may be made again."""
 
+MADE = (
+    "run.json", "report.html", "actions.csv", "suspects.csv", "examples.json", "card.md", "croissant.json",
+    "reforms.md", ".cards.json", "tables/*", "vectors/*", "models/*",
+)  # fmt: skip
+"""What else a run puts into its folder."""
+
 
 def manifest(folder: Path) -> dict[str, str]:
     """The hash of every such file in a run folder, by its path in it."""

@@ -13,7 +13,7 @@ from typing import Any
 from unseen.engines.steps import key_of
 from unseen.errors import InputError
 from unseen.store import atomic, read_json, write_json
-from unseen.store.manifest import ABOUT, manifest
+from unseen.store.manifest import ABOUT, MADE, SEALED, manifest
 from unseen.store.results import Results
 from unseen.study.about import now
 
@@ -66,15 +66,14 @@ class RunFolder:
         """Say which run this folder holds from now on.
 
         A folder belongs to one run: the same one goes on. Another one is refused, or with `replace` takes its place;
-        the files of the old one are removed, finished steps are used again.
+        the files that the old one wrote are removed, finished steps are used again.
         """
         identity = key_of("run", _lasting(about))
         if (self / ABOUT).exists() and read_json(self / ABOUT).get("run", identity) != identity:
             if not replace:
                 raise OtherRunError(self.path, read_json(self / ABOUT))
-            for path in self.path.iterdir():
-                if path.name != RECORDS:
-                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            for path in [path for pattern in (*SEALED, *MADE) for path in self.path.glob(pattern)]:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         write_json(self / ABOUT, {**about, "run": identity, "finished": None})
 
     def finish(self, about: Mapping[str, Any]) -> None:
