@@ -24,6 +24,22 @@ def data_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def real_file(*path: str) -> Path:
+    """A file of the real data; ends the program where there is none."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("there is no real data: set UNSEEN_DATA")
+    return folder.joinpath(*path)
+
+
+def write_measured(page: Path, title: str, measured: str) -> None:
+    """Put `measured` between the two marks of a page; what people wrote around them stays."""
+    begin, end = "<!-- measured -->", "<!-- end -->"
+    text = page.read_text(encoding="utf-8") if page.exists() else f"# {title}\n\n{begin}\n{end}\n"
+    before, rest = text.split(begin)
+    page.write_text(f"{before}{begin}\n{measured}{end}{rest.split(end)[1]}", encoding="utf-8")
+
+
 def hatexplain() -> tuple[list[str], np.ndarray[Any, Any], str]:
     """17,305 texts and labels: HateXplain, or as many synthetic ones when it is not here."""
     import unseen

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.setting import ROOT, data_folder, machine, table
+from benchmarks.setting import ROOT, machine, real_file, table, write_measured
 
 import unseen
 from unseen.reports.case import cases
@@ -44,17 +44,11 @@ def made_up(classes: int, rows: int) -> Dataset:
     return unseen.load(lines, name=f"made-up, {classes} classes")
 
 
-def real(*path: str) -> Path:
-    """A file of the real data."""
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("there is no real data: set UNSEEN_DATA")
-    return folder.joinpath(*path)
-
-
 def domains() -> Dataset:
     """Reviews with their domain as the label, repeated texts once."""
-    data = unseen.load(real("reviews", "reviews.csv"), text="text", label="domain", id="id", name="reviews by domain")
+    data = unseen.load(
+        real_file("reviews", "reviews.csv"), text="text", label="domain", id="id", name="reviews by domain"
+    )
     first = np.unique(np.array(data.texts.to_pylist(), dtype=object), return_index=True)[1]
     return data.take(np.sort(first))
 
@@ -62,7 +56,9 @@ def domains() -> Dataset:
 DATA = {
     "made-up-77": lambda: made_up(77, 130),
     "made-up-150": lambda: made_up(150, 100),
-    "emotion": lambda: unseen.load(real("tweeteval", "emotion.csv"), name="TweetEval emotion", drop=["duplicates"]),
+    "emotion": lambda: unseen.load(
+        real_file("tweeteval", "emotion.csv"), name="TweetEval emotion", drop=["duplicates"]
+    ),
     "domains": domains,
 }
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -100,17 +96,15 @@ def lines_of(folder: Path, model: str) -> Iterator[list[str]]:
 
 
 def write_page(out: Path) -> None:
-    """The page with its table made anew; what is written by people around it stays."""
-    begin, end = "<!-- measured -->", "<!-- end -->"
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# Many classes\n\n{begin}\n{end}\n"
+    """The page with its table made anew."""
     done = [name for name in RUNS if (out / name / "report.html").exists()]
     lines = [line for name in done for line in lines_of(out / name, name.partition(".")[2])]
     header = [
         "data", "classes", "model", "split", "clusters of", "added singly", "rows off", "random", "held out", "fall",
         "novelty",
     ]  # fmt: skip
-    made = f"{begin}\n{machine()}; seed {SEED} (neural: 42, 55, 83).\n\n{table(header, lines)}{end}"
-    PAGE.write_text(text.split(begin)[0] + made + text.split(end)[1], encoding="utf-8")
+    seeds = f"{machine()}; seed {SEED} (neural: 42, 55, 83)."
+    write_measured(PAGE, "Many classes", f"{seeds}\n\n{table(header, lines)}")
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.setting import ROOT, data_folder, machine, table
+from benchmarks.setting import ROOT, machine, real_file, table, write_measured
 
 import unseen
 from unseen.audits import FOLDS, seen_fold
@@ -52,14 +52,6 @@ class Corpus:
     """Splits by what they hold out: what `unseen.split` takes."""
 
 
-def shared(*path: str) -> Path:
-    """A file of the real data."""
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("there is no real data: set UNSEEN_DATA")
-    return folder.joinpath(*path)
-
-
 def sample(clean: bool) -> Dataset:
     """The bundled sample, with its wrong labels or without those texts."""
     data = sample_corpus()
@@ -70,23 +62,23 @@ def sample(clean: bool) -> Dataset:
 def hatexplain() -> Dataset:
     """The 17,305 posts of the thesis."""
     return unseen.load(
-        shared("hatexplain", "train_test.csv"), text="example", label="label", attributes=["dataset"]
+        real_file("hatexplain", "train_test.csv"), text="example", label="label", attributes=["dataset"]
     )  # fmt: skip
 
 
 def davidson() -> Dataset:
     """Davidson's tweets; most of three annotators decided."""
-    return unseen.load(shared("davidson", "labeled_data.csv"), text="tweet", label="class")
+    return unseen.load(real_file("davidson", "labeled_data.csv"), text="tweet", label="class")
 
 
 def stormfront() -> Dataset:
     """Sentences of a forum that were called hateful or not."""
-    return unseen.load("stormfront", data_dir=shared())
+    return unseen.load("stormfront", data_dir=real_file())
 
 
 def reviews() -> Dataset:
     """Reviews of seven domains, repeated texts once."""
-    data = unseen.load(shared("reviews", "reviews.csv"), text="text", label="label", id="id", attributes=["domain"])
+    data = unseen.load(real_file("reviews", "reviews.csv"), text="text", label="label", id="id", attributes=["domain"])
     first = np.unique(np.array(data.texts.to_pylist(), dtype=object), return_index=True)[1]
     return data.take(np.sort(first))
 
@@ -120,11 +112,11 @@ def carry_out(name: str, out: Path) -> None:
         words_only(out)
         return
     if corpus == "published":
-        folder = shared("hatexplain", "published_splits")
+        folder = real_file("hatexplain", "published_splits")
         files = [str(folder / f"{each}.txt") for each in PUBLISHED]
         stress(
-            shared("hatexplain", "train_test.csv"), text="example", label="label", model="logistic", out=out / name,
-            independent=str(shared("hatexplain", "dev.csv")), split_files=files, seeds=(42,), random_splits=3,
+            real_file("hatexplain", "train_test.csv"), text="example", label="label", model="logistic", out=out / name,
+            independent=str(real_file("hatexplain", "dev.csv")), split_files=files, seeds=(42,), random_splits=3,
         )  # fmt: skip
         return
     data = CORPORA[corpus].load()
@@ -154,7 +146,7 @@ def words_only(out: Path) -> None:
 
     found = {}
     for name in PUBLISHED:
-        file = shared("hatexplain", "published_splits", f"{name}.txt")
+        file = real_file("hatexplain", "published_splits", f"{name}.txt")
         split = unseen.split(data, "predefined", by=file, name=name)
         folds = [seen_fold(data, split, fold, seed=SEED) for fold in range(FOLDS)]
         answers = np.concatenate([asked(fold.train, fold.test) for fold in folds])
@@ -227,13 +219,9 @@ def _words(out: Path) -> str:
 
 
 def write_page(out: Path) -> None:
-    """The page with its table made anew; what is written by people around it stays."""
-    begin, end = "<!-- measured -->", "<!-- end -->"
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# What a fall is made of\n\n{begin}\n{end}\n"
-    before, rest = text.split(begin)
-    _, after = rest.split(end)
-    made = f"{begin}\n{machine()}; seeds 42, 55, 83 (MiniLM and logistic: 42).\n\n{tables(out)}{end}"
-    PAGE.write_text(before + made + after, encoding="utf-8")
+    """The page with its table made anew."""
+    seeds = f"{machine()}; seeds 42, 55, 83 (MiniLM and logistic: 42)."
+    write_measured(PAGE, "What a fall is made of", f"{seeds}\n\n{tables(out)}")
 
 
 def main() -> None:

@@ -187,7 +187,7 @@ def described(plan: Any) -> str:
 def time_needed(cost: Any, less: str) -> str:
     """How long trainings take, as the end of a sentence, and what makes it `less`."""
     if cost.seconds is None:
-        return "; a light recipe, seconds to a minute each"
+        return "; a light recipe, seconds to a minute each, more with dozens of classes; the bar shows the time left"
     return (
         f".\nAt {cost.texts_per_second:.0f} texts a second, measured now, that takes at most "
         f"{duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
