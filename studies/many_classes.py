@@ -44,11 +44,9 @@ def made_up(classes: int, rows: int) -> Dataset:
     return unseen.load(lines, name=f"made-up, {classes} classes")
 
 
-def domains() -> Dataset:
-    """Reviews with their domain as the label, repeated texts once."""
-    data = unseen.load(
-        real_file("reviews", "reviews.csv"), text="text", label="domain", id="id", name="reviews by domain"
-    )
+def once(*path: str, **columns: Any) -> Dataset:
+    """A file of the real data, repeated texts once."""
+    data = unseen.load(real_file(*path), **columns)
     first = np.unique(np.array(data.texts.to_pylist(), dtype=object), return_index=True)[1]
     return data.take(np.sort(first))
 
@@ -56,10 +54,8 @@ def domains() -> Dataset:
 DATA = {
     "made-up-77": lambda: made_up(77, 130),
     "made-up-150": lambda: made_up(150, 100),
-    "emotion": lambda: unseen.load(
-        real_file("tweeteval", "emotion.csv"), name="TweetEval emotion", drop=["duplicates"]
-    ),
-    "domains": domains,
+    "emotion": lambda: once("tweeteval", "emotion.csv", name="TweetEval emotion"),
+    "domains": lambda: once("reviews", "reviews.csv", label="domain", name="reviews by domain"),
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "logistic": {"seeds": (SEED,), "space_seeds": 0, "seen_folds": 2},
