@@ -33,6 +33,24 @@ def test_a_dry_run_says_what_it_costs_and_writes_nothing(folder: Path, do: Calla
     assert sorted(folder.rglob("*")) == before
 
 
+def test_another_run_in_the_folder_is_refused_or_asked_about(
+    folder: Path, do: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert do(STRESS).code == 0
+    other = f"{STRESS} --metric accuracy"
+    refused = do(other)
+    assert refused.code == 2
+    assert "holds another run" in refused.err
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda question, err: asked.append(question) or len(asked) > 1)
+    assert do(other).code == 2
+    assert json.loads((folder / "run" / "run.json").read_text())["settings"]["metric"] == "f1.macro"
+    assert do(other).code == 0
+    assert len(asked) == 2
+    assert json.loads((folder / "run" / "run.json").read_text())["settings"]["metric"] == "accuracy"
+
+
 def test_verdict_gate_and_report(folder: Path, do: Callable[[str], Any]) -> None:
     done = do(f"{STRESS} --slice source --agreement number --fail-above 1.1")
     assert done.code == 2  # there is no such column

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -144,11 +145,24 @@ def stress(
         print_json(asdict(plan)) if as_json else say(described(plan))
         return
     command = command_line()
-    with notes(quiet), progress(quiet):
-        announce = None if quiet else lambda plan: say(described(plan), err=True)
-        done = study.stress(
-            data, command=command, workers=workers, announce=announce, fail_above=fail_above, replace=replace, **given
-        )
+
+    def carry_out(replace: bool) -> Any:
+        with notes(quiet), progress(quiet):
+            announce = None if quiet else lambda plan: say(described(plan), err=True)
+            return study.stress(
+                data, command=command, workers=workers, announce=announce, fail_above=fail_above, replace=replace,
+                **given,
+            )  # fmt: skip
+
+    try:
+        done = carry_out(replace)
+    except study.OtherRunError as error:
+        if not sys.stdin.isatty():
+            raise
+        say(str(error), err=True)
+        if not typer.confirm("Put this run in its place?", err=True):
+            raise typer.Exit(error.exit_code) from error
+        done = carry_out(replace=True)
     tell(done, as_json)
     if fail_above is not None and (done.fall is None or done.fall > fail_above):
         if not as_json:
