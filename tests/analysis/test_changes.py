@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from unseen.analysis import Change, largest_changes
+from unseen.analysis import PropertyChange, largest_changes
 from unseen.types import Measurement
 
 RANDOM = ["random-1", "random-2"]
@@ -23,7 +23,7 @@ def of_all(metric, hard, first, second, **more):
 
 def test_the_sentence_of_a_change():
     (change,) = largest_changes(of_all("unigram_overlap", 0.31, 0.44, 0.46, spread=0.0196), "hard", RANDOM)
-    assert change == Change(
+    assert change == PropertyChange(
         "unigram_overlap",
         0.31,
         pytest.approx(0.45),

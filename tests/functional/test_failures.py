@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.functional import as_suite, check
-from unseen.functional.failures import Failure, kind_of_failure
+from unseen.functional.failures import FailureKind, kind_of_failure
 from unseen.functional.outcomes import partners
 from unseen.types import Dataset, Predictions
 
@@ -20,7 +20,7 @@ Builder = Callable[..., Dataset]
 LABELS = ["fine", "rude"]
 
 
-def judged(suite: Dataset, said: list[int]) -> Failure:
+def judged(suite: Dataset, said: list[int]) -> FailureKind:
     codes = np.array(said)
     return kind_of_failure(suite, (codes == suite.labels).astype(float), codes)
 

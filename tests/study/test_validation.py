@@ -24,7 +24,7 @@ from unseen.study.validation.disjointness import Sides
 from unseen.study.validation.folds import Fold, as_folds, capped, covered, divided, fold_of, on_both_sides
 from unseen.study.validation.materials import Materials, load_materials
 from unseen.study.validation.once import counted_once
-from unseen.study.validation.steps import Answers
+from unseen.study.validation.steps import ProtocolAnswers
 from unseen.types import Measurement
 
 STUDY = """
@@ -397,11 +397,11 @@ def test_the_price_of_copying_is_that_of_texts_counted_once(ran: Ran, materials:
     assert "counted" not in plain.tags
 
 
-def published(ran: Ran, materials: Materials, learner: str, seed: int) -> Answers:
+def published(ran: Ran, materials: Materials, learner: str, seed: int) -> ProtocolAnswers:
     place = {name: row for row, name in enumerate(materials.pool.ids.to_pylist())}
     table = pq.read_table(ran.folder / "predictions" / f"{learner}.published-seed{seed}.parquet")
     rows = np.array([place[name] for name in table["id"].to_pylist()])
-    return Answers(learner, "published", seed, rows, np.column_stack([table["no"], table["yes"]]))
+    return ProtocolAnswers(learner, "published", seed, rows, np.column_stack([table["no"], table["yes"]]))
 
 
 def test_rows_are_counted_once_in_the_mix_of_the_data(materials: Materials) -> None:
@@ -409,7 +409,7 @@ def test_rows_are_counted_once_in_the_mix_of_the_data(materials: Materials) -> N
     no, yes = (np.flatnonzero(labels[materials.own] == code) for code in (0, 1))
     rows = np.concatenate([yes, no[:9], yes[:5], yes[:2]])
     said = np.random.default_rng(2).dirichlet([1, 1], len(rows))
-    kept = counted_once(Answers("a", "published", 1, rows, said), materials)
+    kept = counted_once(ProtocolAnswers("a", "published", 1, rows, said), materials)
     assert len(set(kept.rows)) == len(kept.rows)
     counts = np.bincount(labels[kept.rows])
     tested = np.bincount(labels[np.unique(rows)])
@@ -428,7 +428,9 @@ def test_copies_without_a_leak_have_no_price(materials: Materials) -> None:
     said = np.eye(2)[np.where(right, data.labels, 1 - data.labels)]
     copied = np.repeat(every, np.where(data.labels == 1, 3, 1))
     tested = np.sort(draw.permutation(copied)[: len(copied) // 5])
-    once = counted_once(Answers("a", "published", 1, tested, said[tested]), replace(materials, pool=data, own=every))
+    once = counted_once(
+        ProtocolAnswers("a", "published", 1, tested, said[tested]), replace(materials, pool=data, own=every)
+    )
 
     def hits(rows: Any) -> float:
         return float(f1_score(data.labels[rows], said[rows].argmax(axis=1)))

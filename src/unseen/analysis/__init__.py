@@ -1,7 +1,7 @@
 """Analysis: what a split is like, whoever made it."""
 
 from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented
-from unseen.analysis.changes import Change, largest_changes
+from unseen.analysis.changes import PropertyChange, largest_changes
 from unseen.analysis.class_words import class_word_overlap
 from unseen.analysis.correlations import correlations
 from unseen.analysis.difficulty import Curve, Point, difficulty_curve
@@ -16,9 +16,9 @@ from unseen.analysis.topics import class_topics, top_words
 from unseen.analysis.words import Words
 
 __all__ = [
-    "Change",
     "Curve",
     "Point",
+    "PropertyChange",
     "Words",
     "attribute_kinds",
     "class_topics",

@@ -43,7 +43,7 @@ UNITS = {"length.words": " words", "rare_words": " per text"}
 
 
 @dataclass(frozen=True)
-class Change:
+class PropertyChange:
     """A property that differs from that of random splits."""
 
     metric: str
@@ -56,14 +56,14 @@ class Change:
     sentence: str
 
 
-def largest_changes(properties: Sequence[Measurement], split: str, baselines: Sequence[str]) -> list[Change]:
+def largest_changes(properties: Sequence[Measurement], split: str, baselines: Sequence[str]) -> list[PropertyChange]:
     """The properties in which `split` differs from the splits named `baselines`, the largest difference first.
 
     Left out is what differs by less than a tenth of a unit, by no more than the baselines differ from their
     own mean, or by no more than chance would for a test part of this size; of the values of one attribute, or of the
     labels, all but the one that differs most.
     """
-    found: list[tuple[tuple[str, str], Change]] = []
+    found: list[tuple[tuple[str, str], PropertyChange]] = []
     mine = _comparable(properties, split)
     others = [_comparable(properties, name) for name in dict.fromkeys(baselines)]
     for key, row in mine.items():
@@ -71,7 +71,7 @@ def largest_changes(properties: Sequence[Measurement], split: str, baselines: Se
         if known and (change := _change(row, known)):
             found.append(((row.metric, row.slice.partition("=")[0]), change))
     found.sort(key=lambda each: (-abs(each[1].difference), each[1].metric, each[1].sentence))
-    largest: dict[tuple[str, str], Change] = {}
+    largest: dict[tuple[str, str], PropertyChange] = {}
     for about, change in found:
         largest.setdefault(about, change)
     return list(largest.values())
@@ -90,7 +90,7 @@ def _comparable(properties: Sequence[Measurement], split: str) -> dict[tuple[str
     }
 
 
-def _change(row: Measurement, baselines: Sequence[Measurement]) -> Change | None:
+def _change(row: Measurement, baselines: Sequence[Measurement]) -> PropertyChange | None:
     places = _on_scale([row, *baselines])
     middle = float(np.mean(places[1:]))
     difference = float(places[0]) - middle
@@ -98,7 +98,7 @@ def _change(row: Measurement, baselines: Sequence[Measurement]) -> Change | None
     if abs(difference) <= max(SMALLEST, spread, _chance(row)):
         return None
     value, baseline = float(row.value or 0), float(np.mean([each.value for each in baselines]))
-    return Change(row.metric, value, baseline, difference, _sentence(row, baseline, difference > 0))
+    return PropertyChange(row.metric, value, baseline, difference, _sentence(row, baseline, difference > 0))
 
 
 def _on_scale(rows: Sequence[Measurement]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from unseen.errors import InputError
 from unseen.functional.alterations import Alteration, appending, perturbing
 from unseen.functional.suite import KINDS
-from unseen.functional.suite_file import Behaviour, SuiteFile
+from unseen.functional.suite_file import SuiteEntry, SuiteFile
 from unseen.functional.templates import Filling, Groups, Lists, fillings, forms, placeholders, refuse_too_many
 from unseen.functional.writing import suite_of
 from unseen.types import Dataset, Origin
@@ -20,13 +20,13 @@ DIGITS = 10
 
 
 @dataclass(frozen=True)
-class Case:
+class BuiltCase:
     """A case before it is a row."""
 
     id: str
     text: str
     label: str
-    test: Behaviour
+    test: SuiteEntry
     template: str
     pattern: str
     filling: Filling
@@ -38,7 +38,7 @@ def build_suite(file: SuiteFile, seed: int = 42) -> Dataset:
 
     A case that a perturbation does not apply to has no altered version. Two cases with one text are refused.
     """
-    made: dict[str, list[Case]] = {}
+    made: dict[str, list[BuiltCase]] = {}
     problems = []
     for test in file.tests:
         if test.partner is not None and test.partner not in made:
@@ -60,7 +60,7 @@ def build_suite(file: SuiteFile, seed: int = 42) -> Dataset:
     return suite_of(file.name, [_row(case, kinds, classes) for case in cases], file.labels, origin)
 
 
-def _cases(file: SuiteFile, test: Behaviour, made: Mapping[str, list[Case]], seed: int) -> Iterator[Case]:
+def _cases(file: SuiteFile, test: SuiteEntry, made: Mapping[str, list[BuiltCase]], seed: int) -> Iterator[BuiltCase]:
     if test.partner is None:
         for template in test.templates:
             for filling in fillings(template, file.lists, file.groups, at_most=test.at_most, seed=seed):
@@ -71,10 +71,10 @@ def _cases(file: SuiteFile, test: Behaviour, made: Mapping[str, list[Case]], see
         yield from _altered(test, made[test.partner], seed)
 
 
-def _paired(file: SuiteFile, test: Behaviour, others: list[Case]) -> Iterator[Case]:
+def _paired(file: SuiteFile, test: SuiteEntry, others: list[BuiltCase]) -> Iterator[BuiltCase]:
     """Cases whose reference is the case of the paired template with the same group and the same values."""
     theirs = next(each.templates for each in file.tests if each.functionality == test.partner)
-    partners: dict[str, list[Case]] = {}
+    partners: dict[str, list[BuiltCase]] = {}
     for case in others:
         partners.setdefault(case.pattern, []).append(case)
     for own, other in zip(test.templates, theirs, strict=True):
@@ -84,7 +84,7 @@ def _paired(file: SuiteFile, test: Behaviour, others: list[Case]) -> Iterator[Ca
                 yield replace(_case(test, own, filling, test.label or partner.label), reference=partner.id)
 
 
-def _as_filled(file: SuiteFile, partner: Case) -> tuple[Lists, Groups]:
+def _as_filled(file: SuiteFile, partner: BuiltCase) -> tuple[Lists, Groups]:
     """The lists and groups of the file with only what stands in the partner, where something stands there."""
     lists = {**file.lists, **{name: [value] for name, value in partner.filling.values.items()}}
     group = partner.filling.group
@@ -100,7 +100,7 @@ def _refuse_too_many(file: SuiteFile, own: str, other: str, partners: int) -> No
     refuse_too_many(own, partners * ways * groups, "less in its further lists, or at_most in the other functionality")
 
 
-def _altered(test: Behaviour, originals: list[Case], seed: int) -> Iterator[Case]:
+def _altered(test: SuiteEntry, originals: list[BuiltCase], seed: int) -> Iterator[BuiltCase]:
     alter = _alteration(test, seed)
     for case in originals:
         text = alter(case.id, case.text)
@@ -110,14 +110,14 @@ def _altered(test: Behaviour, originals: list[Case], seed: int) -> Iterator[Case
             yield replace(case, id=name, text=text, label=label, test=test, reference=case.id)
 
 
-def _alteration(test: Behaviour, seed: int) -> Alteration:
+def _alteration(test: SuiteEntry, seed: int) -> Alteration:
     return appending(test.append) if test.append else perturbing(str(test.alter), focus=test.focus, seed=seed)
 
 
-def _case(test: Behaviour, template: str, filling: Filling, label: str) -> Case:
+def _case(test: SuiteEntry, template: str, filling: Filling, label: str) -> BuiltCase:
     values = [f"{name}={value}" for name, value in sorted(filling.values.items())]
     name = _id(test.functionality, template, filling.group or "", *values)
-    return Case(name, filling.text, label, test, _id(test.functionality, template), template, filling)
+    return BuiltCase(name, filling.text, label, test, _id(test.functionality, template), template, filling)
 
 
 def _id(functionality: str, *content: str) -> str:
@@ -131,7 +131,7 @@ def _have_classes(file: SuiteFile) -> bool:
     return len(by_name) < len(file.tests) or any(test.class_ is not None for test in file.tests)
 
 
-def _row(case: Case, kinds: bool, classes: bool) -> dict[str, str | None]:
+def _row(case: BuiltCase, kinds: bool, classes: bool) -> dict[str, str | None]:
     test = case.test
     by_name = test.functionality.partition("_")[0] if classes else None
     return {
@@ -150,8 +150,8 @@ def _row(case: Case, kinds: bool, classes: bool) -> dict[str, str | None]:
     }
 
 
-def _repeated(cases: list[Case]) -> list[str]:
-    first: dict[str, Case] = {}
+def _repeated(cases: list[BuiltCase]) -> list[str]:
+    first: dict[str, BuiltCase] = {}
     problems = []
     for case in cases:
         other = first.setdefault(case.text, case)

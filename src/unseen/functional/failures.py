@@ -41,7 +41,7 @@ TWICE = 2
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailureKind:
     """What kind of failure it is."""
 
     kind: str
@@ -51,26 +51,26 @@ class Failure:
     """Failures that the kind is true of."""
 
 
-def failure(suite: Dataset, predictions: Predictions, tolerance: float = TOLERANCE) -> Failure:
+def failure(suite: Dataset, predictions: Predictions, tolerance: float = TOLERANCE) -> FailureKind:
     """The kind of failure that `predictions` show."""
     said = aligned(suite, predictions, np.arange(len(suite))).argmax(axis=1)
     return kind_of_failure(suite, outcomes(suite, predictions, tolerance), said)
 
 
-def kind_of_failure(suite: Dataset, passed: Floats, said: Codes) -> Failure:
+def kind_of_failure(suite: Dataset, passed: Floats, said: Codes) -> FailureKind:
     """The kind of failure from the outcome of every case (1, 0, NaN) and the label that it got."""
     failed, judged = passed == 0, int(np.isfinite(passed).sum())
     total = int(failed.sum())
     if not judged:
-        return Failure("none", "No case could be judged.", 0, 0)
+        return FailureKind("none", "No case could be judged.", 0, 0)
     if not total:
-        return Failure("none", f"It passes all {judged:,} cases that it could be judged on.", 0, 0)
+        return FailureKind("none", f"It passes all {judged:,} cases that it could be judged on.", 0, 0)
     for kind, sentence, explained in _kinds(suite, passed, said, failed):
         if explained >= MOST * total:
-            return Failure(kind, sentence, total, explained)
+            return FailureKind(kind, sentence, total, explained)
     names = _values(suite, "functionality")
     where = f"{len(set(names[failed]))} of {len(set(names))} functionalities"
-    return Failure("spread", f"It fails {_percent(total, judged)} of the cases, spread over {where}.", total, 0)
+    return FailureKind("spread", f"It fails {_percent(total, judged)} of the cases, spread over {where}.", total, 0)
 
 
 def _kinds(suite: Dataset, passed: Floats, said: Codes, failed: Mask) -> Iterator[tuple[str, str, int]]:

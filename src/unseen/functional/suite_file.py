@@ -23,7 +23,7 @@ KEYS = ("name", "labels", "lists", "groups", "tests")
 
 
 @dataclass(frozen=True)
-class Behaviour:
+class SuiteEntry:
     """One [[tests]] table: a functionality and how its cases are made."""
 
     functionality: str
@@ -56,7 +56,7 @@ class SuiteFile:
 
     name: str
     labels: tuple[str, ...]
-    tests: tuple[Behaviour, ...]
+    tests: tuple[SuiteEntry, ...]
     lists: Lists = field(default_factory=dict)
     groups: Groups = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class _Reader:
     def __init__(self, content: Mapping[str, Any], stem: str, trust: bool) -> None:
         self.content, self.stem, self.trust = content, stem, trust
         self.problems: list[str] = []
-        self.tests: dict[str, Behaviour] = {}
+        self.tests: dict[str, SuiteEntry] = {}
 
     def suite(self) -> SuiteFile:
         self._known("the file", self.content, KEYS)
@@ -129,8 +129,8 @@ class _Reader:
         self.problems += [f"{place}: {each}" for each in found]
         self.tests.setdefault(name, test)
 
-    def _behaviour(self, place: str, name: str, table: Mapping[str, Any]) -> Behaviour:
-        known = ["class" if each.name == "class_" else each.name for each in fields(Behaviour)]
+    def _behaviour(self, place: str, name: str, table: Mapping[str, Any]) -> SuiteEntry:
+        known = ["class" if each.name == "class_" else each.name for each in fields(SuiteEntry)]
         self._known(place, table, known)
         single = {each: self._text(place, table, each) for each in ("label", "direction", "contrast", "of", "alter")}
         single |= {each: self._text(place, table, each) for each in ("append", "expect")}
@@ -141,9 +141,9 @@ class _Reader:
             at_most = None
         several = {each: self._texts(place, table, each) for each in ("templates", "focus") if each in table}
         class_ = self._text(place, table, "class")
-        return Behaviour(name, class_=class_, at_most=at_most, kind=kind, **single, **several)  # type: ignore[arg-type]
+        return SuiteEntry(name, class_=class_, at_most=at_most, kind=kind, **single, **several)  # type: ignore[arg-type]
 
-    def _wrong_ways(self, test: Behaviour) -> Iterable[str]:
+    def _wrong_ways(self, test: SuiteEntry) -> Iterable[str]:
         """What is missing, and what has no effect."""
         ways = [key for key in ("templates", "alter", "append") if getattr(test, key)]
         if len(ways) != 1:
@@ -164,11 +164,11 @@ class _Reader:
         if test.alter:
             yield from _wrong(lambda: self._check_alteration(test))
 
-    def _check_alteration(self, test: Behaviour) -> None:
+    def _check_alteration(self, test: SuiteEntry) -> None:
         refuse_code({"alter": test.alter}, self.trust)
         perturbing(str(test.alter), focus=test.focus)
 
-    def _wrong_kind(self, test: Behaviour) -> Iterable[str]:
+    def _wrong_kind(self, test: SuiteEntry) -> Iterable[str]:
         if test.kind not in KINDS:
             yield f"kind: {test.kind!r} is not one of {', '.join(KINDS)}{_hint(test.kind, KINDS)}"
         elif test.kind != KINDS[0] and test.of is None:
@@ -178,7 +178,7 @@ class _Reader:
         elif test.expect is not None:
             yield from _wrong(lambda: check_expectation(str(test.expect), self.labels))
 
-    def _wrong_templates(self, test: Behaviour) -> Iterable[str]:
+    def _wrong_templates(self, test: SuiteEntry) -> Iterable[str]:
         known = [*self.lists, *forms(self.groups)]
         for template in test.templates:
             for name in placeholders(template):
@@ -187,7 +187,7 @@ class _Reader:
             if test.at_most and self._about_groups(template) and test.at_most < len(self.groups):
                 yield f"at_most = {test.at_most} is less than a case for each of {len(self.groups)} groups"
 
-    def _wrong_partner(self, test: Behaviour) -> Iterable[str]:
+    def _wrong_partner(self, test: SuiteEntry) -> Iterable[str]:
         for key, name in (("contrast", test.contrast), ("of", test.of)):
             if name is None:
                 continue
@@ -197,7 +197,7 @@ class _Reader:
             elif test.templates:
                 yield from self._wrong_pairs(key, test, other)
 
-    def _wrong_pairs(self, key: str, test: Behaviour, other: Behaviour) -> Iterable[str]:
+    def _wrong_pairs(self, key: str, test: SuiteEntry, other: SuiteEntry) -> Iterable[str]:
         if len(test.templates) != len(other.templates):
             yield (
                 f"{key}: templates pair one to one, but there are {len(test.templates)} here and "

@@ -19,7 +19,7 @@ UNDIVIDED = -1
 
 
 @dataclass(frozen=True)
-class Change:
+class RepairChange:
     """One row that is not what or where it was."""
 
     id: str
@@ -40,7 +40,7 @@ class Draft:
     data: Dataset
     parts: npt.NDArray[np.int8]
     """Position in `PARTS`; -1 where a row has no part yet."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RepairChange, ...] = ()
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -68,7 +68,7 @@ class Draft:
         others = [""] * len(rows) if like is None else names_of(self.data, like)
         names = (*PARTS, "")  # -1, no part yet, is the last
         made = [
-            Change(name, action, reason, names[old], names[new], other)
+            RepairChange(name, action, reason, names[old], names[new], other)
             for name, old, new, other in zip(
                 names_of(self.data, rows), self.parts[rows].tolist(), to.tolist(), others, strict=True
             )
@@ -84,7 +84,7 @@ class Draft:
             return self
         labels, names = self.data.labels.copy(), self.data.label_names
         made = [
-            Change(name, "relabelled", reason, names[old], names[new])
+            RepairChange(name, "relabelled", reason, names[old], names[new])
             for name, old, new in zip(names_of(self.data, rows), labels[rows].tolist(), to.tolist(), strict=True)
         ]
         labels[rows] = to

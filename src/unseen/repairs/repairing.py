@@ -11,7 +11,7 @@ import numpy as np
 
 from unseen.audits.subject import BY_ID
 from unseen.repairs.auditing import audited, unrepaired
-from unseen.repairs.draft import DEV, TEST, TRAIN, Change, Draft
+from unseen.repairs.draft import DEV, TEST, TRAIN, Draft, RepairChange
 from unseen.repairs.recipe import Recipe, resolved
 from unseen.repairs.sides import undivided
 from unseen.repairs.steps import repaired
@@ -29,7 +29,7 @@ class Repaired:
     data: Dataset
     """The dataset that the split belongs to: a new one when rows were relabelled."""
     split: Split
-    changes: tuple[Change, ...]
+    changes: tuple[RepairChange, ...]
     """Every row that is not what or where it was, in the order of the repairs."""
     before: tuple[Finding, ...]
     """The audit of the given split; empty when none was given."""

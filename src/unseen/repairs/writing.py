@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from unseen.errors import InputError
-from unseen.repairs.draft import Change
+from unseen.repairs.draft import RepairChange
 from unseen.repairs.repairing import Repaired
 from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.files import atomic, csv_rows, harmless, write_json
@@ -48,7 +48,7 @@ def targets(path: Path) -> dict[str, Path]:
     return {what: path.with_name(path.stem + ending) for what, ending in endings.items()}
 
 
-def write_changes(changes: Iterable[Change], path: str | Path) -> Path:
+def write_changes(changes: Iterable[RepairChange], path: str | Path) -> Path:
     """Write one line per change: id, action, reason, from, to, and the row that stayed in its place."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         write_row = csv_rows(file)

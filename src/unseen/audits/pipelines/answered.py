@@ -22,7 +22,7 @@ FORMS = "a classifier, Predictions, scores [rows, labels], labels, or (rows, sco
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class PipelineAnswer:
     """Scores by row: each row once, a row that was answered several times by its mean."""
 
     rows: Rows
@@ -40,7 +40,7 @@ class Answered:
         return self.scores[np.searchsorted(self.rows, rows)]
 
 
-def read_answer(answer: Any, data: Dataset, test: Rows | None, asked: Dataset) -> Answered:
+def read_answer(answer: Any, data: Dataset, test: Rows | None, asked: Dataset) -> PipelineAnswer:
     """The answer of a pipeline that was run on `data`; a classifier is asked about `asked`.
 
     `test` are the test rows that the pipeline was given, None where it makes its own split. Raises InputError for
@@ -52,7 +52,7 @@ def read_answer(answer: Any, data: Dataset, test: Rows | None, asked: Dataset) -
                 "a pipeline that makes its own split must say which rows it tested", expected="(rows, scores)"
             )
         classifier = as_classifier(answer, data)
-        return Answered(np.arange(len(asked)), predict(classifier, asked, work="ask").probabilities, classifier)
+        return PipelineAnswer(np.arange(len(asked)), predict(classifier, asked, work="ask").probabilities, classifier)
     if isinstance(answer, Predictions):
         places = pc.index_in(answer.ids, value_set=data.ids)
         if places.null_count:
@@ -75,29 +75,29 @@ def as_classifier(answer: Any, data: Dataset) -> Any:
     return PipelineClassifier(answer, data.label_names if by_place else None, type(answer).__name__)
 
 
-def _own_split(answer: tuple[Any, ...], data: Dataset) -> Answered:
+def _own_split(answer: tuple[Any, ...], data: Dataset) -> PipelineAnswer:
     """(rows, scores), (training rows, test rows, scores), or (Split, scores)."""
     if isinstance(answer[0], Split):
         split = answer[0].of(data)
         train, test = np.sort(np.concatenate([split.rows("train"), split.rows("dev")])), split.rows("test")
         found = _positional(_scores(answer[-1], data), data, test)
-        return Answered(found.rows, found.scores, None, train)
+        return PipelineAnswer(found.rows, found.scores, None, train)
     told = _once(_rows(answer[-2], data), _scores(answer[-1], data))
     train_rows = _rows(answer[0], data) if len(answer) == 3 else None
-    return Answered(told.rows, told.scores, None, train_rows)
+    return PipelineAnswer(told.rows, told.scores, None, train_rows)
 
 
-def _positional(scores: Scores, data: Dataset, test: Rows | None) -> Answered:
+def _positional(scores: Scores, data: Dataset, test: Rows | None) -> PipelineAnswer:
     """Scores for all rows, or for the test rows, by their number."""
     if len(scores) == len(data):
-        return Answered(np.arange(len(data)), scores)
+        return PipelineAnswer(np.arange(len(data)), scores)
     if test is not None and len(scores) == len(test):
-        return Answered(test, scores)
+        return PipelineAnswer(test, scores)
     known = f"{len(data)} (all rows)" + ("" if test is None else f" or {len(test)} (the test rows)")
     raise InputError("the pipeline answered a wrong number of rows", expected=known, got=str(len(scores)))
 
 
-def _once(rows: Rows, scores: Scores) -> Answered:
+def _once(rows: Rows, scores: Scores) -> PipelineAnswer:
     if len(rows) != len(scores):
         raise InputError(
             "the pipeline named other rows than it answered", got=f"{len(rows)} rows, {len(scores)} scores"
@@ -105,7 +105,7 @@ def _once(rows: Rows, scores: Scores) -> Answered:
     found, place, times = np.unique(rows, return_inverse=True, return_counts=True)
     sums = np.zeros((len(found), scores.shape[1]))
     np.add.at(sums, place, scores)
-    return Answered(found, sums / times[:, None])
+    return PipelineAnswer(found, sums / times[:, None])
 
 
 def _rows(rows: Any, data: Dataset) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.audits.pipelines.answered import Answered, Rows
+from unseen.audits.pipelines.answered import PipelineAnswer, Rows
 from unseen.audits.pipelines.perturbing import ordered
 from unseen.audits.pipelines.shapes import Pipeline, split_like
 from unseen.errors import InputError
@@ -29,7 +29,7 @@ TESTED = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class RowChange:
     """How far answers about untouched rows have moved."""
 
     rows: Rows
@@ -72,12 +72,12 @@ class Bench:
         return np.sort(ordered(self.data, np.arange(len(self.data)), self.seed, "watched")[:WATCHED])
 
     @cached_property
-    def baseline(self) -> Answered:
+    def baseline(self) -> PipelineAnswer:
         """The pipeline on the data as they are."""
         return self.run(self.data, self.split)
 
     @cached_property
-    def equal_runs(self) -> list[Answered]:
+    def equal_runs(self) -> list[PipelineAnswer]:
         """The baseline and its repetitions: one, and more where that one differs."""
         found = [self.baseline, self.run(self.data, self.split)]
         if not _noise(found, self).repeatable:
@@ -102,23 +102,25 @@ class Bench:
         share = 1.0 if self.split is not None else len(self.baseline.rows) / len(self.data)
         return int(np.clip(TESTED / max(share, 1e-9), PLANTED, MOST_PLANTED))
 
-    def run(self, data: Dataset, split: Split | None, asked: Dataset | None = None) -> Answered:
+    def run(self, data: Dataset, split: Split | None, asked: Dataset | None = None) -> PipelineAnswer:
         """The pipeline on `data`; a classifier is asked about the watched rows as they were, or about `asked`."""
         return self.pipeline.run(data, split, self.seed, self.data.take(self.watched) if asked is None else asked)
 
-    def changed_data(self, data: Dataset, parts: npt.NDArray[np.int8] | None = None) -> Answered:
+    def changed_data(self, data: Dataset, parts: npt.NDArray[np.int8] | None = None) -> PipelineAnswer:
         """The pipeline on changed data, with the split it had, or these parts."""
         if self.split is None:
             return self.run(data, None)
         return self.run(data, split_like(self.split, data, self.split.parts if parts is None else parts))
 
-    def change(self, first: Answered, second: Answered, touched: Rows, old: Rows | None = None) -> Change | None:
+    def change(
+        self, first: PipelineAnswer, second: PipelineAnswer, touched: Rows, old: Rows | None = None
+    ) -> RowChange | None:
         """What has changed between two runs, about rows whose texts are the same; None when they tested other rows.
 
         `old` are the positions in the data of the rows of the second run, where rows were taken out.
         """
         if first.classifier is not None and second.classifier is not None:
-            return Change(self.watched, np.abs(first.scores - second.scores).max(axis=1, initial=0))
+            return RowChange(self.watched, np.abs(first.scores - second.scores).max(axis=1, initial=0))
         now = second.rows if old is None else old[second.rows]
         if self.split is None and not np.array_equal(first.rows, now):
             return None
@@ -127,7 +129,7 @@ class Bench:
             raise InputError(f"the pipeline {self.pipeline.name} answered about other rows than before")
         rows = np.setdiff1d(both, touched)
         moved = np.abs(first.at(rows) - second.scores[np.searchsorted(now, rows)])
-        return Change(rows, moved.max(axis=1, initial=0))
+        return RowChange(rows, moved.max(axis=1, initial=0))
 
     def ids(self, rows: Rows) -> tuple[str, ...]:
         """The first ids of `rows`, as evidence."""
@@ -149,7 +151,7 @@ def skipped(check: str, why: str) -> Result:
     return Finding(f"pipeline.{check}", "skipped", why), []
 
 
-def _noise(runs: list[Answered], bench: Bench) -> Noise:
+def _noise(runs: list[PipelineAnswer], bench: Bench) -> Noise:
     largest, mean = 0.0, 0.0
     for place, first in enumerate(runs):
         for second in runs[place + 1 :]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unseen.audits.pipelines.answered import Answered, Rows
-from unseen.audits.pipelines.bench import Bench, Change, Result, skipped
+from unseen.audits.pipelines.answered import PipelineAnswer, Rows
+from unseen.audits.pipelines.bench import Bench, Result, RowChange, skipped
 from unseen.audits.pipelines.perturbing import labels_exchanged, ordered, texts_replaced
 from unseen.errors import InputError
 from unseen.types import Finding
@@ -93,7 +93,7 @@ def fewer_rows(bench: Bench) -> Result:
 
 
 def _judged(
-    bench: Bench, check: str, what: str, advice: str, run: Answered, touched: Rows, old: Rows | None = None
+    bench: Bench, check: str, what: str, advice: str, run: PipelineAnswer, touched: Rows, old: Rows | None = None
 ) -> Result:
     """The finding about answers that should not have changed."""
     if math.isinf(bench.noise.largest):
@@ -124,11 +124,11 @@ def _judged(
 
 
 def _judged_in_noise(
-    bench: Bench, check: str, what: str, advice: str, run: Answered, touched: Rows, old: Rows | None
+    bench: Bench, check: str, what: str, advice: str, run: PipelineAnswer, touched: Rows, old: Rows | None
 ) -> Result:
     """The finding about a pipeline that is not repeatable: only twice its own noise is a change."""
     changes = [bench.change(each, run, touched, old) for each in bench.equal_runs]
-    known: list[Change] = [each for each in changes if each is not None]
+    known: list[RowChange] = [each for each in changes if each is not None]
     mean = float(np.mean([each.sizes.mean() for each in known]))
     measured = [bench.measured("pipeline.mean_change", mean, len(known[0].rows), check)]
     told = f"{what}; answers about texts left alone changed by {mean:.3g} on average"

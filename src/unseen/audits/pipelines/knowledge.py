@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.pipelines.answered import Answered, Rows
+from unseen.audits.pipelines.answered import PipelineAnswer, Rows
 from unseen.audits.pipelines.bench import Bench, Result, skipped
 from unseen.audits.pipelines.perturbing import labels_shuffled, planted_among
 from unseen.audits.pipelines.shapes import TEST, split_like, trained_on
@@ -125,7 +125,7 @@ def ranked(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_], see
     return found, float(np.quantile(by_chance, 1 - CHANCE)), p
 
 
-def _about(run: Answered, rows: Rows) -> tuple[Rows, npt.NDArray[np.float64]]:
+def _about(run: PipelineAnswer, rows: Rows) -> tuple[Rows, npt.NDArray[np.float64]]:
     """Which of the planted rows were answered, by their number, and their scores."""
     if run.classifier is not None:
         return np.arange(len(rows)), run.scores

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.pipelines.answered import Answered, Rows, read_answer
+from unseen.audits.pipelines.answered import PipelineAnswer, Rows, read_answer
 from unseen.errors import InputError, UnknownNameError
 from unseen.registry import check_parameters
 from unseen.types import PARTS, Dataset, Split
@@ -48,7 +48,7 @@ class Pipeline:
             check_parameters(f"the pipeline {_name(fit)}", fit, settings)
         return cls(fit, found, _name(fit), dict(settings or {}))
 
-    def run(self, data: Dataset, split: Split | None, seed: int, asked: Dataset | None = None) -> Answered:
+    def run(self, data: Dataset, split: Split | None, seed: int, asked: Dataset | None = None) -> PipelineAnswer:
         """Run it once; a classifier that comes of it is asked about `asked` (default: `data`)."""
         try:
             answer = self._called(data, split, seed)

@@ -12,7 +12,7 @@ from unseen.duplicates import same_forms
 from unseen.study.validation.definition import PUBLISHED, RANDOM, capped_name
 from unseen.study.validation.folds import Fold, Rows, covered, on_both_sides
 from unseen.study.validation.materials import Materials
-from unseen.study.validation.steps import Answers
+from unseen.study.validation.steps import ProtocolAnswers
 from unseen.types import Dataset, Finding
 
 SHOWN = 10
@@ -24,7 +24,7 @@ class Sides:
     def __init__(self, materials: Materials) -> None:
         self.materials = materials
 
-    def findings(self, answers: Sequence[Answers]) -> list[Finding]:
+    def findings(self, answers: Sequence[ProtocolAnswers]) -> list[Finding]:
         """What is on both sides under each protocol, in all folds from the worst seed; caps without effect."""
         found = []
         for protocol in self.materials.protocols:
@@ -59,10 +59,10 @@ class Sides:
         advice = "Keep copies on one side (unseen repair)." if len(shared) else ""
         return self._finding("copies on both sides", "warn" if len(shared) else "ok", said, shared, advice)
 
-    def _own_part(self, answers: Answers) -> bool:
+    def _own_part(self, answers: ProtocolAnswers) -> bool:
         return self.materials.study.pipelines[answers.learner].divides
 
-    def _divided(self, answers: Answers) -> Finding:
+    def _divided(self, answers: ProtocolAnswers) -> Finding:
         """Rows of which one copy was tested and another not: told by classes whose rows are tested several times."""
         rows, times = np.unique(answers.rows, return_counts=True)
         labels = self.materials.pool.labels[rows]

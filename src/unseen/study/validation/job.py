@@ -26,7 +26,7 @@ from unseen.study.validation.disjointness import Sides
 from unseen.study.validation.file import KIND, read_validation
 from unseen.study.validation.materials import load_materials
 from unseen.study.validation.scores import measurements
-from unseen.study.validation.steps import Answers, Trainings
+from unseen.study.validation.steps import ProtocolAnswers, Trainings
 from unseen.types import Dataset, Finding
 
 
@@ -97,7 +97,7 @@ def _carry_out(trainings: Trainings, engine: Engine, results: Results) -> dict[s
     return {each.step.name: f"{type(each.error).__name__}: {each.error}" for each in ended if each.error is not None}
 
 
-def _publish(folder: RunFolder, data: Dataset, answers: Sequence[Answers]) -> None:
+def _publish(folder: RunFolder, data: Dataset, answers: Sequence[ProtocolAnswers]) -> None:
     """What every learner said under every protocol: id and a probability per label, a copied row several times."""
     for each in answers:
         columns = {"id": data.ids.take(pa.array(each.rows))}

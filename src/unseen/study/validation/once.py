@@ -13,18 +13,18 @@ import numpy as np
 from unseen.seeding import generator
 from unseen.study.validation.folds import Rows
 from unseen.study.validation.materials import Materials
-from unseen.study.validation.steps import Answers
+from unseen.study.validation.steps import ProtocolAnswers
 
 ONCE = "once"
 """Slice of the scores in which no row counts twice."""
 
 
-def tests_copies(answers: Answers) -> bool:
+def tests_copies(answers: ProtocolAnswers) -> bool:
     """Whether some row is tested several times."""
     return len(np.unique(answers.rows)) < len(answers.rows)
 
 
-def counted_once(answers: Answers, materials: Materials) -> Answers:
+def counted_once(answers: ProtocolAnswers, materials: Materials) -> ProtocolAnswers:
     """The answers with every row once, by its mean probabilities, and the class mix of the study's own texts.
 
     Of classes that are tested more often than that, rows are left out at random.

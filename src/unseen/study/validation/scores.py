@@ -13,14 +13,14 @@ from unseen.evaluation.runs import Run, fall, level
 from unseen.study.validation.definition import AUTHORS, PUBLISHED
 from unseen.study.validation.materials import Materials
 from unseen.study.validation.once import ONCE, counted_once, tests_copies
-from unseen.study.validation.steps import Answers
+from unseen.study.validation.steps import ProtocolAnswers
 from unseen.types import Measurement
 
 Groups = Mapping[tuple[str, str], Sequence[Run]]
 """Runs by learner and protocol."""
 
 
-def measurements(materials: Materials, answers: Sequence[Answers]) -> list[Measurement]:
+def measurements(materials: Materials, answers: Sequence[ProtocolAnswers]) -> list[Measurement]:
     """Every score with its interval over authors and seeds, those of single seeds, and every price.
 
     A price, `fall.METRIC`, is the score under the first protocol less that under the second: what the first
@@ -56,7 +56,7 @@ def _prices(materials: Materials, groups: Groups, once: Groups, metrics: Sequenc
     return found
 
 
-def _once(materials: Materials, answers: Sequence[Answers]) -> Groups:
+def _once(materials: Materials, answers: Sequence[ProtocolAnswers]) -> Groups:
     """The published runs of learners that tested copied rows, without copies."""
     published = [each for each in answers if each.protocol == PUBLISHED]
     learners = {each.learner for each in published if tests_copies(each)}
@@ -91,7 +91,7 @@ def _of_seed(run: Run, name: str, tags: Mapping[str, str]) -> Measurement:
     return Measurement(name, value, n, tags={**tags, "split": run.split, "seed": run.seed})
 
 
-def _runs(materials: Materials, answers: Sequence[Answers]) -> dict[tuple[str, str], list[Run]]:
+def _runs(materials: Materials, answers: Sequence[ProtocolAnswers]) -> dict[tuple[str, str], list[Run]]:
     """The answers of one seed are one run: each row is tested once over the folds."""
     found: dict[tuple[str, str], list[Run]] = {}
     for each in answers:

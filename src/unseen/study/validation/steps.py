@@ -35,7 +35,7 @@ TEST = "test"
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ProtocolAnswers:
     """What a learner says under one protocol from one seed."""
 
     learner: str
@@ -93,7 +93,7 @@ class Trainings:
         """Those that a learner goes through."""
         return self.materials.protocols_of(learner)
 
-    def answers(self, results: Results) -> list[Answers]:
+    def answers(self, results: Results) -> list[ProtocolAnswers]:
         """The answers of all learners, protocols and seeds of which every fold is there."""
         found, done = [], {each.step.key for each in self.all if results.has(each.step.key)}
         said_by_models = self._said_by_models(results, done)
@@ -105,7 +105,7 @@ class Trainings:
                 parts = [said_by_models.get(each.step.name) or self._read(each, results) for each in trainings]
                 rows, said = (np.concatenate(each) for each in zip(*parts, strict=True))
                 order = np.argsort(rows, kind="stable")
-                found.append(Answers(*key, rows[order], said[order]))
+                found.append(ProtocolAnswers(*key, rows[order], said[order]))
         return found
 
     @cached_property
