@@ -15,6 +15,7 @@ from unseen.errors import InputError
 from unseen.reports.reading import tried
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements
+from unseen.store.files import holds
 from unseen.store.manifest import read_about
 from unseen.types import PARTS, Certificate, Finding, Measurement
 
@@ -168,6 +169,8 @@ def read_run(folder: str | Path) -> Run:
             problems=[f"{name} is missing" for name in lacking],
             fix="run the same unseen stress command again: it goes on where it stopped",
         )
+    if holds(folder / "run.json", set()):
+        read_about(folder)
     problems: list[str] = []
     about = tried(_about, folder / "run.json", problems)
     measured = tried(read_measurements, folder / "measurements.csv", problems)
@@ -187,7 +190,7 @@ def read_run(folder: str | Path) -> Run:
 
 
 def _about(path: Path) -> dict[str, Any]:
-    about = read_about(path.parent)
+    about = read_json(path)
     for name in ("settings", "data"):
         if not isinstance(about.get(name), dict):
             raise InputError(f"{path} does not say its {name}")
