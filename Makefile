@@ -2,8 +2,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help install demo test lint format docs bench fuzz clean
+.PHONY: help install demo test check lint format docs site bench fuzz clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,8 +20,13 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## run the whole job on the bundled sample
 	$(BIN)/unseen demo --out out/demo
 
-test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest
+test: $(READY)  ## run all tests, on two workers
+	@echo "all tests, about 25 minutes on two cores; make check is the fast lane"
+	$(TEST)
+
+check: $(READY)  ## run the tests that are neither slow nor need a browser, then style and types
+	$(TEST) -m "not slow and not browser"
+	$(MAKE) --no-print-directory lint
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .
@@ -33,6 +39,9 @@ format: $(READY)  ## rewrite files in the project's style
 
 docs: $(READY)  ## write docs/cli.md from the commands' own help
 	$(BIN)/python docs/write_cli.py
+
+site: $(READY)  ## build the documentation as a site, out/site; every broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(READY)  ## run the benchmarks of benchmarks/ and rewrite docs/results (long)
 	$(BIN)/python -m benchmarks

@@ -20,8 +20,8 @@ from unseen.audits.price import price_on_test
 from unseen.bias import Groups
 from unseen.bias.subgroup import subgroup_measurements
 from unseen.evaluation import Run, fall, level, metric
-from unseen.evaluation.intervals import bootstrap, interval, percentiles
-from unseen.evaluation.multiplicity import widened
+from unseen.evaluation.bootstrap import bootstrap, percentiles
+from unseen.evaluation.intervals import interval, widened
 from unseen.functional.rates import difference, rate
 from unseen.types import Dataset, Measurement, Predictions
 

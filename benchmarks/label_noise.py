@@ -125,7 +125,7 @@ def _judged(name: str, kind: str, rate: float, right: Dataset) -> list[Any]:
     precision, recall = _found(noise, bad, np.arange(len(data)))
     line = [name, kind, f"{bad.mean():.1%}", _said(noise.share()),
             f"{(noise.wrong > SUSPECT).mean():.1%}", precision, recall, f"{noise.ambiguity:.2f}",
-            "yes" if noise.told else "no"]  # fmt: skip
+            "yes" if noise.clear else "no"]  # fmt: skip
     print(*line, sep=" | ", file=sys.stderr, flush=True)
     return line
 

@@ -21,7 +21,7 @@ import unseen
 from unseen import inference
 from unseen.bias import groups_by_attribute, groups_by_terms, subgroup_measurements, swap_cases, swap_measurements
 from unseen.bias.subgroup import AUCS, BACKGROUNDS
-from unseen.data.hatexplain import read_posts
+from unseen.data.layouts import hatexplain_posts
 from unseen.data.tables import load_table
 from unseen.models import open_model
 from unseen.naming import recipe_of
@@ -64,7 +64,7 @@ def training_posts(folder: Path) -> Dataset:
 
 def annotated_posts(folder: Path, part: str) -> Dataset:
     """The posts of one part of the official split; a community counts when two annotators name it."""
-    posts = read_posts(folder / "hatexplain" / "dataset_val_test.json", least=2)
+    posts = hatexplain_posts(folder / "hatexplain" / "dataset_val_test.json", least=2)
     chosen = [post for post in posts if post["part"] == part]
     return load_table(chosen, id="id", attributes=["target"], labels=LABELS, drop=["unlabelled"], name="hatexplain")
 

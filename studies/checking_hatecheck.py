@@ -17,13 +17,13 @@ from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
 from unseen.functional.holdout import BOTH, SUITE, TASK
-from unseen.functional.suite import load_suite
+from unseen.functional.tables import load_suite
 from unseen.reports.formats import to_markdown
-from unseen.reports.learning import LearningRun, learning_verdict, p_value, read_learning_run, said_p
-from unseen.reports.learning_page import leak_table
-from unseen.reports.wording import points, scored
-from unseen.study.learning import learn_from_suite
+from unseen.reports.record import read_record
+from unseen.runs.learning import learn_from_suite
+from unseen.runs.learning.page import LearningRun, leak_table, learning_verdict, p_value, said_p
 from unseen.types import Measurement
+from unseen.types.numbers import points, scored
 
 LABELS = {"hate": "hateful", "offensive": "non-hateful", "neither": "non-hateful", "noHate": "non-hateful"}
 SEED = 123
@@ -76,7 +76,7 @@ def study(out: Path) -> LearningRun:
         model="neural", params={"class_weights": "root"}, seed=SEED, out=out,
         command="python -m studies.checking_hatecheck FOLDER",
     )  # fmt: skip
-    return read_learning_run(out)
+    return LearningRun(read_record(out, "learning"))
 
 
 def _elsewhere() -> unseen.Dataset:
@@ -85,12 +85,12 @@ def _elsewhere() -> unseen.Dataset:
 
 def write_page(run: LearningRun) -> str:
     """The questions of the paper, answered by the run."""
-    about, sizes = run.about["datasets"], run.about["task_parts"]
+    about, sizes = run.record.about["datasets"], run.record.about["task_parts"]
     said = learning_verdict(run)
-    seconds = sum(each["seconds"] for each in run.about["timings"])
+    seconds = sum(each["seconds"] for each in run.record.about["timings"])
     return "\n".join([
         "# Learning from HateCheck\n",
-        f"{machine()}. Written by `python -m studies.checking_hatecheck`; {len(run.about['timings']) - 1} trainings of a "
+        f"{machine()}. Written by `python -m studies.checking_hatecheck`; {len(run.record.about['timings']) - 1} trainings of a "
         f"small network on hashed n-grams, {seconds / 60:.0f} minutes on the clock, one core shared with other work. Luz de Araujo and Roth (2022) fine-tuned "
         "BERT-base; levels cannot be compared, directions can.\n",
         f"Task: Davidson ({about['task']['rows']:,} tweets; hateful or not; {sizes['train']:,} / {sizes['dev']:,} / "

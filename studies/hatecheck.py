@@ -21,16 +21,16 @@ import pyarrow as pa
 from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
-from unseen.evaluation.ranking import auc
+from unseen.evaluation.probability_scores import auc
 from unseen.functional import load_suite
 from unseen.models import open_model
 from unseen.naming import recipe_of
 from unseen.reports.behaviour import Behaviour, axis_table, behaviours, functionality_table, headline, pair_table
 from unseen.reports.formats import to_markdown
+from unseen.runs.check import CheckedModel, check
 from unseen.store import read_predictions
 from unseen.store.datasets import encode_labels
 from unseen.store.files import file_name
-from unseen.study.check import Asked, check_models
 from unseen.types import Dataset, string_array
 
 SEED = 123
@@ -146,8 +146,8 @@ def main() -> None:
     begun = time.perf_counter()
     open_model(out / "models" / TUNED).predict_proba(suite.texts.to_pylist())
     seconds = time.perf_counter() - begun
-    asked = {name: Asked(out / "models" / name) for name in held_out}
-    done = check_models(asked, suite, out=out / "check", command="python -m studies.hatecheck FOLDER", seed=SEED)
+    asked = {name: CheckedModel(out / "models" / name) for name in held_out}
+    done = check(asked, suite, out=out / "check", command="python -m studies.hatecheck FOLDER", seed=SEED)
     (of,) = behaviours(done.measurements)
     published = [
         [name.partition("=")[2], f"{bert:.1f}", *(percent(of, name, each) for each in of.models)]

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
-from unseen.reports.run import Run, read_run
+from unseen.reports.run import StressRun, read_run
 from unseen.reports.verdict import verdict
+from unseen.runs import stress
+from unseen.runs.aside import limited, set_aside
 from unseen.store import read_embeddings, read_split
-from unseen.study import stress
-from unseen.study.aside import limited, set_aside
 from unseen.types import Dataset, Split
 
 RUNS: dict[str, dict[str, Any]] = {
@@ -68,7 +68,7 @@ def settings(out: Path, name: str) -> dict[str, Any]:
     } | RUNS[name]  # fmt: skip
 
 
-def score(run: Run, family: str, part: str, metric: str) -> str:
+def score(run: StressRun, family: str, part: str, metric: str) -> str:
     """Mean ± standard error over runs, in percent as in the thesis."""
     found = run.score(family, part, metric)
     if found is None or found.value is None:
@@ -86,7 +86,7 @@ def score(run: Run, family: str, part: str, metric: str) -> str:
     return f"{100 * found.value:.1f}" + ("" if error is None else f" ± {100 * error:.1f}")
 
 
-def why(run: Run, name: str) -> list[list[str]]:
+def why(run: StressRun, name: str) -> list[list[str]]:
     """Per split: how mixed the clusters are that were held out, and how well the nearest training posts vote."""
     given = settings(run.folder.parent, name)
     data = unseen.load(given["source"], text=given["text"], label=given["label"], attributes=given["attributes"])
@@ -122,7 +122,7 @@ def neighbour_vote(split: Split, data: Dataset, vectors: npt.NDArray[np.float32]
     return float((votes.argmax(axis=0) == data.labels[test]).mean())
 
 
-def section(run: Run, title: str, name: str) -> str:
+def section(run: StressRun, title: str, name: str) -> str:
     """What one run measured."""
     scores = [
         [

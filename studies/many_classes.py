@@ -19,9 +19,10 @@ from benchmarks.setting import ROOT, machine, real_file, table, write_measured
 import unseen
 from unseen.reports.case import cases
 from unseen.reports.run import read_run
-from unseen.reports.wording import bounds, number, percent, points
-from unseen.study import stress
+from unseen.reports.wording import percent
+from unseen.runs import stress
 from unseen.types import Dataset, Measurement
+from unseen.types.numbers import bounds, number, points
 
 SEED = 42
 WORDS, SHARED, OWN = 1_600, 400, 8

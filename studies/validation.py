@@ -28,8 +28,9 @@ from unseen.engines import Local
 from unseen.evaluation.intervals import wilson
 from unseen.repairs import Repaired
 from unseen.reports.formats import to_markdown
-from unseen.reports.validation_page import ValidationRun, price_table, read_validation_run, score_table
-from unseen.study.validation import run_validation
+from unseen.reports.record import RunRecord, read_record
+from unseen.runs.validation import run_validation
+from unseen.runs.validation.page import ValidationRun, price_table, score_table
 
 STUDY = "arango2019.toml"
 PAPER = [
@@ -68,7 +69,7 @@ well the model remembers.
 
 def pipelines_part(folder: Path) -> str:
     """Leaking and corrected pipelines, random folds and new users: our numbers, then the paper's."""
-    run = read_validation_run(folder)
+    run = read_record(folder, "validation")
     data, settings = run.about["data"], run.about["settings"]
     parts = [
         f"## Leaks, users and other data (`studies/{STUDY}`)\n",
@@ -77,8 +78,8 @@ def pipelines_part(folder: Path) -> str:
         f"{', '.join(map(str, settings['seeds']))}; a score is over all folds of a seed together, then the mean over "
         "seeds; intervals are over users, drawn whole, and seeds.\n",
         _reduced(),
-        to_markdown(score_table(run)),
-        to_markdown(price_table(run)),
+        to_markdown(score_table(ValidationRun(run))),
+        to_markdown(price_table(ValidationRun(run))),
         "The paper (Arango, Pérez & Poblete 2019), macro F1 in percent on Waseem & Hovy's tweets:\n",
         table(["", "as published", "corrected"], PAPER),
         "F1 of the hateful class on SemEval-2019, in percent:\n",
@@ -98,7 +99,7 @@ def _reduced() -> str:
     return said[said.index("Reduced against the paper") :] + "\n"
 
 
-def _costs(run: ValidationRun) -> str:
+def _costs(run: RunRecord) -> str:
     """How many times the processor time of the lightest learner each takes; seconds would be those of one machine."""
     seconds: dict[str, float] = dict.fromkeys(run.about["learners"], 0.0)
     for each in run.about["timings"]:

@@ -23,11 +23,12 @@ from unseen.audits import FOLDS, seen_fold
 from unseen.data.sample import sample_corpus
 from unseen.evaluation import metric
 from unseen.reports.case import cases
-from unseen.reports.run import Run, read_run
-from unseen.reports.wording import bounds, number, percent, points
+from unseen.reports.run import StressRun, read_run
+from unseen.reports.wording import percent
+from unseen.runs import stress
 from unseen.store import read_json, write_json
-from unseen.study import stress
 from unseen.types import Dataset, Measurement
+from unseen.types.numbers import bounds, number, points
 
 Rows = npt.NDArray[np.intp]
 
@@ -173,7 +174,7 @@ def said(row: Measurement | None) -> str:
     return "–" if row is None or row.value is None else f"{points(row.value)} {bounds(row, points)}".strip()
 
 
-def rows_of(run: Run, corpus: str, model: str) -> Iterator[list[str]]:
+def rows_of(run: StressRun, corpus: str, model: str) -> Iterator[list[str]]:
     """A line a split: random, seen, unseen, the fall and its parts, wrong labels."""
     for case in cases(run):
         if "TF-IDF" in model and case.family != "closest":

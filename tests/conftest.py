@@ -13,6 +13,7 @@ from pathlib import Path  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from finished_runs import finished_in  # noqa: E402
 from tiny_data import build  # noqa: E402
 from unseen.types import Dataset  # noqa: E402
 
@@ -25,6 +26,33 @@ settings.register_profile("ci", relaxed, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 Builder = Callable[..., Dataset]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--write-golden`: store what runs give now as what they shall give."""
+    parser.addoption("--write-golden", action="store_true", help="write the records of tests/golden anew")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Deal out whole files, which share what they set up, and those with slow tests first; Ray is for one worker."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+        on_ray = "cluster" in getattr(item, "fixturenames", ()) or "ray" in map(str, parameters)
+        item.add_marker(pytest.mark.xdist_group("ray" if on_ray else item.path.stem))
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`finished("price")` is the folder of a finished kind (finished_runs.py), made once for all tests and workers.
+
+    Look, do not touch: whoever changes something in it takes a copy.
+    """
+    base = tmp_path_factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished"
+    return lambda kind: finished_in(root, kind)
 
 
 @pytest.fixture(scope="session")
@@ -42,9 +70,9 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster() -> Iterator[None]:
-    """One local Ray with two workers for the tests of a file: starting one takes seconds."""
+    """One local Ray with two workers for all tests: starting one takes seconds."""
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     yield

@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import unseen
-from unseen.errors import InputError, MismatchError, UnknownNameError, VectorsError
+from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning, VectorsError
 from unseen.splits import ClosestSplit
 from unseen.store import read_split, write_embeddings, write_split
 from unseen.types import Embeddings
@@ -63,7 +63,6 @@ def held_out(split):
         ("nowhere:Splitter", {}, "cannot be imported"),
         ("grouped", {"groups": "users"}, "did you mean 'user'"),
         ("grouped", {"groups": "targets"}, "several values per row"),
-        ("grouped", {"groups": "year"}, "1 rows have no group"),
         ("attribute", {"by": "source", "values": ["ap"]}, "did you mean 'app'"),
         ("random", {"dev": 0.95}, "dev=76 asks for 76 of 72 rows"),
         ("random", {"independent": 80}, "independent=80 asks for 80 of 80 rows"),
@@ -79,6 +78,13 @@ def held_out(split):
 def test_what_cannot_be_done_or_has_no_effect_is_refused(data, method, request_, message):
     with pytest.raises(InputError, match=message):
         unseen.split(data, method, **request_)
+
+
+def test_rows_without_a_group_are_groups_of_their_own_and_named(data):
+    nameless = data.ids[3].as_py()
+    with pytest.warns(UnseenWarning, match=f"1 rows have no year, each is a group of its own: {nameless}$"):
+        split = unseen.split(data, "grouped", groups="year", test=0.4)
+    assert split.certificate.groups["count"] == len(set(data.attribute("year").to_pylist()))
 
 
 def test_vectors_may_come_as_a_record_an_array_a_list_or_a_file(data, tmp_path):

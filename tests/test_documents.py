@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
 import shlex
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import unseen
+from finished_runs import run_here
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -63,11 +63,8 @@ def test_commands_of_the_documents_run(posts, page, count):
     assert len(commands) == count
     for command in commands:
         less = ["--limit", "60", "--set", "epochs=1"] if {"stress", "minilm"} <= {*command} else []
-        done = subprocess.run(
-            [sys.executable, "-m", "unseen", *command[1:], *less],
-            capture_output=True, text=True, cwd=posts, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        done = run_here(*command[1:], *less)
+        assert done.code == 0, done.err
 
 
 def test_reference_of_commands_is_what_help_says():

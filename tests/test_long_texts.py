@@ -11,7 +11,7 @@ import pytest
 from tiny_data import build
 from unseen import api, inference
 from unseen.errors import UnseenWarning
-from unseen.training.examples import examples_of
+from unseen.training.labelled_texts import labelled_texts
 from unseen.types import LONGEST_TEXT, Dataset
 
 LONG = "rain " * LONGEST_TEXT
@@ -40,7 +40,7 @@ class Measuring:
 
 
 DOORS: dict[str, Callable[[Measuring, Dataset], Any]] = {
-    "train": lambda model, data: model.predict_proba(examples_of(data).texts),
+    "train": lambda model, data: model.predict_proba(labelled_texts(data).texts),
     "predict": inference.predict,
     "encode": lambda model, data: api.encode(data, model),
 }

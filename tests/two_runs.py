@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.store import write_json, write_measurements, write_split
+from unseen.store import write_findings, write_json, write_measurements, write_split
 from unseen.types import Certificate, Measurement, Origin, Split, string_array
 
 Scores = Mapping[str, Sequence[float]]
@@ -67,7 +67,10 @@ def run_folder(
     for family, parts in letters.items():
         write_split(split_of(family, parts, data), folder / "splits" / f"{family}.csv")
     write_measurements(rows, folder / "measurements.csv")
+    write_findings([], folder / "findings.csv")
+    write_measurements([], folder / "properties.csv")
     about = {
+        "kind": "stress",
         "command": "unseen stress mails.csv --model minilm",
         "settings": {"metric": "f1.macro", "model": "minilm", "groups": None, "recipe": {"epochs": 3}} | settings,
         "data": {"name": "mails", "rows": 8, "label_names": ["spam", "ham"], "fingerprint": data},

@@ -1,9 +1,11 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
-The main job is `stress`; grids of experiments are `run_study`. The verbs, in the order of the flow: `load`,
-`train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`, `analyse`, `audit`; `open_model` takes
-anybody's model; splits go to files and come back with `write_split` and `read_split`; `compare_runs` and `track`
-look at finished runs. Names are imported when first used, so `import unseen` is fast.
+The main job is `stress`; grids of experiments are `run_study`; `price`, `authors`, `check`, `transfer`, `item_effect`,
+`learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose page `report`
+writes anew. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`,
+`score`, `compare`, `analyse`, `audit`; `open_model` takes anybody's model; splits go to files and come back with
+`write_split` and `read_split`; `compare_runs` and `track` look at finished runs. Names are imported when first used, so
+`import unseen` is fast.
 """
 
 from importlib import import_module
@@ -13,25 +15,39 @@ from unseen.release import __version__ as __version__
 
 if TYPE_CHECKING:
     from unseen.api import analyse, audit, compare, encode, folds, load, predict, score, split, train
-    from unseen.audits.pipelines import audit_pipeline
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.models import open_model
     from unseen.repairs import repair
     from unseen.reports.comparison import compare_runs
     from unseen.reports.tracking import track
+    from unseen.runs import run_study, stress
+    from unseen.runs.audit import audit_pipeline
+    from unseen.runs.authors import authors
+    from unseen.runs.check import check
+    from unseen.runs.frame import Result, report
+    from unseen.runs.item_effect import item_effect
+    from unseen.runs.learning import learn_from_suite
+    from unseen.runs.price import price
+    from unseen.runs.transfer import transfer
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
-    from unseen.study import run_study, stress
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
 
 _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse", "audit"),
-    "unseen.audits.pipelines": ("audit_pipeline",),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.models": ("open_model",),
     "unseen.repairs": ("repair",),
     "unseen.reports.comparison": ("compare_runs",),
     "unseen.reports.tracking": ("track",),
-    "unseen.study": ("run_study", "stress"),
+    "unseen.runs": ("run_study", "stress"),
+    "unseen.runs.audit": ("audit_pipeline",),
+    "unseen.runs.authors": ("authors",),
+    "unseen.runs.check": ("check",),
+    "unseen.runs.frame": ("Result", "report"),
+    "unseen.runs.item_effect": ("item_effect",),
+    "unseen.runs.learning": ("learn_from_suite",),
+    "unseen.runs.price": ("price",),
+    "unseen.runs.transfer": ("transfer",),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
     "unseen.types": (
         "Certificate", "Dataset", "Embeddings", "Finding", "Measurement", "Origin", "Predictions", "Split",
@@ -47,21 +63,28 @@ __all__ = [
     "Measurement",
     "Origin",
     "Predictions",
+    "Result",
     "Split",
     "UnseenError",
     "UnseenWarning",
     "analyse",
     "audit",
     "audit_pipeline",
+    "authors",
+    "check",
     "compare",
     "compare_runs",
     "encode",
     "folds",
+    "item_effect",
+    "learn_from_suite",
     "load",
     "open_model",
     "predict",
+    "price",
     "read_split",
     "repair",
+    "report",
     "run_study",
     "score",
     "split",
@@ -70,6 +93,7 @@ __all__ = [
     "to_indices",
     "track",
     "train",
+    "transfer",
     "write_split",
 ]
 

@@ -15,22 +15,25 @@ from unseen import analysis, audits, evaluation, inference
 from unseen.audits import Audit, Subject
 from unseen.audits.subject import NEAR, SEMANTIC
 from unseen.data.catalogue import cards, load_card
+from unseen.data.files import foreign_format
+from unseen.data.labels import doubts
 from unseen.data.sample import sample_corpus
-from unseen.data.spellings import doubts
 from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.evaluation import DEFAULT_METRICS, measure
-from unseen.evaluation.parts import by_part
+from unseen.evaluation.measurements import by_part
 from unseen.models import open_model
 from unseen.naming import content_of_name, encoder_of, recipe_of, settings_of, splitter_of
 from unseen.release import __version__
+from unseen.representations.partial_vectors import encode_resumably
 from unseen.representations.reduction import DEFAULT_DIMENSIONS
 from unseen.representations.reduction import reduce as reduced
-from unseen.representations.resuming import encode_resumably
 from unseen.roles import Splitter
-from unseen.splits.partition import Request, partition, versions, word_lengths
+from unseen.splits.length import word_lengths
+from unseen.splits.split_records import split_records
 from unseen.store import read_embeddings, read_parts, read_predictions
-from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split, bounded
+from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
+from unseen.types.origin import versions
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
 """Vectors, an array of them, an .npy file, or the name of an encoder."""
@@ -49,14 +52,14 @@ def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = 
             _refuse("the sample corpus", columns | {"data_dir": data_dir, "file": file})
             return sample_corpus()
         if source in cards():
-            return _said(load_card(source, data_dir, file, **columns), declared=True)
+            return _with_doubts(load_card(source, data_dir, file, **columns), declared=True)
         if not Path(source).suffix and not Path(source).exists():
             raise UnknownNameError.of("file or known dataset", source, ["sample", *cards()])
     _refuse("a table of your own", {"data_dir": data_dir, "file": file})
-    return _said(load_table(source, **columns), columns.get("labels") is not None)
+    return _with_doubts(load_table(source, **columns), columns.get("labels") is not None)
 
 
-def _said(data: Dataset, declared: bool) -> Dataset:
+def _with_doubts(data: Dataset, declared: bool) -> Dataset:
     """`data`; warns of labels that may not be the classes somebody meant."""
     for doubt in doubts(data.label_counts, declared):
         warnings.warn(f"{data.name}: {doubt}", UnseenWarning, stacklevel=3)
@@ -80,17 +83,15 @@ def encode(
     """
     dimensions = {"dimensions": params.pop("dimensions", DEFAULT_DIMENSIONS)} if reduce else {}
     encoder, step = encoder_of(using, seed, params)
-    ids = data.ids.to_pylist()
-    by_id = np.argsort(np.asarray(ids, dtype=object), kind="stable")
-    texts = bounded(data.texts.take(pa.array(by_id)).to_pylist(), [ids[row] for row in by_id])
     content = content_of_name(str(using)) if isinstance(using, str | Path) else {}
     key = f"{step} {content} {sorted(params.items())} {data.fingerprint} {__version__}"
-    vectors = np.asarray(encode_resumably(encoder, texts, partial, key), dtype=np.float32)
+    vectors = np.asarray(encode_resumably(encoder, data.texts_by_id(), partial, key), dtype=np.float32)
     if reduce is not None:
         vectors = reduced(vectors, reduce, **dimensions, seed=seed)
         params |= {"reduce": reduce} | dimensions
-    placed = vectors[np.argsort(by_id)] if vectors.shape[:1] == by_id.shape else vectors
-    return Embeddings(data.ids, placed, Origin(step, params, seed, {"dataset": data.fingerprint}, versions()))
+    if vectors.shape[:1] == (len(data),):
+        vectors = vectors[np.argsort(data.by_id)]
+    return Embeddings(data.ids, vectors, Origin(step, params, seed, {"dataset": data.fingerprint}, versions()))
 
 
 def train(data: Dataset, model: Any = "minilm", *, dev: float | Dataset = 0.1, seed: int = 42, **params: Any) -> Any:
@@ -111,12 +112,12 @@ def predict(data: Dataset, model: Any, **opening: Any) -> Predictions:
 
 def split(data: Dataset, method: Any = "closest", **request: Any) -> Split:
     """One split of `data`; the parameters are those of `folds`."""
-    found = folds(data, method, **request)
-    if len(found) > 1:
+    splits = folds(data, method, **request)
+    if len(splits) > 1:
         raise InputError(
-            f"{method!r} gives {len(found)} splits", expected="one", fix="unseen.folds(…) returns all of them"
+            f"{method!r} gives {len(splits)} splits", expected="one", fix="unseen.folds(…) returns all of them"
         )
-    return found[0]
+    return splits[0]
 
 
 def folds(
@@ -159,9 +160,10 @@ def folds(
     params = {key: value for key, value in params.items() if value} | settings_of(splitter)
     inputs = {} if embeddings is None else {"vectors": embeddings.fingerprint}
     step = full_name.partition(".v")[0].rpartition(":")[2]
-    return partition(
-        Request(data, X, groups, dev, independent, seed, name or step, full_name, params, inputs), splitter
-    )
+    return split_records(
+        splitter, data, X, groups=groups, dev=dev, independent=independent, seed=seed, name=name or step,
+        step=full_name, params=params, inputs=inputs,
+    )  # fmt: skip
 
 
 def analyse(
@@ -230,7 +232,7 @@ def compare(
     Positive means that `predictions` has the higher value. With a split, for each part that both predict.
     """
     first, second = (
-        each if isinstance(each, Predictions) else read_predictions(each, data) for each in (predictions, other)
+        given if isinstance(given, Predictions) else read_predictions(given, data) for given in (predictions, other)
     )
 
     def compared(rows: npt.NDArray[np.intp], tags: dict[str, str]) -> list[Measurement]:
@@ -298,6 +300,8 @@ def _column(data: Dataset, method: str, by: str | Path | None, positions: bool) 
     if by is None:
         raise InputError(f"the splitter {method!r} reads an attribute", fix="name it: by=… (--by on the command line)")
     if method.startswith("predefined") and str(by) not in data.attributes:
+        if Path(by).is_file() and (kind := foreign_format(Path(by))):
+            raise InputError(f"{by} cannot be read as a split", expected="ids and parts: CSV, TSV or JSON", got=kind)
         return read_parts(by, data, positions)
     values = data.attribute(str(by))
     is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from unseen.study import Stress, stress
+from unseen.runs import Result, stress
 
 MODEL = "neural"
 """A small network trains in seconds; `minilm` takes some ten minutes."""
 
 
-def demo(out: str | Path, model: str = MODEL, seed: int = 42) -> Stress:
+def demo(out: str | Path, model: str = MODEL, seed: int = 42) -> Result:
     """The sample, random and hard splits of it, a model trained on each, a report; all in the folder `out`."""
     command = shlex.join(["unseen", "demo", "--out", str(out), "--model", model, "--seed", str(seed)])
     return stress(

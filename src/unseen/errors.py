@@ -19,12 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 
 SHOWN_PROBLEMS = 20
 NEAR = 0.7
 """Share of characters that near names have in common: `lable` is near `label`, but `ab` is not near `a`."""
 LONGEST_NAME = 200
 """Characters of a name that somebody may have mistyped; comparing takes the square of them."""
+EXTRAS = {"models": ("torch", "transformers", "safetensors")}
+"""Packages that come with an extra, for extras that several parts of unseen need."""
 
 
 class UnseenError(Exception):
@@ -53,9 +56,9 @@ class UnseenError(Exception):
         lines += [f"  - {problem}" for problem in self.problems[:SHOWN_PROBLEMS]]
         if len(self.problems) > SHOWN_PROBLEMS:
             lines.append(f"  - … and {len(self.problems) - SHOWN_PROBLEMS} more")
-        for head, said in (("expected", self.expected), ("got", self.got), ("what to do", self.fix)):
-            if said:
-                lines.append(f"  {head}: {said}")
+        for head, detail in (("expected", self.expected), ("got", self.got), ("what to do", self.fix)):
+            if detail:
+                lines.append(f"  {head}: {detail}")
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -87,12 +90,8 @@ class UnknownNameError(InputError):
     def of(cls, kind: str, name: str, known: Iterable[str], fix: str | None = None) -> UnknownNameError:
         """The error for `name`, with the nearest known name as a hint."""
         known = list(known)
-        near = nearest_name(name, known)
-        return cls(
-            f"no {kind} is called {name!r}" + (f"; did you mean {near!r}?" if near else ""),
-            expected=f"one of {', '.join(known)}" if known else None,
-            fix=fix,
-        )
+        expected = f"one of {', '.join(known)}" if known else None
+        return cls(f"no {kind} is called {name!r}{hint(name, known)}", expected=expected, fix=fix)
 
 
 class InfeasibleError(InputError):
@@ -120,13 +119,20 @@ class UnseenWarning(UserWarning):
     """Something the user should know that stops nothing."""
 
 
+def require(extra: str, purpose: str) -> None:
+    """Refuse what needs an extra that is not installed."""
+    for package in EXTRAS[extra]:
+        if find_spec(package) is None:
+            raise MissingPackageError.of(package, purpose, extra)
+
+
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name nearest to `name`, or None when nothing is near; case does not matter."""
-    by_folded = {str(each).casefold(): str(each) for each in known if len(str(each)) <= LONGEST_NAME}
+    by_folded = {str(other).casefold(): str(other) for other in known if len(str(other)) <= LONGEST_NAME}
     asked = str(name)[: LONGEST_NAME + 1].casefold()
     near = get_close_matches(asked, by_folded, n=1, cutoff=NEAR)
     if not near and len(asked) == 3:  # one letter of three is as little as a slip can be
-        near = get_close_matches(asked, [each for each in by_folded if len(each) == 3], n=1, cutoff=2 / 3)
+        near = get_close_matches(asked, [folded for folded in by_folded if len(folded) == 3], n=1, cutoff=2 / 3)
     return by_folded[near[0]] if near else None
 
 

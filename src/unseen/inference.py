@@ -31,14 +31,14 @@ def predict(
         raise InputError("batch must be at least 1", got=repr(batch))
     if getattr(classifier, "classes_", ()) is None and hasattr(classifier, "for_labels"):
         classifier = classifier.for_labels(data.label_names)
-    refuse_what_is_no_classifier(classifier)
+    _check_classifier(classifier)
     columns = matched(classifier.classes_, data.label_names)
     chosen = data if rows is None else data.take(np.asarray(rows, dtype=None if np.size(rows) else np.int64))
     probabilities = np.empty((len(chosen), len(columns)))
     starts = range(0, len(chosen), batch)
     for start in track(starts, work, len(starts)):
-        some_ids = chosen.ids.slice(start, batch).to_pylist()
-        texts = bounded(chosen.texts.slice(start, batch).to_pylist(), some_ids)
+        ids = chosen.ids.slice(start, batch).to_pylist()
+        texts = bounded(chosen.texts.slice(start, batch).to_pylist(), ids)
         probabilities[start : start + len(texts)] = _ask(classifier, texts, len(columns), start)[:, columns]
     params = {"model": name_of(classifier), "hard": bool(getattr(classifier, "hard", False))}
     origin = Origin("predict", params, inputs={"dataset": data.fingerprint})
@@ -47,11 +47,11 @@ def predict(
 
 def name_of(classifier: Any) -> str:
     """What a classifier is called in records: its `source` or `name`, or its type."""
-    said = getattr(classifier, "source", None) or getattr(classifier, "name", None)
-    return str(said or type(classifier).__name__)
+    name = getattr(classifier, "source", None) or getattr(classifier, "name", None)
+    return str(name or type(classifier).__name__)
 
 
-def refuse_what_is_no_classifier(classifier: Any) -> None:
+def _check_classifier(classifier: Any) -> None:
     """Refuse an object without `predict_proba` or `classes_`."""
     lacking = [name for name in ("predict_proba", "classes_") if getattr(classifier, name, None) is None]
     if lacking or isinstance(classifier, type):
@@ -65,12 +65,12 @@ def refuse_what_is_no_classifier(classifier: Any) -> None:
 
 def matched(classes: Sequence[Any], label_names: Sequence[str]) -> npt.NDArray[np.intp]:
     """The column of each label among the `classes` of a classifier, which may stand in any order."""
-    names = [str(each) for each in classes]
-    repeated = sorted({each for each in names if names.count(each) > 1})
+    names = [str(name) for name in classes]
+    repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise MismatchError("the classifier names a label twice", got=some(repeated))
-    problems = [f"the classifier does not know the label {each!r}" for each in label_names if each not in names]
-    problems += [f"the data does not declare the label {each!r}" for each in names if each not in label_names]
+    problems = [f"the classifier does not know the label {label!r}" for label in label_names if label not in names]
+    problems += [f"the data does not declare the label {name!r}" for name in names if name not in label_names]
     if problems:
         raise MismatchError(
             "the labels of the classifier are not those of the data",
@@ -79,7 +79,7 @@ def matched(classes: Sequence[Any], label_names: Sequence[str]) -> npt.NDArray[n
             got=some(names, 20),
             fix=f"{rename_hint(names, label_names)}; or labels=[…] when loading the data",
         )
-    return np.asarray([names.index(each) for each in label_names], dtype=np.intp)
+    return np.asarray([names.index(label) for label in label_names], dtype=np.intp)
 
 
 def _ask(classifier: Any, texts: list[str], classes: int, start: int) -> npt.NDArray[np.float64]:
@@ -87,23 +87,23 @@ def _ask(classifier: Any, texts: list[str], classes: int, start: int) -> npt.NDA
     name = name_of(classifier)
     answer = classifier.predict_proba(texts)
     try:
-        said = np.asarray(answer, dtype=np.float64)
+        probabilities = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError) as cause:
         raise InputError(f"{name} did not answer with numbers", got=f"{type(answer).__name__}: {cause}") from cause
-    if said.shape != (len(texts), classes):
+    if probabilities.shape != (len(texts), classes):
         raise InputError(
             f"{name} answered in the wrong shape",
             expected=f"{(len(texts), classes)}: a row per text, a column per label",
-            got=str(said.shape),
+            got=str(probabilities.shape),
         )
-    sums = said.sum(axis=1)
-    wrong = ~((said >= 0).all(axis=1) & (np.abs(sums - 1) < TOLERANCE))  # NaN is neither, infinity not both
+    sums = probabilities.sum(axis=1)
+    wrong = ~((probabilities >= 0).all(axis=1) & (np.abs(sums - 1) < TOLERANCE))  # NaN is neither, infinity not both
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
             f"{name} gave {int(wrong.sum())} rows that are not probabilities",
             expected="numbers from 0 to 1 that sum to one in each row",
-            got=f"row {start + row}: {said[row].tolist()}",
+            got=f"row {start + row}: {probabilities[row].tolist()}",
             fix="if these are scores, turn them into probabilities (e.g. softmax) in a function of yours",
         )
-    return said / sums[:, None]
+    return probabilities / sums[:, None]

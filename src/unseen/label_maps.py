@@ -19,16 +19,14 @@ def guessed_map(theirs: Iterable[str], ours: Iterable[str]) -> dict[str, str] | 
     >>> guessed_map(["cats", "dogs"], ["0", "1"])
     """
     theirs, ours = list(theirs), list(ours)
-    folded = {each.casefold(): each for each in ours}
-    if all(each.casefold() in folded for each in theirs):
-        return {each: folded[each.casefold()] for each in theirs}
-    sides = [
-        {is_none: [each for each in names if _is_negative(each) == is_none] for is_none in (True, False)}
-        for names in (theirs, ours)
-    ]
-    if any(len(each) != 1 for each in sides[1].values()) or (len(theirs) > 1 and not all(sides[0].values())):
+    folded = {label.casefold(): label for label in ours}
+    if all(label.casefold() in folded for label in theirs):
+        return {label: folded[label.casefold()] for label in theirs}
+    negative, positive = ([label for label in ours if _is_negative(label) == side] for side in (True, False))
+    one_sided = len({_is_negative(label) for label in theirs}) < 2
+    if len(negative) != 1 or len(positive) != 1 or (len(theirs) > 1 and one_sided):
         return None
-    return {each: sides[1][_is_negative(each)][0] for each in theirs}
+    return {label: (negative if _is_negative(label) else positive)[0] for label in theirs}
 
 
 def _is_negative(label: str) -> bool:
@@ -40,6 +38,5 @@ def rename_hint(theirs: Iterable[str], ours: Iterable[str]) -> str:
     theirs = list(theirs)
     guess = guessed_map(theirs, ours)
     meant = guess or {"theirs": "ours"}
-    said = ",".join(f"{each}={own}" for each, own in meant.items())
     maybe = ", if that is what they mean" if guess else ""
-    return f"say what the model's labels mean: --map {said} of unseen check, rename={meant!r} in Python{maybe}"
+    return f"say what the model's labels mean: rename={meant!r}{maybe}"

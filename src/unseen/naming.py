@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES, open_model
-from unseen.models.refitting import EstimatorRecipe, PipelineRecipe, content_of_object, is_estimator
+from unseen.models.pipeline_recipes import PipelineFileRecipe, PipelineRecipe, content_of_object, is_pipeline
 from unseen.registry import VERSION, check_parameters, source_of
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
@@ -19,7 +20,6 @@ from unseen.roles import Recipe
 from unseen.splits import SPLITTERS
 from unseen.store.files import content_of
 from unseen.training import RECIPES
-from unseen.training.layers import Layer
 
 DEFAULT_TEST = 0.1
 
@@ -27,10 +27,10 @@ DEFAULT_TEST = 0.1
 def recipe_of(model: Any, **params: Any) -> Any:
     """The recipe that `model` names; whatever is not the name of a recipe is a transformer to fine-tune.
 
-    A recipe or an estimator as an object is taken as it is; a place may name either, its class, or a function that
+    A recipe or a pipeline as an object is taken as it is; a place may name either, its class, or a function that
     makes it.
     """
-    if isinstance(model, Given):
+    if isinstance(model, ObjectName):
         model = model.model
     if not isinstance(model, str):
         if params:
@@ -41,8 +41,8 @@ def recipe_of(model: Any, **params: Any) -> Any:
             "an endpoint cannot be trained", fix="ask it (unseen predict) and measure the answers (unseen score)"
         )
     if Path(model).suffix in PIPELINES:
-        check_parameters(f"the pipeline {model!r}", PipelineRecipe, params)
-        return PipelineRecipe(model, **params)
+        check_parameters(f"the pipeline {model!r}", PipelineFileRecipe, params)
+        return PipelineFileRecipe(model, **params)
     if ":" in model or VERSION.sub("", model) in RECIPES:
         return _as_recipe(RECIPES.make(model, **params), model)
     if not may_be_checkpoint(model):
@@ -53,11 +53,11 @@ def recipe_of(model: Any, **params: Any) -> Any:
 def _as_recipe(made: Any, name: str) -> Any:
     if isinstance(made, type) or not isinstance(made, Recipe):
         raise InputError(f"{name!r} is not a recipe", expected="an object with fit", got=type(made).__name__)
-    return EstimatorRecipe(made, name) if is_estimator(made) else made
+    return PipelineRecipe(made, name) if is_pipeline(made) else made
 
 
-class Given(str):
-    """The name of a recipe or an estimator that was passed as an object, which comes along to other processes.
+class ObjectName(str):
+    """The name of a recipe or a pipeline that was passed as an object, which comes along to other processes.
 
     Its content is part of the name, so whatever is kept under the name belongs to this very object.
     """
@@ -70,15 +70,15 @@ class Given(str):
         if isinstance(model, str):
             return model
         kind = type(model).__name__
-        made = cls(f"python:{kind}-{content_of_object(model, kind)[:12]}")
-        made.model = model
-        recipe_of(made)
-        return made
+        name = cls(f"python:{kind}-{content_of_object(model, kind)[:12]}")
+        name.model = model
+        recipe_of(name)
+        return name
 
 
 def is_place(name: str) -> bool:
     """Whether a name is `package.module:attribute`."""
-    return ":" in name and "://" not in name and not isinstance(name, Given)
+    return ":" in name and "://" not in name and not isinstance(name, ObjectName)
 
 
 def outline_of(model: str, **params: Any) -> Any:
@@ -88,8 +88,8 @@ def outline_of(model: str, **params: Any) -> Any:
 
 def content_of_name(name: str) -> dict[str, str]:
     """What a name stands for today: hashes of a folder's files, or of the file that defines a place; else nothing."""
-    found = {"folder": content_of(name)} if Path(name).is_dir() else {}
-    return found | ({"code": source_of(name)} if is_place(name) else {})
+    folder = {"folder": content_of(name)} if Path(name).is_dir() else {}
+    return folder | ({"code": source_of(name)} if is_place(name) else {})
 
 
 def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:
@@ -114,6 +114,18 @@ def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, s
     if not may_be_checkpoint(name):
         raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen ls encoders' lists them")
     return ENCODERS.make("transformer", checkpoint=name, **params), f"transformer.v1:{Path(name).name}"
+
+
+class Layer:
+    """What a model's `encode` gives at the layer of that name."""
+
+    def __init__(self, model: Any, layer: str) -> None:
+        self.model, self.layer = model, layer
+        self.rowwise = getattr(model, "rowwise", False)
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """One vector per text."""
+        return np.asarray(self.model.encode(texts, self.layer), np.float32)
 
 
 def splitter_of(method: Any, test: float | None, seed: int, knobs: Mapping[str, Any]) -> tuple[Any, str]:

@@ -19,6 +19,6 @@ def redacted(text: str) -> str:
     return NAMED.sub(rf"\g<1>{STRUCK}", ADDRESS.sub(_address, text))
 
 
-def _address(found: re.Match[str]) -> str:
-    scheme, user, place, rest = found.groups()
+def _address(match: re.Match[str]) -> str:
+    scheme, user, place, rest = match.groups()
     return f"{scheme}{STRUCK + '@' if user else ''}{place}{rest[0] + STRUCK if rest else ''}"

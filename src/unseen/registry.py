@@ -17,18 +17,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unseen.errors import InputError, UnknownNameError, hint
+from unseen.errors import InputError, MissingPackageError, UnknownNameError, hint, require
 
 VERSION = re.compile(r"\.v(\d+)$")
 
 
 class Registry:
-    """The known names of one kind of thing, e.g. splitters; a place must have all `methods` of its role."""
+    """The known names of one kind of thing, e.g. splitters; a place must have all `methods` of its role.
 
-    def __init__(self, kind: str, entries: Mapping[str, str], methods: Sequence[str] = ()) -> None:
+    `extras` says which entries need an extra of the package.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        entries: Mapping[str, str],
+        methods: Sequence[str] = (),
+        extras: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.methods = tuple(methods)
         self._places = dict(entries)
+        self._extras = dict(extras or {})
 
     def __iter__(self) -> Iterator[str]:
         """Bare names, each once, in the order of registration."""
@@ -46,9 +56,11 @@ class Registry:
     def get(self, name: str) -> Any:
         """The object behind `name`, imported now."""
         full = self.full_name(name)
+        if full in self._extras:
+            require(self._extras[full], f"the {self.kind} {name!r}")
         module, _, attribute = self._places.get(full, full).partition(":")
         try:
-            found = getattr(importlib.import_module(module), attribute)
+            target = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError, TypeError, ValueError) as cause:
             if full in self._places:
                 raise
@@ -56,79 +68,77 @@ class Registry:
                 f"the {self.kind} {name!r} cannot be imported: {cause}",
                 expected="package.module:attribute, importable from here",
             ) from cause
-        if full not in self._places and not inspect.isfunction(found) and not self._has_role(found):
+        has_role = inspect.isfunction(target) or all(hasattr(target, method) for method in self.methods)
+        if full not in self._places and not has_role:
             raise InputError(
                 f"{name!r} is not a {self.kind}",
                 expected=f"a class or an object with {' and '.join(self.methods)}, or a function that makes one",
-                got=type(found).__name__,
+                got=type(target).__name__,
             )
-        return found
-
-    def _has_role(self, found: Any) -> bool:
-        return all(hasattr(found, name) for name in self.methods)
+        return target
 
     def outline(self, name: str, params: Mapping[str, Any]) -> Any:
         """What stands at `name`, not called: the class, object or function, its parameters checked."""
-        found = self.get(name)
-        if callable(found):
-            check_parameters(f"{self.kind} {name!r}", found, params)
+        target = self.get(name)
+        if callable(target):
+            check_parameters(f"{self.kind} {name!r}", target, params)
         elif params or not self.methods:
-            raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(found).__name__)
-        return found
+            raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(target).__name__)
+        return target
 
     def make(self, name: str, **params: Any) -> Any:
         """The object behind `name`, called with `params` after checking them against its signature."""
-        made = self.outline(name, params)
-        if not callable(made):
-            return made
+        target = self.outline(name, params)
+        if not callable(target):
+            return target
         try:
-            return made(**params)
+            return target(**params)
         except (TypeError, ValueError) as cause:
             if self.full_name(name) in self._places or isinstance(cause, InputError):
                 raise
             raise InputError(f"the {self.kind} {name!r} cannot be made: {cause}", got=f"parameters {params}") from cause
 
     def summary(self, name: str) -> str:
-        """First line of the docstring of what `name` stands for."""
-        return (inspect.getdoc(self.get(name)) or "").partition("\n")[0]
+        """First line of the docstring of what `name` stands for, or how to install what it needs."""
+        try:
+            return (inspect.getdoc(self.get(name)) or "").partition("\n")[0]
+        except MissingPackageError as missing:
+            return f"not installed: {missing.fix}"
 
 
 def refuse_code(table: Mapping[str, Any], trust: bool) -> None:
     """Refuse code that a table of a file names, before anything of it is imported, unless the file is trusted."""
     if "trust" in table:
         raise InputError("trust is for the user to say (--trust, trust=True from Python), not for a file")
-    named = [] if trust else [*_places(table)]
-    if named:
-        raise InputError(f"names code that runs only with --trust (trust=True from Python): {', '.join(named)}")
+    places = [] if trust else [*_places(table)]
+    if places:
+        raise InputError(f"names code that runs only with --trust (trust=True from Python): {', '.join(places)}")
 
 
 def _places(value: Any) -> Iterator[str]:
     if isinstance(value, str) and ":" in value and "://" not in value:
         yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _places(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _places(each)
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _places(inner)
 
 
 def source_of(place: str) -> str:
     """Hash of the files that define what stands at `package.module:attribute`; of no other code that it uses."""
-    module, _, attribute = place.partition(":")
-    found = importlib.import_module(module)
-    defining = sys.modules.get(getattr(getattr(found, attribute, None), "__module__", None) or "", found)
-    files = sorted({str(file) for each in (found, defining) if (file := getattr(each, "__file__", None))})
-    return hashlib.sha256(b"".join(Path(each).read_bytes() for each in files)).hexdigest()
+    name, _, attribute = place.partition(":")
+    named = importlib.import_module(name)
+    defining = sys.modules.get(getattr(getattr(named, attribute, None), "__module__", None) or "", named)
+    files = sorted({str(file) for module in (named, defining) if (file := getattr(module, "__file__", None))})
+    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
 
-def check_parameters(what: str, made: Any, params: Mapping[str, Any]) -> None:
-    """Refuse parameters that `made` does not take, all at once, with the nearest names."""
+def check_parameters(what: str, target: Any, params: Mapping[str, Any]) -> None:
+    """Refuse parameters that `target` does not take, all at once, with the nearest names."""
     try:
-        signature = inspect.signature(made)
+        signature = inspect.signature(target)
     except ValueError:  # some builtin types tell nothing about themselves
         return
-    if any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()):
         return
     known = list(signature.parameters)
     problems = [f"{name!r} is not a parameter{hint(name, known)}" for name in params if name not in known]

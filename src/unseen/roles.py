@@ -5,13 +5,13 @@ A role is satisfied by shape; nothing has to be inherited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.types import Dataset, Explanation, Finding, Measurement, Predictions, Split
+from unseen.types import Dataset
 
 
 @runtime_checkable
@@ -49,30 +49,6 @@ class Recipe(Protocol):
 
     def fit(self, train: Dataset, dev: Dataset, seed: int) -> Classifier:
         """A classifier trained on `train`, tuned on `dev`."""
-
-
-@runtime_checkable
-class Explainer(Protocol):
-    """Scores tokens by what they contribute."""
-
-    def explain(self, classifier: Classifier, texts: Sequence[str]) -> Iterable[Explanation]:
-        """One explanation per text."""
-
-
-@runtime_checkable
-class Metric(Protocol):
-    """Predictions to one number."""
-
-    def __call__(self, predictions: Predictions) -> Measurement:
-        """The measurement."""
-
-
-@runtime_checkable
-class Check(Protocol):
-    """Looks for one kind of flaw."""
-
-    def __call__(self, data: Dataset, split: Split | None = None) -> Iterable[Finding]:
-        """What was found; `ok` findings too."""
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unseen.analysis import correlations
-from unseen.evaluation.multiplicity import holm
+from unseen.evaluation.contrasts import holm
 from unseen.types import Measurement
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 import unseen
 from unseen.analysis import rare_words
 from unseen.analysis import rare_words as module_function
-from unseen.analysis.rare_words import _installed, english_words
+from unseen.analysis.rare_words import english_words
 from unseen.errors import InputError
 
 TEXTS = ["the trebuchet and the TREBUCHET", "a table, a trebuchet", "edifice of zzyzxqq", "a chair"]
@@ -57,28 +55,15 @@ def test_words_from_a_file(tmp_path, data, split):
         english_words(tmp_path / "none.txt")
 
 
-@pytest.fixture
-def fresh():
-    _installed.cache_clear()
-    yield
-    _installed.cache_clear()
-
-
-def test_the_list_of_pyspellchecker_comes_first(fresh, tmp_path, monkeypatch):
-    folder = tmp_path / "spellchecker" / "resources"
-    folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").touch()
-    (folder / "en.json.gz").write_bytes(gzip.compress(json.dumps({"trebuchet": 3, "table": 99}).encode()))
-    monkeypatch.delitem(sys.modules, "spellchecker", raising=False)
-    monkeypatch.syspath_prepend(tmp_path)
-    assert english_words() == ("pyspellchecker", {"trebuchet", "table"})
-    monkeypatch.delitem(sys.modules, "spellchecker", raising=False)
-
-
-def test_without_it_wordfreq_has_a_list(fresh, monkeypatch):
-    monkeypatch.setitem(sys.modules, "spellchecker", None)
+def test_the_list_is_wordfreqs_unless_another_is_named():
     name, listed = english_words()
     assert name == "wordfreq-large"
     assert {"trebuchet", "table", "edifice"} <= listed
     assert "zzyzxqq" not in listed
     assert [word for word in listed if not word.isalpha()] == []
+
+
+def test_names_and_misspellings_of_that_list_count_too(data, split):
+    assert rare_words(data, split)[0].tags["list"] == "wordfreq-large"
+    assert rare_words(data, split)[0].value == 1.5
+    assert "dissapointed" in english_words()[1]

@@ -133,7 +133,7 @@ def test_a_skewed_class_mix_fails_and_chance_does_not() -> None:
 def test_a_small_test_part_warns() -> None:
     of = subject(["train"] * 100 + ["test"] * 20)
     assert one(of, "sizes").level == "warn"
-    assert "± 20.1 points" in one(of, "sizes").message
+    assert "± 20 points" in one(of, "sizes").message
 
 
 def test_longer_test_texts_are_seen() -> None:

@@ -6,7 +6,7 @@ import pytest
 from unseen.audits import Trial, hard_or_broken, label_noise_of
 from unseen.errors import InputError
 from unseen.evaluation import metric
-from unseen.evaluation.chance import chance
+from unseen.evaluation.metrics import chance
 from unseen.types import PARTS, Certificate, Predictions, Split
 
 NAMES = ("calm", "loud", "mixed")
@@ -96,7 +96,7 @@ def test_a_hard_split_with_right_labels_is_hard(judge):
     assert levels == dict.fromkeys(CHECKS, "ok") | {"annotators": "skipped"}
     assert value(rows, "label_noise") < 0.02
     assert "The task was learnt" in found["learnt"].message
-    assert " worse." in found["control"].message
+    assert " worse. That is clearly harder." in found["control"].message
 
 
 def test_flipped_labels_are_found_and_explain_the_score(judge):
@@ -148,10 +148,14 @@ def test_what_was_not_learnt_is_seen_on_independent_rows(judge, wrong, level):
     assert gap.low <= gap.value <= gap.high
 
 
-def test_no_harder_than_random_is_said(judge):
-    _, found = judge()
-    assert found["control"].level == "warn"
-    assert "not clearly harder" in found["control"].message
+@pytest.mark.parametrize(
+    ("wrong", "level", "said"),
+    [(0, "warn", "is clearly easier"), (6, "warn", "is not clearly harder"), (30, "ok", "is clearly harder")],
+)
+def test_harder_easier_and_neither_are_told_apart(judge, wrong, level, said):
+    _, found = judge(said=changed(slice(0, wrong)))
+    assert found["control"].level == level
+    assert said in found["control"].message
 
 
 def test_another_class_mix_is_seen(judge):
@@ -194,7 +198,7 @@ def test_without_random_splits_what_needs_them_is_skipped(judge):
 
 
 def test_tags_are_on_every_measurement(judge):
-    rows, _ = judge(tags={"model": "minilm"})
+    rows, _ = judge(tags={"model": "minilm", "family": "ours"})
     assert {row.tags["model"] for row in rows} == {"minilm"}
 
 

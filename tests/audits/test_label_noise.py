@@ -85,7 +85,7 @@ def test_planted_noise_is_found(found):
     assert found.share().low < BAD.mean() < found.share().high
     assert (found.likely[suspect & BAD] == TRUE[suspect & BAD]).mean() > 0.9
     assert (found.likely != GIVEN).all()
-    assert found.told
+    assert found.clear
     assert "clear enough" in found.why
 
 
@@ -143,7 +143,7 @@ def test_suspects_are_named_the_surest_first(found):
 def test_classes_that_say_nothing_are_refused(tiny):
     labels = [NAMES[code] for code in np.random.default_rng(3).permutation(TRUE)]
     found = label_noise(tiny(ids=IDS, texts=TEXTS, labels=labels, label_names=NAMES))
-    assert not found.told
+    assert not found.clear
     assert "cannot be told" in found.why
 
 

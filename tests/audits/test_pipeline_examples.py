@@ -9,10 +9,14 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tiny_data import build
-from unseen.audits.pipelines.copied_rows import oversampled_before_split, oversampled_in_training
-from unseen.audits.pipelines.examples import EXAMPLES
-from unseen.audits.pipelines.word_networks import WordNetwork
-from unseen.audits.pipelines.word_vectors import features_in_each_fold, features_on_all_data
+from unseen.audits.pipelines.examples import (
+    EXAMPLES,
+    features_in_each_fold,
+    features_on_all_data,
+    oversampled_before_split,
+    oversampled_in_training,
+)
+from unseen.audits.pipelines.word_network import WordNetwork
 from unseen.errors import InputError
 from unseen.types import Dataset
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from unseen.audits.removals import can_be_sure, cost_of_removal, gain_of_removal
+from unseen.audits.removals import can_be_sure, cost_of_removal
 from unseen.errors import InputError
-from unseen.evaluation.runs import Run
+from unseen.evaluation.falls import Run
+from unseen.runs.experiment import Contrast
 
 N = 1000
 
@@ -51,9 +52,11 @@ def test_value_and_p_are_those_of_the_scores() -> None:
     assert row.value == pytest.approx(middle - scores[-1])
     as_far = sum(abs(each - middle) >= abs(scores[-1] - middle) for each in scores[:-1])
     assert row.tags == {"a": "b", "removals": 7, "p": (1 + as_far) / 8}
-    gain = gain_of_removal(without, random, "accuracy")
-    assert (gain.value, gain.low, gain.high) == (-row.value, -row.high, -row.low)  # type: ignore[operator]
-    assert gain.metric == "gain.accuracy"
+    assert row.metric == "fall.accuracy"
+    runs_of = {"random": random, "without": without}
+    turned = Contrast("random", "without", {"a": "b"}, "difference", removals=True).measured(runs_of, "accuracy")
+    assert (turned.value, turned.low, turned.high) == (-row.value, -row.high, -row.low)  # type: ignore[operator]
+    assert (turned.metric, turned.tags) == ("difference.accuracy", row.tags)
 
 
 def test_less_is_better_turns_the_sign() -> None:

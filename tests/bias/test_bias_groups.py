@@ -61,10 +61,10 @@ def test_terms_that_overlap_are_all_found(tiny):
 def test_accents_and_signs_belong_to_their_word():
     finder = Finder(["café", "cafe", "हिन्द"])
     composed, apart = (unicodedata.normalize(form, "Café") for form in ("NFC", "NFD"))
-    assert finder.found(composed) == finder.found(apart) == {0}
-    assert finder.found("cafe") == {1}
-    assert finder.found("हिन्दू") == set()  # another word: a vowel sign follows
-    assert finder.found("हिन्द है") == {2}
+    assert finder.terms_in(composed) == finder.terms_in(apart) == {0}
+    assert finder.terms_in("cafe") == {1}
+    assert finder.terms_in("हिन्दू") == set()  # another word: a vowel sign follows
+    assert finder.terms_in("हिन्द है") == {2}
 
 
 words = st.lists(st.sampled_from(["ann", "an", "Ann", "nan", "n", "a", ",", "bo", "BO"]), max_size=8)
@@ -73,7 +73,7 @@ words = st.lists(st.sampled_from(["ann", "an", "Ann", "nan", "n", "a", ",", "bo"
 @given(words.map(" ".join), st.lists(words.filter(bool).map(" ".join), min_size=1, max_size=5, unique=True))
 def test_terms_are_found_as_by_looking_for_each_alone(text, terms):
     alone = {n for n, term in enumerate(terms) if re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text, re.IGNORECASE)}
-    assert Finder(terms).found(text) == alone
+    assert Finder(terms).terms_in(text) == alone
     spans = {(n, *m.span(1)) for n, term in enumerate(terms)
              for m in re.finditer(rf"(?<!\w)(?=({re.escape(term)})(?!\w))", text, re.IGNORECASE)}  # fmt: skip
     assert set(Finder(terms).spans(text)) == spans
@@ -109,7 +109,7 @@ class Numbered:
     def __init__(self, terms: list[str]) -> None:
         pass
 
-    def found(self, text: str) -> set[int]:
+    def terms_in(self, text: str) -> set[int]:
         return set(map(int, text.split()))
 
 

@@ -13,8 +13,8 @@ from sklearn.metrics import confusion_matrix
 from unseen.bias import Groups, group_measurements
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import metric
-from unseen.evaluation.counting import times_drawn
-from unseen.evaluation.measuring import aligned
+from unseen.evaluation.bootstrap import times_drawn
+from unseen.evaluation.measurements import aligned
 from unseen.seeding import generator
 from unseen.types import Origin
 

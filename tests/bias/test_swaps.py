@@ -7,9 +7,9 @@ import pytest
 
 from unseen.bias import swap_cases, swap_measurements
 from unseen.errors import InputError, MismatchError, TableError, UnseenWarning
-from unseen.evaluation.counting import times_drawn
+from unseen.evaluation.bootstrap import times_drawn
 from unseen.functional import as_suite
-from unseen.functional.writing import write_suite
+from unseen.functional.tables import write_suite
 from unseen.inference import predict
 from unseen.seeding import generator
 from unseen.types import Predictions
@@ -177,7 +177,7 @@ def test_slices_are_resampled_some_at_a_time(tiny, monkeypatch):
     cases = swap_cases(data, ["cook", "clerk", "nurse", "pilot"])
     said = predict(Counting(), cases)
     whole = swap_measurements(cases, said, ["yes"])
-    monkeypatch.setattr("unseen.bias.changes.AT_ONCE", 3_000)
+    monkeypatch.setattr("unseen.bias.swaps.AT_ONCE", 3_000)
     assert swap_measurements(cases, said, ["yes"]) == whole
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from unseen.store.findings import read_findings
+from unseen.store import read_findings
 
 Run = Callable[..., Any]
 MINE = """
@@ -35,11 +35,12 @@ def careful(data, split, seed, strength=1.0):
 def test_a_leaking_example_fails_and_its_corrected_form_passes(folder: Path, unseen: Run) -> None:
     leaking = unseen("audit-pipeline", "words-chosen-on-all-data", "posts.csv", "--by", "part", "-q")
     assert (leaking.code, leaking.err) == (1, "")
-    assert "fail     test_labels  the labels of" in leaking.out
-    assert leaking.out.endswith("2 experiments prove that test rows are used\n")
+    assert "fail     pipeline.test_labels  the labels of" in leaking.out
+    assert "2 experiments prove that test rows are used.\n" in leaking.out
+    assert leaking.out.endswith("gate FAILED: findings.fail<=0: 2\n")
     correct = unseen("audit-pipeline", "words-chosen-in-training", "posts.csv")
     assert correct.code == 0
-    assert correct.out.endswith("no experiment proves a leak\n")
+    assert correct.out.endswith("No experiment proves a leak.\ngate passed: findings.fail<=0: 0\n")
     assert "plan: 6 runs of words-chosen-in-training, 2 more if it does not repeat itself" in correct.err
 
 
@@ -69,14 +70,15 @@ def test_a_pipeline_file_that_was_fitted_on_everything(folder: Path, unseen: Run
     assert (refused.code, "runs any code" in refused.err) == (2, True)
     found = unseen("audit-pipeline", "all.joblib", "posts.csv", "--by", "part", "--trust", "-q")
     assert found.code == 1
-    assert "fail     refit" in found.out
-    assert "fail     vocabulary" in found.out
+    assert "fail     pipeline.refit" in found.out
+    assert "fail     pipeline.vocabulary" in found.out
 
 
 def test_the_folder_of_an_audit(folder: Path, unseen: Run) -> None:
     unseen("audit-pipeline", "words-chosen-on-all-data", "posts.csv", "--by", "part", "-q", "-o", "audited")
     about = json.loads(Path("audited/run.json").read_text())
-    assert (about["kind"], about["pipeline"], about["passed"]) == ("pipeline-audit", "words-chosen-on-all-data", False)
+    assert (about["kind"], about["pipeline"]) == ("pipeline-audit", "words-chosen-on-all-data")
+    assert about["gates"] == [{"gate": "findings.fail<=0", "place": "", "value": 2, "passed": False}]
     assert about["split"]["name"] == "part"
     assert sum(about["split"]["sizes"].values()) == about["data"]["rows"]
     assert (about["shape"], about["planted"], about["settings"], about["seed"]) == ("protocol", None, {}, 42)
@@ -95,7 +97,8 @@ def test_what_was_asked_is_written_down_before_the_work_begins(folder: Path, uns
     words = ["--set", "depth=3", "--planted", "30", "--seed", "7", "--experiment", "planted", "-q", "-o", "audited"]
     assert unseen("audit-pipeline", "brokenpipes:fit", "posts.csv", *words).code == 2
     about = json.loads(Path("audited/run.json").read_text())
-    assert (about["finished"], about["passed"], about["split"], about["shape"]) == (None, None, None, "own split")
+    assert (about["finished"], about["split"], about["shape"]) == (None, None, "own split")
+    assert "gates" not in about
     assert (about["settings"], about["planted"], about["seed"]) == ({"depth": 3}, 30, 7)
     assert about["experiments"] == ["planted"]
 

@@ -46,13 +46,15 @@ def test_an_audit_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
     assert "storm" not in (folder / "out" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("level", "code"), [("fail", 1), ("warn", 1), ("never", 0)])
-def test_a_finding_can_be_an_exit_code(level: str, code: int, folder: Path, do: Run) -> None:
+@pytest.mark.parametrize(
+    ("gate", "code"), [("--gate findings.fail<=0", 1), ("--gate findings.fail<=0 --gate findings.warn<=0", 1), ("", 0)]
+)
+def test_a_finding_can_be_an_exit_code(gate: str, code: int, folder: Path, do: Run) -> None:
     rows = [
         f"{n},text {n},{'loud' if n % 3 else 'calm'},{f'u{n}' if n % 3 == 0 or n % 9 == 1 else 'u1'}" for n in range(90)
     ]
     (folder / "crowd.csv").write_text("\n".join(["id,text,label,user", *rows]))
-    answer = do(f"authors crowd.csv --id id --author user --fail-on {level} --json")
+    answer = do(f"authors crowd.csv --id id --author user {gate} --json")
     assert answer.code == code, answer.err
     said = json.loads(answer.out)
     assert said["passed"] == (code == 0)
@@ -82,7 +84,7 @@ def test_without_authors_it_says_what_is_needed(do: Run) -> None:
         ("--calibrate posts.csv", "go together"),
         ("--calibrate posts.csv --calibrate-author user", "too few known authors"),
         ("--author usr", "did you mean 'user'"),
-        ("--author user --fail-on wran", "did you mean 'warn'"),
+        ("--author user --gate findings.wran<=0", "counts findings of an unknown level"),
     ],
 )
 def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: Run) -> None:

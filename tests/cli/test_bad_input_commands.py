@@ -61,6 +61,11 @@ TABLES = {
     "missing column": Case(
         "split posts.csv --text txt --label label", ["posts.csv", "'txt' is missing; did you mean 'text'?", "'source'"]
     ),
+    "a word of a column": Case(
+        "split posts.csv --text tweet",
+        ["'tweet' is missing; did you mean 'tweet_text'?", "'tweet_text', 'label'"],
+        {"posts.csv": b"tweet_text,label\na,no\nb,yes\n"},
+    ),
     "two missing columns": Case(
         "encode posts.csv --text txt --label lable", ["'txt' is missing", "'lable' is missing; did you mean 'label'?"]
     ),
@@ -227,10 +232,10 @@ GROUPS = {
         ["all rows are in one group", "'ann'", "finer attribute"],
         {"posts.csv": users(lambda number: "ann")},
     ),
-    "rows without a group": Case(
+    "no row has a group": Case(
         f"split posts.csv {COLUMNS} --with grouped --groups user",
-        ["3 rows have no group", "rows 0, 1, 2"],
-        {"posts.csv": users(lambda number: "" if number < 3 else f"u{number}")},
+        ["no row has a value in 'user'", "name another column"],
+        {"posts.csv": users(lambda number: "")},
     ),
     "no groups": Case(f"split posts.csv {COLUMNS} --with grouped", ["'grouped' needs groups"]),
     "no effect": Case(
@@ -343,6 +348,13 @@ SPLITS = {
     "not a table": Case(ANALYSE, ["hard.csv"], {"hard.csv": b"\xff\xfe\0"}),
     "with ids of other rows": Case(ANALYSE, ["hard.csv", "x1"], {"hard.csv": b"id,part\nx1,train\np01,test\n"}),
     "with one side only": Case(ANALYSE, ["one side without rows"], {"hard.csv": b"id,part\np00,train\np01,train\n"}),
+    "an image": Case(
+        f"audit posts.csv p.png {COLUMNS}", ["p.png cannot be read as a split", "a PNG image"], {"p.png": b"\x89PNG"}
+    ),
+    "a column": Case(f"audit posts.csv source {COLUMNS}", ["no split file source", "did you mean --by source?"]),
+    "a column, for a command without --by": Case(
+        f"score posts.csv p.csv --split source {COLUMNS}", ["unseen split posts.csv --with predefined --by source -o"]
+    ),
     "with positions beyond the data": Case(
         f"analyse posts.csv hard.txt {COLUMNS}", ["hard.txt", "60"], {"hard.txt": b"test: [3, 60]\n"}
     ),
@@ -394,7 +406,7 @@ JOBS = {
         f"{STRESS} --model neural", ["holds other things than a run"], {"run/x.txt": b"x"}
     ),
     "report of no run": Case("report nothing", ["there is no run folder"]),
-    "report of half a run": Case("report run", ["not a whole run folder", "run.json is missing"], {"run/x.txt": b"x"}),
+    "report of half a run": Case("report run", ["not the folder of a run", "run.json is missing"], {"run/x.txt": b"x"}),
 }
 
 CASES = {

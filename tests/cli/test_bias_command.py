@@ -265,3 +265,32 @@ def test_the_page_about_bias_runs(tmp_path, monkeypatch):
     assert {row.tags["split"] for row in read_measurements("bias.csv")} == {"random", "hard"}
     (code,) = blocks("python")
     exec(compile(code, "bias.md", "exec"), {})
+
+
+def test_other_labels_are_told_by_map_and_a_mistyped_positive_label_before_the_model_is_asked(run, folder, unseen):
+    model = 'def model(texts):\n    print("asked")\n    return [{"LOUD!": 0.5, "quiet": 0.5} for _ in texts]\n'
+    (folder / "other_labels.py").write_text(model, encoding="utf-8")
+    given = ("--group", "source", "--model", "other_labels:model")
+    refused = unseen("bias", *SOURCE, *given, "--positive", "laud")
+    assert "did you mean 'loud'?" in refused.err
+    assert "asked" not in refused.out
+    refused = unseen("bias", *SOURCE, *given, "--positive", "loud")
+    assert "mean: --map theirs=ours" in refused.err
+    assert run(*given, "--map", "LOUD!=loud,quiet=calm").exit_code == 0
+    renamed = Path("p.csv").read_text(encoding="utf-8").replace("calm,loud", "quiet,LOUD!")
+    Path("theirs.csv").write_text(renamed, encoding="utf-8")
+    refused = unseen("score", *SOURCE, "theirs.csv")
+    assert "--map theirs=ours" in refused.err
+    assert unseen("score", *SOURCE, "theirs.csv", "--map", "LOUD!=loud,quiet=calm").code == 0
+
+
+def test_what_is_written_is_told_and_only_measurements_are_overwritten(run, unseen):
+    given = ("--group", "source", "--predictions", "p.csv", "--positive", "loud")
+    for _ in range(2):
+        assert "note: written: m.csv\n" in unseen("bias", *SOURCE, *given, "-o", "m.csv").err
+        assert "note: written: m.csv\n" in unseen("score", *SOURCE, "p.csv", "--json", "-o", "m.csv").err
+    before = Path("posts.csv").read_bytes()
+    for command in (("bias", *SOURCE, *given), ("score", *SOURCE, "p.csv")):
+        refused = unseen(*command, "-o", "posts.csv")
+        assert "posts.csv holds no measurements and would be overwritten" in refused.err
+    assert Path("posts.csv").read_bytes() == before

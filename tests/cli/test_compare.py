@@ -77,17 +77,18 @@ def test_tables_for_documents(folders: tuple[Path, Path], form: str, sign: str) 
 def test_the_gate_looks_at_the_worst_family(tmp_path: Path, allowed: str, code: int) -> None:
     a = run_folder(tmp_path / "a", {}, [*trainings("random", [0.80]), *trainings("closest", [0.5])])
     b = run_folder(tmp_path / "b", {}, [*trainings("random", [0.78]), *trainings("closest", [0.9])])
-    done = run(a, b, "--fail-below", allowed)
+    done = run(a, b, "--gate", f"difference.f1.macro>=-{allowed}")
     assert done.exit_code == code
-    assert ("failed: B is worse by 0.0200" in done.stderr) == bool(code)
+    assert (f"gate FAILED: difference.f1.macro>=-{allowed}: −.020 (random" in done.stderr) == bool(code)
+    assert f"gate passed: difference.f1.macro>=-{allowed}: .400 (closest" in done.stderr
 
 
 def test_the_gate_fails_when_nothing_was_paired(tmp_path: Path) -> None:
     a = run_folder(tmp_path / "a", {}, trainings("closest", HARD))
     b = run_folder(tmp_path / "b", {}, trainings("closest", BETTER, seeds=(1, 2, 3)))
-    done = run(a, b, "--fail-below", "0.5")
+    done = run(a, b, "--gate", "difference.f1.macro>=-0.5")
     assert done.exit_code == 1
-    assert "failed: nothing was paired" in done.stderr
+    assert "gate FAILED: difference.f1.macro>=-0.5: not measured" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -95,8 +96,8 @@ def test_the_gate_fails_when_nothing_was_paired(tmp_path: Path) -> None:
     [
         (["--format", "mdd"], UnknownNameError, "did you mean 'md'"),
         (["--format", "csv", "--json"], InputError, "no effect"),
-        (["--fail-below", "-0.1"], InputError, "largest loss"),
-        (["--fail-below", "nan"], InputError, "largest loss"),
+        (["--gate", "-0.1"], InputError, "is not a gate"),
+        (["--gate", "difference.f1.macro>=nan"], InputError, "is not a gate"),
         (["--all", "-m", "f1.macro"], InputError, "no effect"),
         (["-m", "f1.micro"], UnknownNameError, "did you mean 'f1.macro'"),
     ],
@@ -105,5 +106,6 @@ def test_wrong_words_are_refused(
     folders: tuple[Path, Path], words: list[str], kind: type[Exception], said: str
 ) -> None:
     done = run(*folders, *words)
+    assert done.stdout == ""
     assert isinstance(done.exception, kind)
     assert said in str(done.exception)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from unseen import cli
-from unseen.cli.console import print_json, say
+from unseen.cli.console import print_json, progress, say
+from unseen.progress import track
 
 ESCAPE = "\x1b[31mred\x9b\u202e"
 Run = Callable[..., Any]
@@ -26,6 +27,21 @@ def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert json.loads(shown) == {ESCAPE: ["é", 1]}
     assert shown.replace("\n", "").isprintable()
+
+
+def test_a_log_is_told_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 60.0, 180.0, 240.0, 600.0, 720.0])
+    monkeypatch.setattr("unseen.cli.console.time.monotonic", lambda: next(clock))
+    with progress(quiet=False):
+        for _ in track(range(5), "trainings", 5):
+            pass
+    assert capsys.readouterr().err.splitlines() == [
+        "trainings: 5 steps",
+        "trainings: 2 of 5 after 3 min, about 4 min left",
+        "trainings: 4 of 5 after 10 min, about 2 min left",
+    ]
 
 
 def test_every_command_prints_through_the_console() -> None:

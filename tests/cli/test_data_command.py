@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from unseen.cli.data import app
 from unseen.data import catalogue, fetch
-from unseen.data.catalogue import Card, CardFile
+from unseen.data.catalogue import CardFile, CatalogueCard
 from unseen.errors import FetchError, UnknownNameError, UnseenWarning
 
 BODY = b"text,label\nhello,calm\n"
@@ -29,7 +29,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     asked = CardFile("asked/a.csv", reader="table", default=True)
     known = [
-        Card(
+        CatalogueCard(
             *(
                 "toy",
                 "Toy",
@@ -46,7 +46,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             mapping={"0": "calm", "1": "loud"},
             traps=("It is made up.",),
         ),
-        Card(
+        CatalogueCard(
             *("asked", "Asked", "talk", "en", "h", "none", "c", "on request", 5, ("calm", "loud"), (asked,)),
             instructions="write a letter",
         ),

@@ -38,18 +38,31 @@ def test_predictions_are_priced_without_training(folder: Path, do: Run) -> None:
     assert "without leaked" in answer.out
     assert "removed rows" not in answer.out
     first, second = answer.out.splitlines()[-2:]
-    assert first.startswith("The leaks (near) buy ")
+    assert first.startswith("No price of the leaks (near) is seen, ")
+    assert first.endswith("the interval holds 0.")
     assert "of accuracy: without the 3 leaked test rows" in first
     # every test author is in training too
     assert second == "18 test rows leak (author); what they buy could not be measured."
     assert "skipped: The 18 leaked of 18 test rows (author) cannot be priced" in answer.out
 
 
+def test_labels_of_predictions_may_have_other_names(folder: Path, do: Run) -> None:
+    write_predictions(folder)
+    renamed = (folder / "said.csv").read_text(encoding="utf-8").replace(",loud", ",2").replace(",calm", ",1")
+    (folder / "theirs.csv").write_text(renamed, encoding="utf-8")
+    command = f"{COMMON} --leaks near --metric accuracy --predictions"
+    refused = do(f"{command} theirs.csv")
+    assert refused.code == 2
+    assert "--map" in refused.err
+    assert do(f"{command} theirs.csv --map 1=calm,2=loud").out == do(f"{command} said.csv").out
+
+
 def test_a_price_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
     answer = do(f"{COMMON} --leaks near --seeds 1 --repeats 1 -o out --json")
     assert answer.code == 0, answer.err
     said = json.loads(answer.out)
-    assert said.keys() == {"verdict", "findings", "measurements", "report"}
+    assert (said["kind"], said["folder"], said["report"]) == ("price", "out", "out/report.html")
+    assert said.keys() >= {"verdict", "level", "passed", "gates", "findings", "measurements"}
     assert {row["tags"]["side"] for row in said["measurements"]} == {"test", "train"}
     for name in ("run.json", "measurements.csv", "findings.csv", "leaks.csv", "report.html"):
         assert (folder / "out" / name).is_file()
@@ -79,7 +92,7 @@ def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: 
 def test_authors_are_drawn_together_for_leaks_of_texts(folder: Path, do: Run) -> None:
     write_predictions(folder)
     said = json.loads(do(f"{COMMON} --leaks near --author user --predictions said.csv --json").out)
-    assert {row["tags"]["units"] for row in said["measurements"] if row["metric"].startswith("price.")} == {"user"}
+    assert {row["tags"]["units"] for row in said["measurements"] if row["metric"].startswith("fall.")} == {"user"}
 
 
 def test_a_column_without_values_is_refused(folder: Path, do: Run, write_posts: Callable[..., Path]) -> None:

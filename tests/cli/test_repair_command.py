@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from unseen import load, read_split
-from unseen.repairs import repairing
+from unseen.repairs import procedure
 from unseen.types import Finding
 
 Run = Callable[..., Any]
@@ -97,16 +98,33 @@ def test_the_repair_that_an_audit_advises_ends_its_finding(folder: Path, unseen:
     data = "pairs.csv --id id --by part"
     failed = unseen("audit", *shlex.split(f"{data} --partner of"))
     assert failed.code == 1
-    (advice,) = (line for line in failed.out.splitlines() if "unseen repair --groups of" in line)
-    options = advice.split(" makes ")[0].removeprefix("  unseen repair ")
-    answer = unseen("repair", *shlex.split(f"{data} {options} --dedupe near -o fixed.csv"))
+    (advice,) = (line for line in failed.out.splitlines() if "--groups of" in line)
+    command = advice.split(" makes ")[0].removeprefix("  unseen ")
+    assert command == "repair pairs.csv --by part --id id --groups of --partner of -o fixed.csv"
+    answer = unseen(*shlex.split(f"{command} --dedupe near"))
     assert answer.code == 0, answer.out + answer.err
     assert unseen("audit", *shlex.split("pairs.csv fixed.csv --id id --partner of --check partner")).code == 0
 
 
+@pytest.mark.parametrize("split", ["published.csv", ""])
+def test_advice_about_copies_and_conflicts_is_whole_commands(leaky_folder: Path, unseen: Run, split: str) -> None:
+    found = unseen("audit", "posts.csv", *split.split(), "--id", "id").out
+    commands = re.findall("unseen repair .*? -o fixed.csv", found)
+    given = " ".join(filter(None, ["posts.csv", split]))
+    assert f"unseen repair {given} --id id --conflicts drop -o fixed.csv" in commands
+    assert f"unseen repair {given} --id id --{'dedupe' if split else 'together'} exact -o fixed.csv" in commands
+    for each in commands:
+        assert unseen(*shlex.split(each)[1:]).code in (0, 1)
+
+
+def test_files_that_take_the_place_of_older_ones_are_told(leaky_folder: Path, repaired: Run) -> None:
+    assert "in place of" not in repaired("published.csv --dedupe exact").out
+    assert "fixed.audit.json, in place of older ones\n" in repaired("published.csv --dedupe near").out
+
+
 def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     left = Finding("exact_duplicates", "fail", "2 of 12 test texts stand verbatim in the training part.", 2)
-    monkeypatch.setattr(repairing, "audited", lambda *given: (left,))
+    monkeypatch.setattr(procedure, "audited", lambda *given: (left,))
     answer = repaired("published.csv --dedupe exact")
     assert answer.code == 1
     assert f"still there: {left.message}" in answer.out

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 STUDY = """
+gates = ["fall.f1.macro where split=closest <= GATE"]
 [data.sample]
 limit = 200
 [model.tfidf]
@@ -20,10 +21,6 @@ use = "logistic"
 seen_folds = 1
 [split.random]
 [split.closest]
-[[gate]]
-what = "fall"
-split = "closest"
-at_most = GATE
 """
 
 
@@ -50,7 +47,7 @@ def test_a_study_its_gate_and_its_report(folder: Path, do: Callable[[str], Any])
     done = do("run study.toml --engine inline")
     assert done.code == 0, done.err
     assert done.out.startswith("On sample no split is harder; the nearest is closest in the space of tfidf-own: macro")
-    assert "gate passed: fall of f1.macro closest" in done.out
+    assert "gate passed: fall.f1.macro where split=closest <= 0.99: " in done.out
     assert done.out.splitlines()[-1] == "report: out/study/report.html"
     assert (folder / "unseen-steps").is_dir()
     (folder / "study.toml").write_text(STUDY.replace("GATE", "-0.99"))

@@ -31,8 +31,9 @@ def test_a_signal_after_a_solve_is_one_message(folder: Path, number: int, code: 
     (folder / "slow.py").write_text(SLOW)
     words = ["stress", "posts.csv", "--model", "slow:Recipe", "--workers", workers, "--seeds", "1"]
     run = subprocess.Popen(
-        [sys.executable, "-m", "unseen", *words], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+        [sys.executable, "-m", "unseen", *words], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # these tests may run where it is ignored
+    )  # fmt: skip
     for _ in range(600):
         if (folder / "begun").exists() or run.poll() is not None:
             break

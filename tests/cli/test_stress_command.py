@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from unseen.cli.stress import described
+from unseen.runs.job import StressPlan
+
 COLUMNS = "--text text --label label --id id"
 QUICK = "--seeds 42 --seen-folds 1 --space-seeds 0 --workers 1"
 STRESS = f"stress posts.csv {COLUMNS} --model logistic --splits random,closest --out run {QUICK}"
@@ -25,12 +28,22 @@ def test_a_dry_run_says_what_it_costs_and_writes_nothing(folder: Path, do: Calla
     before = sorted(folder.rglob("*"))
     answer = do(f"{STRESS} --dry-run")
     assert answer.code == 0
-    said = "54 texts to split, 6 set aside; 5 trainings, 1 of them for the seen control (--seen-folds); a light recipe"
+    said = "54 texts to split, 6 set aside; 5 trainings, 1 of them for the seen control (--seen-folds).\nAt "
     assert answer.out.startswith(said)
+    assert "that takes about a minute" in answer.out
     said = json.loads(do(f"{STRESS} --dry-run --json").out)
     assert said["rows"] == {"split": 54, "independent": 6}
     assert (said["trainings"], said["seen"]) == (5, 1)
     assert sorted(folder.rglob("*")) == before
+
+
+def test_a_long_run_names_the_short_way() -> None:
+    plans = [
+        StressPlan(5, 0, 9_000, 10.0, seconds, {"split": 900, "independent": 100}, 1) for seconds in (60.0, 4_000.0)
+    ]
+    short, long = (described(each) for each in plans)
+    assert short.endswith("takes about 1 min (9,000 texts through the model). --limit takes fewer rows.")
+    assert long.endswith("--limit takes fewer rows; --model logistic gives a first answer sooner.")
 
 
 def test_another_run_in_the_folder_is_refused_or_asked_about(
@@ -51,22 +64,33 @@ def test_another_run_in_the_folder_is_refused_or_asked_about(
     assert json.loads((folder / "run" / "run.json").read_text())["settings"]["metric"] == "accuracy"
 
 
+def test_a_limit_in_points_is_refused_before_any_work(folder: Path, do: Callable[[str], Any]) -> None:
+    done = do(f"{STRESS} --gate 'fall.f1.macro<=20'")
+    assert done.code == 2
+    assert "no fall of f1.macro can be above 20" in done.err
+    assert "0.2 is 20 points" in done.err
+    assert not (folder / "run").exists()
+
+
 def test_verdict_gate_and_report(folder: Path, do: Callable[[str], Any]) -> None:
-    done = do(f"{STRESS} --slice source --agreement number --fail-above 1.1")
+    done = do(f"{STRESS} --slice source --agreement number --gate 'fall.f1.macro<=0.99'")
     assert done.code == 2  # there is no such column
-    done = do(f"{STRESS} --slice source --fail-above 1.1")
+    done = do(f"{STRESS} --slice source --gate 'fall.f1.macro<=0.99'")
     assert done.code == 0, done.err
     assert "acro F1" in done.out
     assert done.out.splitlines()[-1] == "report: run/report.html"
     assert "54 texts to split" in done.err
     page = (folder / "run" / "report.html").read_bytes()
-    failed = do(f"{STRESS} --slice source --fail-above -1.1")
+    failed = do(f"{STRESS} --slice source --gate 'fall.f1.macro<=-1.1'")
     assert failed.code == 1
-    assert "failed: the fall is" in failed.err
+    assert "gate FAILED: fall.f1.macro<=-1.1: " in failed.out
+    assert "gate passed: fall.f1.macro<=0.99: " in done.out
     said = do(f"{STRESS} --slice source --json --quiet")
     assert (said.code, said.err) == (0, "")
     found = json.loads(said.out)
-    assert found["hardest"] == "closest"
+    assert (found["kind"], found["gates"], found["passed"]) == ("stress", [], True)
+    falls = [row for row in found["measurements"] if row["metric"] == "fall.f1.macro" and row["slice"] == "all"]
+    assert {row["tags"]["family"] for row in falls} == {"closest"}
     assert found["report"] == "run/report.html"
     assert found["level"] in ("ok", "warn", "fail")
     again = do("report run")
@@ -89,7 +113,10 @@ def test_a_split_of_others(folder: Path, do: Callable[[str], Any]) -> None:
 
 def test_train_predict_score(folder: Path, do: Callable[[str], Any]) -> None:
     trained = do(f"train posts.csv {COLUMNS} --model neural --set epochs=2 --set bottleneck=7 -o model")
-    assert trained.out == "model: neural for calm, loud, trained on 60 texts\n"
+    assert trained.out == (
+        "model: neural for calm, loud, trained on 54 texts, its settings chosen on 6 others (--dev); "
+        "scores on these texts would flatter it\n"
+    )
     asked = do(f"predict posts.csv {COLUMNS} --model model -o said.csv")
     assert asked.out == "said.csv: predictions for 60 texts\n"
     rows = json.loads(do(f"score posts.csv said.csv {COLUMNS} --metric accuracy --json").out)

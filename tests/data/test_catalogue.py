@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
@@ -10,9 +9,19 @@ from urllib.parse import urlsplit
 import pytest
 
 from unseen.data import catalogue
-from unseen.data.catalogue import ACCESS, READERS, Card, CardFile, card, cards, copy_of, data_folder, load_card, locate
-from unseen.data.layouts import numbered_turns, text_files, turns
-from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
+from unseen.data.catalogue import (
+    ACCESS,
+    READERS,
+    CardFile,
+    CatalogueCard,
+    card,
+    cards,
+    copy_of,
+    data_folder,
+    load_card,
+    locate,
+)
+from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
 HERE = Path(os.environ.get("UNSEEN_DATA") or Path(__file__).parents[3] / "shared" / "data")
 NAMES = {
@@ -136,14 +145,14 @@ def test_folder_is_the_argument_then_the_variable_then_the_cache(
 
 
 @pytest.fixture
-def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Card:
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CatalogueCard:
     """A card with a table, a part of it, and a list; only the part and the list are there."""
     files = (
         CardFile("toy/all.csv", reader="table", default=True, local_sha256="0" * 64, local_bytes=1),
         CardFile("toy/part.csv", reader="table"),
         CardFile("toy/list.txt"),
     )
-    known = Card(
+    known = CatalogueCard(
         *("toy", "Toy", "t", "en", "h", "MIT", "c", "public", 2, ("calm", "loud"), files),
         label="class",
         attributes=("who",),
@@ -156,12 +165,12 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Card:
     return known
 
 
-def test_files_that_are_there_are_located(toy: Card, tmp_path: Path) -> None:
+def test_files_that_are_there_are_located(toy: CatalogueCard, tmp_path: Path) -> None:
     assert locate(toy, tmp_path) == [tmp_path / "toy/part.csv", tmp_path / "toy/list.txt"]
     assert locate(toy, tmp_path / "nowhere") == []
 
 
-def test_absent_dataset_says_where_it_should_be_and_what_else_is_there(toy: Card, tmp_path: Path) -> None:
+def test_absent_dataset_says_where_it_should_be_and_what_else_is_there(toy: CatalogueCard, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="toy is not in") as error:
         load_card("toy", tmp_path)
     assert error.value.expected == "toy/all.csv"
@@ -169,7 +178,7 @@ def test_absent_dataset_says_where_it_should_be_and_what_else_is_there(toy: Card
     assert "unseen data fetch toy" in str(error.value.fix)
 
 
-def test_file_is_loaded_by_name_with_the_labels_of_the_card(toy: Card, tmp_path: Path) -> None:
+def test_file_is_loaded_by_name_with_the_labels_of_the_card(toy: CatalogueCard, tmp_path: Path) -> None:
     data = load_card("toy", tmp_path, "part.csv")
     assert data.name == "toy/part.csv"
     assert data.label_counts == {"calm": 1, "loud": 1}
@@ -177,14 +186,14 @@ def test_file_is_loaded_by_name_with_the_labels_of_the_card(toy: Card, tmp_path:
     assert load_card("toy", tmp_path, "part.csv", attributes=(), name="mine").attributes == ()
 
 
-def test_file_without_texts_or_without_a_name_is_refused(toy: Card, tmp_path: Path) -> None:
+def test_file_without_texts_or_without_a_name_is_refused(toy: CatalogueCard, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not hold the texts"):
         load_card("toy", tmp_path, "list.txt")
     with pytest.raises(UnknownNameError, match="did you mean"):
         load_card("toy", tmp_path, "toy/parts.csv")
 
 
-def test_changed_file_is_loaded_with_a_warning(toy: Card, tmp_path: Path) -> None:
+def test_changed_file_is_loaded_with_a_warning(toy: CatalogueCard, tmp_path: Path) -> None:
     (tmp_path / "toy/part.csv").rename(tmp_path / "toy/all.csv")
     with pytest.warns(UnseenWarning, match="not the file the card of toy describes"):
         assert len(load_card("toy", tmp_path)) == 2
@@ -218,54 +227,26 @@ def test_file_that_is_no_card_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "card.toml"
     for content in ("name = ", 'name = "x"', 'name = "x"\nfiles = []\nshoe_size = 3'):
         path.write_text(content)
-        with pytest.raises(InputError, match="not the card of a dataset"):
+        with pytest.raises(InputError, match=r"is not the card of a dataset|is not TOML"):
             catalogue.read_card(path)
 
 
-def test_card_has_plain_values(toy: Card) -> None:
+def test_all_mistakes_of_a_card_are_told_at_once(tmp_path: Path) -> None:
+    content = (catalogue.FOLDER / "founta.toml").read_text(encoding="utf-8")
+    for right, wrong in (("title =", "titel ="), ("rows = ", "rows = 1.5 # "), ('access = "', 'access = "not ')):
+        content = content.replace(right, wrong, 1)
+    path = tmp_path / "card.toml"
+    path.write_text(content.replace("reader =", "raeder =", 1))
+    with pytest.raises(InputError) as refused:
+        catalogue.read_card(path)
+    assert refused.value.problems == (
+        "title is missing",
+        "access must be one of public, on request, ids only, not 'not on request'; did you mean 'on request'?",
+        "rows must be a whole number, not 1.5",
+        "[[files]] 1: 'raeder' is not known here; did you mean 'reader'?",
+        "the file: 'titel' is not known here; did you mean 'title'?",
+    )
+
+
+def test_card_has_plain_values(toy: CatalogueCard) -> None:
     assert json.loads(json.dumps(toy.as_dict()))["files"][1]["path"] == "toy/part.csv"
-
-
-def write_rows(path: Path, *rows: tuple[str, ...]) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
-    return path
-
-
-def test_texts_in_files_of_their_own_are_joined_to_their_table(tmp_path: Path) -> None:
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts/a_1.txt").write_text("hello\n")
-    path = write_rows(tmp_path / "about.csv", ("key", "label"), ("a_1", "calm"))
-    assert text_files(path, "texts/{key}.txt") == [{"key": "a_1", "label": "calm", "text": "hello"}]
-    write_rows(path, ("key", "label"), ("a_1", "calm"), ("a_2", "calm"), ("a_3", "calm"))
-    with pytest.raises(TableError, match="2 texts") as error:
-        text_files(path, "texts/{key}.txt")
-    assert error.value.problems[0].startswith("line 3: a_2.txt")
-    write_rows(path, ("key",), ("../../secret",))
-    with pytest.raises(TableError, match="outside its folder"):
-        text_files(path, "texts/{key}.txt")
-
-
-def test_numbered_lines_are_turns_and_other_numbers_are_text() -> None:
-    assert turns("1. one\n2. \ttwo\n7. of it\n3. \n") == {1: "one", 2: "two\n7. of it", 3: ""}
-    assert turns("") == {}
-
-
-def test_conversations_become_one_row_per_turn(tmp_path: Path) -> None:
-    header = ("id", "text", "marks", "response")
-    talk = ("1. p\n2. \tq\n", "1. good day\n2. \tGO AWAY\n", "[2]", "[]")
-    path = write_rows(tmp_path / "a.csv", header, talk, ("1. r\n", "1. hello\n", "n/a", "n/a"))
-    rows = numbered_turns(path, "marks", ["calm", "loud"])
-    assert [(row["id"], row["text"], row["label"], row["post_id"]) for row in rows] == [
-        ("0.1", "good day", "calm", "p"),
-        ("0.2", "GO AWAY", "loud", "q"),
-        ("1.1", "hello", "calm", "r"),
-    ]
-    assert [row["conversation"] for row in rows] == ["0", "0", "1"]
-
-
-def test_conversations_without_texts_are_refused(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "a.csv", ("id", "marks", "response"), ("1. p\n", "[1]", "[]"))
-    with pytest.raises(InputError, match="cannot be read as conversations") as error:
-        numbered_turns(path, "marks", ["calm", "loud"])
-    assert "ids only" in str(error.value.fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import tarfile
@@ -14,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
 from unseen.data import archives, fetch
-from unseen.data.catalogue import Card, CardFile, copy_of
+from unseen.data.catalogue import CardFile, CatalogueCard, copy_of
 from unseen.errors import FetchError, UnseenWarning
 
 BODY = bytes(range(256)) * 4096
@@ -129,9 +131,9 @@ def status(code: int, location: str | None = None) -> Answer:
     return answer
 
 
-def card_of(*files: CardFile, access: str = "public") -> Card:
+def card_of(*files: CardFile, access: str = "public") -> CatalogueCard:
     about = ("toy", "Toy", "t", "en", "h", "MIT", "c", access, 1, ("a", "b"), files)
-    return Card(*about, instructions="" if access == "public" else "ask the owner")
+    return CatalogueCard(*about, instructions="" if access == "public" else "ask the owner")
 
 
 def known(site: Site, **changes: object) -> CardFile:
@@ -301,6 +303,24 @@ def test_server_that_sends_a_byte_now_and_then_is_given_up(
     assert time.monotonic() - begun < 3
 
 
+def test_head_that_never_ends_is_given_up(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "TIMEOUT", 0.3)
+    monkeypatch.setattr(fetch, "ATTEMPTS", 2)
+
+    def dripping(request: BaseHTTPRequestHandler) -> None:
+        with suppress(OSError):  # the client hung up
+            for letter in b"HTTP/1.0 200 OK\r\nX: " + b"x" * 40:
+                request.wfile.write(bytes([letter]))
+                request.wfile.flush()
+                time.sleep(0.1)
+
+    site.answers = [dripping]
+    begun = time.monotonic()
+    with pytest.raises(FetchError, match="2 attempts: timed out"):
+        fetch.fetch_file(known(site), tmp_path)
+    assert time.monotonic() - begun < 3
+
+
 def test_missing_file_is_said_at_once(site: Site, tmp_path: Path) -> None:
     site.answers = [status(404)]
     with pytest.raises(FetchError, match="answers 404") as error:
@@ -324,13 +344,35 @@ def test_attempts_are_limited(site: Site, tmp_path: Path) -> None:
 
 def test_unreachable_server_is_a_fetch_error(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch, "ATTEMPTS", 2)
-    with pytest.raises(FetchError, match="2 attempts"):
+    with pytest.raises(FetchError, match=r"2 attempts: \[Errno \d+\] Connect call failed"):
         fetch.fetch_file(known(site, url="http://127.0.0.1:9/data.bin"), tmp_path)
+
+
+def test_proxy_of_the_environment_is_asked(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.answers = [whole()]
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("http_proxy", site.address.removesuffix("/data.bin"))
+    assert fetch.fetch_file(known(site, url="http://data.invalid/data.bin"), tmp_path).read_bytes() == BODY
+
+
+def test_proxy_that_cannot_be_used_is_said(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "gopher://me:sesame@127.0.0.1")
+    with pytest.raises(FetchError, match="the proxy that the environment names cannot be used") as error:
+        fetch.fetch_file(known(site), tmp_path)
+    assert "sesame" not in str(error.value)
 
 
 def test_redirect_to_another_web_address_is_followed(site: Site, tmp_path: Path) -> None:
     site.answers = [status(302, "/elsewhere"), whole()]
     assert fetch.fetch_file(known(site), tmp_path).read_bytes() == BODY
+
+
+def test_redirects_for_ever_are_said_at_once(site: Site, tmp_path: Path) -> None:
+    site.answers = [status(302, "/elsewhere")]
+    with pytest.raises(FetchError, match="redirects for ever"):
+        fetch.fetch_file(known(site), tmp_path)
+    assert len(site.ranges) < 30
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
@@ -348,9 +390,10 @@ def test_address_that_is_not_of_the_web_is_refused(tmp_path: Path) -> None:
 
 
 def test_redirect_from_https_to_http_is_refused() -> None:
-    request = fetch.urllib.request.Request("https://example.org/a")
+    request = httpx.Request("GET", "https://example.org/a")
+    answer = httpx.Response(302, headers={"Location": "http://example.org/a"}, request=request)
     with pytest.raises(FetchError, match="not encrypted"):
-        fetch._Redirects().redirect_request(request, None, 302, "", {}, "http://example.org/a")
+        asyncio.run(fetch.check_redirect(answer))
 
 
 @pytest.mark.parametrize("name", ["../data.bin", "toy/../../data.bin", "/tmp/data.bin", "toy\\..\\data.bin", "."])
@@ -547,6 +590,7 @@ def spoilt(archive: bytes) -> bytes:
         tarred((tarfile.TarInfo("a"), b"1"), (tarfile.TarInfo("a/b"), b"2")),
         tarred((tarfile.TarInfo("a"), b"1"), (tarfile.TarInfo("a"), b"2")),
     ],
+    ids=range(6),
 )
 def test_broken_archive_is_a_fetch_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.zip").write_bytes(content)

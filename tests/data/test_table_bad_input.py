@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unseen.data import content, load_table
+from unseen.data import files, load_table
 from unseen.errors import InputError, TableError, UnknownNameError, UnseenError
 
 GOOD = b"text,label\nfine day,no\nbad day,yes\n"
@@ -415,7 +415,7 @@ def test_a_table_of_very_many_columns_is_refused_before_it_is_read(tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
 def test_a_gzip_bomb_is_left_before_it_is_unpacked(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content, "ANYWAY", 1 << 16)
+    monkeypatch.setattr(files, "ANYWAY", 1 << 16)
     (tmp_path / name).write_bytes(gzip.compress(b"text,label\na,no\nb,yes\n" + b"\n" * (1 << 23)))
     with pytest.raises(TableError, match=r"(?s)unpacks to more than .*gunzip"):
         load_table(tmp_path / name)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +226,22 @@ def test_a_column_id_that_does_not_is_named_and_left(ids: list[Any], why: str) -
         data = load_table(rows)
     without = [{"text": row["text"], "label": row["label"]} for row in rows]
     assert data.ids.equals(load_table(without).ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "places"),
+    [
+        ("a.csv", "text,label\na,x\nb,y\nb,y", ["line 2", "line 3", "line 4"]),
+        ("a.csv", 'text,label\n"a\nb",x\n\nb,\nb,y\nc,x\n', ["line 2", "line 6", "line 7"]),
+        ("a.jsonl", '{"text": "a", "label": "x"}\n\n{"text": "b", "label": "y"}\n', ["line 1", "line 3"]),
+        ("a.json", '[{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]', ["row 1", "row 2"]),
+    ],
+)
+def test_rows_know_where_they_stand_in_their_file(tmp_path: Path, name: str, content: str, places: list[str]) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    data = load_table(tmp_path / name, drop=["unlabelled"])
+    assert [data.place(row) for row in range(len(data))] == places
+    turned = data.take([1, 0])
+    assert turned.places_of(data.ids.to_pylist()[:2]) == dict(zip(data.ids.to_pylist(), places[:2], strict=False))
+    assert turned.take([0]).place(0) == places[1]
+    assert replace(data, places=None).fingerprint == data.fingerprint

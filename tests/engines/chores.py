@@ -51,6 +51,13 @@ def threads(here: Workspace) -> None:
     (here.folder / "threads.txt").write_text(os.environ.get("OMP_NUM_THREADS", "unset"))
 
 
+def interrupted(here: Workspace) -> None:
+    """Send this process what Ctrl-C sends."""
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.1)
+    (here.folder / "alive.txt").write_text("alive")
+
+
 def wait_for_two(here: Workspace) -> None:
     """Ends when another one of these runs at the same time."""
     meeting = Path(here.settings["log"])

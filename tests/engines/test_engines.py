@@ -16,6 +16,7 @@ import chores
 import pytest
 
 from unseen.engines import ENGINES, Step, in_order
+from unseen.engines.local import Local
 from unseen.errors import InputError, UnseenError
 from unseen.roles import Engine
 from unseen.store.results import Results
@@ -166,6 +167,15 @@ def _until(true: Callable[[], Any], seconds: float = 60) -> Any:
             return found
         time.sleep(0.1)
     raise AssertionError("it did not come true")
+
+
+def test_workers_leave_interrupts_to_their_parent(tmp_path: Path) -> None:
+    results, step = Results(tmp_path / "results"), Step("interrupted", "chores:interrupted")
+    before = signal.getsignal(signal.SIGINT)
+    (outcome,) = Local(1).run([step], results, {})
+    assert outcome.error is None
+    assert (results.folder(step.key) / "alive.txt").read_text() == "alive"
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_wrong_numbers_of_workers() -> None:

@@ -11,10 +11,14 @@ from scipy.stats import ttest_rel
 
 from two_runs import BETTER, HARD, summaries, trainings
 from unseen.errors import InputError
-from unseen.evaluation.differences import differences, paired, paired_falls
+from unseen.evaluation.differences import difference, paired, paired_falls
 from unseen.types import Measurement
 
 NUMBERS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=3)
+
+
+def differences(a: list[Measurement], b: list[Measurement]) -> list[Measurement]:
+    return [difference(group, pairs) for group, pairs in paired(a, b).groups.items()]
 
 
 def test_the_interval_is_that_of_a_paired_t_test() -> None:

@@ -173,7 +173,7 @@ def test_the_interval_is_that_of_drawing_items() -> None:
 
 def test_items_drawn_together_make_a_wider_interval() -> None:
     counts = np.repeat(FOURTEEN_RATERS, 8, axis=0)
-    together = agreement(counts, list("abcde"), units=np.repeat(np.arange(10), 8))[1]
+    together = agreement(counts, list("abcde"), groups=np.repeat(np.arange(10), 8))[1]
     alone = agreement(counts, list("abcde"))[1]
     assert together.value == alone.value
     assert together.high - together.low > 2 * (alone.high - alone.low)  # type: ignore[operator]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.functional.alterations import altered_suite, appending, perturbing
-from unseen.functional.outcomes import outcomes
-from unseen.functional.suite import as_suite, load_suite
-from unseen.functional.writing import write_suite
+from unseen.functional.alterations import addition, altered_suite, perturbation
+from unseen.functional.pass_rates import outcomes
+from unseen.functional.suite import as_suite
+from unseen.functional.tables import load_suite, write_suite
 from unseen.types import Dataset, Predictions
 
 TEXTS = ["warm bread today", "no soup at all", "1 2 3", "the waiter was rude", "more salt please", "a lovely evening"]
@@ -37,7 +37,7 @@ def posts(tiny: Any) -> Dataset:
 
 
 def both(seed: int = 42) -> dict[str, Any]:
-    return {name: perturbing(name, seed=seed) for name in ("swap", "leet")}
+    return {name: perturbation(name, seed=seed) for name in ("swap", "leet")}
 
 
 def test_versions_refer_to_their_original(posts: Dataset) -> None:
@@ -81,15 +81,15 @@ def test_so_many_originals_are_drawn_with_every_label(tiny: Any) -> None:
 
 
 def test_sentences_are_added_with_a_space_between() -> None:
-    assert appending("I hate it.")("id", "Soup.") == "Soup. I hate it."
-    assert appending(" I hate it.")("id", "Soup.") == "Soup. I hate it."
-    assert appending("I hate it.")("id", "Soup. ") == "Soup. I hate it."
+    assert addition("I hate it.")("id", "Soup.") == "Soup. I hate it."
+    assert addition(" I hate it.")("id", "Soup.") == "Soup. I hate it."
+    assert addition("I hate it.")("id", "Soup. ") == "Soup. I hate it."
     with pytest.raises(InputError, match="nothing to append"):
-        appending("  ")
+        addition("  ")
 
 
 def test_directional_versions_are_judged_by_where_the_probability_moves(posts: Dataset) -> None:
-    suite = altered_suite(posts, {"added": appending("Awful!")}, kind="directional", expect="up yes")
+    suite = altered_suite(posts, {"added": addition("Awful!")}, kind="directional", expect="up yes")
     rows = suite.table.to_pylist()
     yes = [0.5 if row["reference"] is None else (0.9 if row["id"] == "p0-added" else 0.1) for row in rows]
     said = Predictions(suite.ids, np.array([[1 - p, p] for p in yes]), ("no", "yes"))
@@ -99,19 +99,19 @@ def test_directional_versions_are_judged_by_where_the_probability_moves(posts: D
 
 
 def test_a_perturbation_of_ones_own(posts: Dataset) -> None:
-    suite = altered_suite(posts, {"raised": perturbing(f"{__name__}:raised")}, kind="functional")
+    suite = altered_suite(posts, {"raised": perturbation(f"{__name__}:raised")}, kind="functional")
     assert "p1" not in suite.ids.to_pylist()
     assert suite.texts.to_pylist()[:2] == ["warm bread today", "warm bread today!"]
     with pytest.raises(InputError, match="gave int"):
-        altered_suite(posts, {"wrong": perturbing(f"{__name__}:wrong")})
+        altered_suite(posts, {"wrong": perturbation(f"{__name__}:wrong")})
 
 
 def test_what_changes_nothing_does_not_apply() -> None:
-    assert perturbing(f"{__name__}:unchanged")("p0", "warm bread") is None
+    assert perturbation(f"{__name__}:unchanged")("p0", "warm bread") is None
 
 
 def test_every_case_is_drawn_for_on_its_own() -> None:
-    alter = perturbing("delete")
+    alter = perturbation("delete")
     assert len({alter(f"p{n}", "warm bread today") for n in range(40)}) > 4
     assert alter("p1", "warm bread today") == alter("p1", "warm bread today")
 
@@ -125,7 +125,7 @@ def test_every_case_is_drawn_for_on_its_own() -> None:
         ({"kind": "directional", "expect": "up maybe"}, "no label is called 'maybe'"),
         ({"kind": "directional", "expect": "yes"}, "expect is 'yes'"),
         ({"alterations": {}}, "there is no alteration"),
-        ({"alterations": {"original": appending("x")}}, "cannot be called 'original'"),
+        ({"alterations": {"original": addition("x")}}, "cannot be called 'original'"),
         ({"alterations": {"upper": lambda case, text: None}}, "none of upper applies"),
     ],
 )
@@ -136,14 +136,14 @@ def test_what_cannot_be_is_refused(posts: Dataset, options: dict[str, Any], said
 
 def test_unknown_perturbations_and_focus_without_effect() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'swap'"):
-        perturbing("swaps")
+        perturbation("swaps")
     with pytest.raises(InputError, match="does not take"):
-        perturbing("unpunctuated", focus=["soup"])
+        perturbation("unpunctuated", focus=["soup"])
     with pytest.raises(InputError, match="cannot be imported"):
-        perturbing("nowhere:nothing")
+        perturbation("nowhere:nothing")
 
 
 def test_an_altered_suite_is_read_back(posts: Dataset, tmp_path: Path) -> None:
-    suite = altered_suite(posts, {"added": appending("Awful!")}, kind="directional", expect="down no")
+    suite = altered_suite(posts, {"added": addition("Awful!")}, kind="directional", expect="down no")
     again = load_suite(write_suite(suite, tmp_path / "altered.csv"))
     assert again.table.equals(suite.table)

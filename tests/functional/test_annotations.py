@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.annotations import Annotations, confirmed, load_annotations, rater_agreement
-from unseen.functional.suite import as_suite, load_suite
+from unseen.functional.suite import as_suite
+from unseen.functional.tables import load_suite
 from unseen.types import Dataset
 
 TABLE = """id,rater_1,rater_2,rater_10,rater_note
@@ -54,7 +55,7 @@ def test_a_table_is_read_by_prefix_or_by_names(table: Path) -> None:
     assert found.codes.tolist() == [[1, 1, 0], [0, -1, 0], [-1, -1, -1], [1, 0, -1]]
     assert found.counts.tolist() == [[1, 2], [2, 0], [0, 0], [1, 1]]
     assert found.majority() == ["yes", "no", None, None]
-    assert [found.said(row) for row in range(4)] == ["yes 2, no 1", "no 2", "nothing", "no 1, yes 1"]
+    assert [found.summary(row) for row in range(4)] == ["yes 2, no 1", "no 2", "nothing", "no 1, yes 1"]
     named = load_annotations(table, annotators=["rater_10", "rater_1"])
     assert named.codes[:, 0].tolist() == found.codes[:, 2].tolist()
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from unseen.functional import as_suite, check
 from unseen.functional.failures import FailureKind, kind_of_failure
-from unseen.functional.outcomes import partners
+from unseen.functional.suite import partners
 from unseen.types import Dataset, Predictions
 
 Builder = Callable[..., Dataset]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from learning_suite import small_suite
 from tiny_data import build
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
-from unseen.functional.holdout import SCHEMES, guard, pair_codes, plans, possible_schemes
-from unseen.functional.leaks import leaks
-from unseen.functional.suite import as_suite, load_suite
+from unseen.functional.holdout import SCHEMES, guard, leaks, pair_codes, plans, possible_schemes
+from unseen.functional.suite import as_suite
+from unseen.functional.tables import load_suite
 from unseen.types import Dataset
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unseen.functional.characters import characters
-from unseen.functional.perturbations import KEYS_BESIDE, LEET, PERTURBATIONS
+from unseen.functional.perturbations import KEYS_BESIDE, LEET, PERTURBATIONS, characters
 from unseen.seeding import generator
 
 TEXT = "The angry waiter dropped every single bowl of soup."

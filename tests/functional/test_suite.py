@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from unseen.errors import InputError, TableError, UnknownNameError
-from unseen.functional import as_suite, load_suite
+from unseen.functional import as_suite, balanced, load_suite
+from unseen.functional.suite import references, template_codes
 from unseen.types import Dataset
 
 Builder = Callable[..., Dataset]
@@ -106,3 +108,30 @@ def test_a_table_without_the_columns_of_a_suite_says_how_to_name_them(tmp_path: 
     with pytest.raises(InputError, match="text or the label or the functionality") as caught:
         load_suite(written(tmp_path / "posts.csv", "tweet,verdict", "x,no", "y,yes"))
     assert "--column" in str(caught.value)
+
+
+def test_cases_without_a_template_stand_alone(tiny: Builder) -> None:
+    suite = as_suite(tiny(ids=["1", "2", "3", "4"], functionality=["f"] * 4, template=["2", None, "2", None]))
+    found = template_codes(suite)
+    assert found[0] == found[2]
+    assert len(set(found.tolist())) == 3  # a template called 2 is not the case 2
+    assert references(suite).tolist() == [-1] * 4
+
+
+def test_groups_are_compared_on_templates_that_all_of_them_have(tiny: Builder) -> None:
+    suite = as_suite(
+        tiny(
+            ids=[str(each) for each in range(8)], functionality=["f"] * 8,
+            template=["1", "1", "2", "2", "2", "3", "4", "4"],
+            target=["cooks", "waiters", "cooks", "cooks", "waiters", "cooks", "waiters", None],
+        )
+    )  # fmt: skip
+    assert balanced(suite).tolist() == [True, True] + [False] * 6
+
+
+def test_hatecheck_has_421_balanced_cases_per_group(shared_data: Path) -> None:
+    suite = load_suite("hatecheck", data_dir=shared_data)
+    target = np.array(suite.attribute("target").to_pylist(), dtype=object)[balanced(suite)]
+    names, counts = np.unique(target, return_counts=True)
+    assert len(names) == 7
+    assert set(counts.tolist()) == {421}

@@ -13,8 +13,7 @@ from unseen.errors import TableError, UnknownNameError, UnseenWarning
 from unseen.functional import check, load_suite, outcomes
 from unseen.functional.catalogue import published, recognised
 from unseen.functional.counts import count
-from unseen.functional.outcomes import partners
-from unseen.functional.suite import MAIN, ROLES
+from unseen.functional.suite import MAIN, ROLES, partners
 from unseen.types import Dataset, Predictions
 
 MULTILINGUAL = """mhc_case_id,functionality,test_case,label_gold,target_ident,ref_case_id,ref_templ_id,templ_id,\

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from unseen.functional.counts import SuiteCounts, check_suite, count
-from unseen.functional.suite import as_suite, load_suite
+from unseen.functional.suite import as_suite
+from unseen.functional.tables import load_suite
 from unseen.types import Dataset
 
 

@@ -12,25 +12,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fake_run import FakeRun
+from kind_folders import FOLDERS
 from mutations import packed
 from small_run import stress_folder
 
 import unseen
 from unseen.bias.terms import read_terms
 from unseen.cards.annotators import read_ratings
-from unseen.cards.card_file import read_yaml_card
-from unseen.cards.reading import read_document
-from unseen.data.hatexplain import read_posts
+from unseen.cards.pages import read_document
+from unseen.data.layouts import hatexplain_posts
 from unseen.functional.annotations import load_annotations
-from unseen.functional.building import build_suite
-from unseen.functional.suite import load_suite
-from unseen.functional.suite_file import read_suite_file
+from unseen.functional.suite_file import build_suite, read_suite_file
+from unseen.functional.tables import load_suite
 from unseen.models import open_model
-from unseen.reports.any_run import read_any_run
 from unseen.reports.facts import read_card_facts
-from unseen.reports.run import read_run
-from unseen.reports.stress_page import write_stress_page
-from unseen.reports.verdict import verdict
+from unseen.reports.record import read_record
+from unseen.runs.file import read_study
+from unseen.runs.frame import report
 from unseen.store import (
     read_embeddings,
     read_findings,
@@ -42,7 +40,6 @@ from unseen.store import (
     write_predictions,
     write_split,
 )
-from unseen.study.file import read_study
 from unseen.types import Embeddings, Origin, Predictions
 
 ROWS = 60
@@ -176,11 +173,11 @@ def _words(folder: Path) -> Iterator[Door]:
     )
     yield door("README.md", CARD, read_document)
     yield door("card.json", json.dumps({"unseen_card": 1, "name": "d", "fields": {}}), read_document)
-    yield door("card.yaml", "unseen_card: 1\nname: d\nfields: {}\n", read_yaml_card)
+    yield door("card.yaml", "unseen_card: 1\nname: d\nfields: {}\n", read_document)
     yield door("terms.toml", 'cats = ["cat", "kitten"]\n', read_terms)
     yield door("ratings.csv", "item,annotator,label\n1,a,x\n1,b,y\n", read_ratings)
     post = {"post_id": "1", "post_tokens": ["a", "b"], "annotators": [{"label": "normal", "target": ["None"]}] * 3}
-    yield door("posts.json", json.dumps({"1": post | {"rationales": []}}), read_posts)
+    yield door("posts.json", json.dumps({"1": post | {"rationales": []}}), hatexplain_posts)
 
 
 def _as_yaml() -> str:
@@ -194,16 +191,14 @@ def _as_yaml() -> str:
 def _folders(folder: Path) -> Iterator[Door]:
     """Run folders and model folders."""
 
-    def page(path: Path) -> None:
-        run = read_run(path)
-        verdict(run)
-        write_stress_page(run)
-
-    yield Door("run", FakeRun(rows=60, texts=True).write(folder / "run"), page)
-    for name, read in (("any run", read_any_run), ("card facts", read_card_facts)):
+    yield Door("run", FakeRun(rows=60, texts=True).write(folder / "run"), report)
+    for kind, write in FOLDERS.items():
+        if kind != "stress":
+            yield Door(f"{kind} run", write(folder / "runs" / kind, "posts"), report)
+    for name, read in (("any run", read_record), ("card facts", read_card_facts)):
         yield Door(name, stress_folder(folder / name), read)
     yield Door("findings.csv", folder / "run" / "findings.csv", read_findings)
-    (folder / "suspects.csv").write_text("id,given,likely,confidence\n")
+    (folder / "suspects.csv").write_text("id,given,likely,confidence,row,test_of\na,hate,normal,.9,line 2,random\n")
     yield Door("suspects.csv", folder / "suspects.csv", read_suspects)
     data = unseen.load(folder / "d.csv")
     for model in ("logistic", "neural"):

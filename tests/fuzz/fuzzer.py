@@ -1,15 +1,16 @@
-"""Spoil sound files and see that every door answers with its own error, in time.
+"""Spoil sound files and see that every door answers with its own error, in time and in little memory.
 
     python tests/fuzz/fuzzer.py --inputs 20000 --seed 1
 
-A find is an exception that is not one of unseen's, or an answer that takes too long. Whatever is found can be made
-again from its seed.
+A find is an exception that is not one of unseen's, an answer that takes too long, or one that takes too much memory.
+Whatever is found can be made again from its seed.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -18,12 +19,13 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "reports")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "reports"), str(HERE.parent)]
 
 from doors import Door, doors  # noqa: E402
 from mutations import spoiled  # noqa: E402
@@ -31,6 +33,8 @@ from mutations import spoiled  # noqa: E402
 from unseen.errors import UnseenError  # noqa: E402
 
 SECONDS = 20
+MEMORY = 1_000
+"""Megabytes by which one answer may raise the largest memory of the process: examples are a few kilobytes."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +80,13 @@ def one(door: Door, seed: int, scratch: Path) -> Find | None:
     else:
         target.write_bytes(spoiled(spoilt.read_bytes(), spoilt.name, draw))
     signal.signal(signal.SIGALRM, _too_long)
+    before = _peak()
     signal.alarm(SECONDS)
     try:
-        door.read(place)
-    except UnseenError:
-        return None
+        with suppress(UnseenError):
+            door.read(place)
+        if (grown := _peak() - before) > MEMORY:
+            return Find(door.name, seed, target.name, f"MemoryError: {grown:.0f} MB for one answer", "memory")
     except Exception as error:
         ours = [each for each in traceback.extract_tb(error.__traceback__) if "unseen" in each.filename]
         at = ours[-1] if ours else traceback.extract_tb(error.__traceback__)[-1]
@@ -89,6 +95,11 @@ def one(door: Door, seed: int, scratch: Path) -> Find | None:
     finally:
         signal.alarm(0)
     return None
+
+
+def _peak() -> float:
+    """The largest memory of the process so far, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
 
 
 def _too_long(*_: Any) -> None:

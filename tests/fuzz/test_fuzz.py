@@ -15,3 +15,10 @@ def test_the_fuzzer_finds_what_gets_through(tmp_path, monkeypatch):
     finds = fuzz(150, seed=1, folder=tmp_path, only=["parts.csv", "d.csv"])
     assert {find.door for find in finds} == {"parts.csv"}
     assert all(find.error.startswith(("KeyError", "UnicodeDecodeError")) for find in finds)
+
+
+def test_the_fuzzer_finds_what_takes_much_memory(tmp_path, monkeypatch):
+    peaks = iter([500.0, 900.0, 900.0, 2_500.0])  # before and after each of two answers
+    monkeypatch.setattr("fuzzer._peak", lambda: next(peaks))
+    finds = fuzz(2, seed=1, folder=tmp_path, only=["parts.csv"])
+    assert [find.error for find in finds] == ["MemoryError: 1600 MB for one answer"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -387,3 +388,10 @@ def test_a_server_of_this_machine_is_asked_without_a_proxy(server, tiny, monkeyp
     monkeypatch.setenv("SESAME", KEY)
     predict(open_model(server.url, key_env="SESAME", retries=0), tiny())
     assert server.asked[0][1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_an_endpoint_is_asked_from_a_notebook_too(server, tiny):
+    async def cell():
+        return predict(open_model(server.url), tiny())
+
+    assert len(asyncio.run(cell()).ids) == 4

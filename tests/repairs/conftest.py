@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from unseen.repairs import repairing
+from unseen.repairs import procedure
 
 
 @pytest.fixture
 def unaudited() -> Iterator[None]:
     """Leave the audits out, for tests that repair hundreds of times."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repairing, "audited", lambda *given: ())
+        patch.setattr(procedure, "audited", lambda *given: ())
         yield

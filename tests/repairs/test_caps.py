@@ -8,8 +8,7 @@ import numpy as np
 
 from tiny_data import build
 from unseen.repairs import Draft
-from unseen.repairs.caps import cap_rows
-from unseen.repairs.sides import undivided
+from unseen.repairs.groups import cap_rows
 from unseen.types import PARTS
 
 N = 60
@@ -19,7 +18,7 @@ def draft(parts: list[str] | None = None) -> Draft:
     """Thirty rows of one author, fifteen of another, fifteen of nobody; two classes by turns."""
     users = ["ann"] * 30 + ["bob"] * 15 + [None] * 15
     data = build(ids=[f"r{row:02}" for row in range(N)], user=users)
-    return Draft(data, undivided(N) if parts is None else np.array([PARTS.index(each) for each in parts], np.int8))
+    return Draft.of(data) if parts is None else Draft(data, np.array([PARTS.index(part) for part in parts], np.int8))
 
 
 def left(done: Draft, *parts: str) -> Counter[tuple[str | None, str]]:

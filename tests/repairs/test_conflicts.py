@@ -8,8 +8,7 @@ from leaky_data import given
 
 from tiny_data import build
 from unseen.repairs import Draft, repair
-from unseen.repairs.conflicts import settle_conflicts
-from unseen.repairs.sides import undivided
+from unseen.repairs.copies import settle_conflicts
 from unseen.types import PARTS
 
 TEXTS = ["So it goes", "so it goes!", "@ann SO it goes", "tea time", "Tea time.", "alone", "@ann", "@bob"]
@@ -65,9 +64,7 @@ def test_test_labels_that_training_rows_change_are_told() -> None:
 
 def test_rows_without_parts_have_no_side() -> None:
     data = draft().data
-    assert (
-        "; 1 were given the label of most, 2 without" in settle_conflicts(Draft(data, undivided(8)), "relabel").notes[0]
-    )
+    assert "; 1 were given the label of most, 2 without" in settle_conflicts(Draft.of(data), "relabel").notes[0]
 
 
 @pytest.mark.parametrize(

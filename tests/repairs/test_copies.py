@@ -8,10 +8,8 @@ from leaky_data import are_alike
 
 from tiny_data import build
 from unseen.duplicates import Pairs
-from unseen.repairs import Draft
-from unseen.repairs.alike import alike, joined, values
-from unseen.repairs.copies import drop_copies, stand_ins
-from unseen.repairs.sides import undivided
+from unseen.repairs import Draft, repair
+from unseen.repairs.copies import drop_copies, stand_ins, ties
 from unseen.types import PARTS
 
 LONG = "the quick brown fox jumps over the lazy dog and runs on to the river"
@@ -29,7 +27,7 @@ def draft(parts: str) -> Draft:
 )
 def test_each_kind_includes_the_narrower_one_and_empty_forms_are_alone(kind: str, groups: list[int]) -> None:
     data = draft("train " * 8).data
-    found = alike(data, np.arange(8), kind)
+    found = ties(data, np.arange(8), kind).groups()
     assert np.array_equal(found[:, None] == found, np.array(groups)[:, None] == np.array(groups))
 
 
@@ -55,14 +53,14 @@ def test_development_rows_are_the_second_choice() -> None:
 
 def test_without_parts_the_first_id_stays() -> None:
     data = draft("train " * 8).data
-    done = drop_copies(Draft(data, undivided(8)), "exact", None)
+    done = drop_copies(Draft.of(data), "exact", None)
     assert [(each.id, each.before) for each in done.changes] == [("b", ""), ("h", "")]
 
 
 def test_copies_with_another_label_are_told() -> None:
     data = build(ids=list("abc"), texts=["x", "x", "x"], labels=["no", "yes", "no"])
-    done = drop_copies(Draft(data, undivided(3)), "exact", None)
-    assert done.notes == ("1 copies that were dropped had another label than the row that stayed",)
+    done = drop_copies(Draft.of(data), "exact", None)
+    assert done.notes == ("1 dropped copy had another label than the row that stayed",)
 
 
 def chain(links: int) -> list[str]:
@@ -121,20 +119,11 @@ def test_of_several_that_stay_the_most_similar_is_named() -> None:
     assert stand_ins(pairs, np.arange(3)).tolist() == [0, 1, 1]
 
 
-def test_rows_without_a_value_are_alone() -> None:
-    data = build(ids=list("abcdef"), user=["x", None, "", "x", None, "y"])
-    codes, missing = values(data, np.array([0, 1, 2, 3, 4, 5]), "user")
-    assert missing == 3
-    assert codes[0] == codes[3]
-    assert len(set(codes.tolist())) == 5
-
-
-def test_numbers_group_rows_as_well() -> None:
-    data = build(ids=list("abcd"), user=[1.5, float("nan"), 1.5, float("nan")])
-    codes, missing = values(data, np.arange(4), "user")
-    assert (missing, codes[0] == codes[2], codes[1] == codes[3]) == (2, True, False)
-
-
-def test_groupings_are_joined_by_way_of_others() -> None:
-    found = joined([np.array([0, 0, 1, 2, 3, 4]), np.array([9, 8, 8, 7, 6, 7])])
-    assert np.array_equal(found[:, None] == found, np.array([0, 0, 0, 1, 2, 1])[:, None] == [0, 0, 0, 1, 2, 1])
+@pytest.mark.parametrize(("kind", "left"), [("normalised", 0), ("exact", 2)])
+def test_only_conflicts_that_stay_are_said_to_be_kept(kind: str, left: int) -> None:
+    texts = ["one text", "one text", "two text", "TWO text", "three", "four", "five", "six"]
+    data = build(ids=list("abcdefgh"), texts=texts, labels=["no", "yes"] * 4)
+    notes = repair(data, dedupe=kind, test=0.5).split.certificate.notes
+    kept = [note for note in notes if "they were kept" in note]
+    assert [note.partition(" rows")[0] for note in kept] == ([str(left)] if left else [])
+    assert any("had another label than the row that stayed" in note for note in notes)

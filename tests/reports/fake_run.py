@@ -252,6 +252,7 @@ class FakeRun:
     def _about(self) -> dict[str, Any]:
         counts = np.bincount(self.codes, minlength=len(self.labels)).tolist()
         return {
+            "kind": "stress",
             "command": self.command,
             "settings": {"metric": "f1.macro", "budget": "small", "seeds": list(self.seeds), "recipe": {"epochs": 4}},
             "data": {

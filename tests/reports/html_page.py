@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from pathlib import Path
+
+from unseen.runs.frame import report
 
 VOID = {"meta", "br", "image", "use", "path", "link", "img"}
 
@@ -35,3 +38,10 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
+
+
+def written(folder: Path) -> Path:
+    """The page of the run in `folder`, written anew."""
+    path = report(folder).report
+    assert path == folder / "report.html"
+    return path

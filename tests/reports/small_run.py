@@ -65,13 +65,14 @@ def stress_folder(folder: Path, **more: Any) -> Path:
         Measurement("label_noise.control", 0.1, 2, 0.05, 0.15, tags=hard),
     ]  # fmt: skip
     write_measurements(rows, folder / "measurements.csv")
+    write_measurements([], folder / "properties.csv")
     findings = [
         Finding("learnt[closest]", "ok", "The task was learnt."),
         Finding("x", "warn", "Look.", 1, ("c",), "Do."),
     ]
     write_findings(findings, folder / "findings.csv")
     about = {
-        "command": "unseen stress mails.csv --model minilm",
+        "kind": "stress", "command": "unseen stress mails.csv --model minilm",
         "settings": {"metric": "f1.macro", "representation": "bottleneck-50", "independent": "/home/me/other.csv",
                      "recipe": {"encoder": "minilm", "epochs": 3, "patience": 2, "max_tokens": 128}},
         "data": data_of("mails"), "model": "minilm", "splits": {"random-1": "random", "closest": "closest"},
@@ -98,5 +99,8 @@ def study_folder(folder: Path) -> Path:
     ]  # fmt: skip
     write_measurements(rows, folder / "measurements.csv")
     datasets = {"mails": data_of("mails"), "posts": data_of("posts", "def")}
-    write_json(folder / "run.json", {"settings": {}, "datasets": datasets, "splits": names, "model": "logistic"})
+    write_findings([], folder / "findings.csv")
+    write_measurements([], folder / "properties.csv")
+    about = {"kind": "study", "settings": {}, "datasets": datasets, "splits": names, "model": "logistic"}
+    write_json(folder / "run.json", about)
     return folder

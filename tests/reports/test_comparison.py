@@ -36,9 +36,17 @@ def test_what_was_set_and_used_otherwise(tmp_path: Path) -> None:
 
 def test_other_data_are_other_rows(tmp_path: Path) -> None:
     found = compare_runs(*two_runs(tmp_path, data="def"))
-    assert found.data == (Change("data", "abc", "def"),)
+    assert found.data == (Change("data", "mails, 8 rows, abc…", "mails, 8 rows, def…"),)
     assert {each.name for each in found.splits} == {"random", "closest"}
     assert rows_by_family(found) == {"random": "other", "closest": "other"}
+
+
+def test_other_labels_are_another_task(tmp_path: Path) -> None:
+    a, b = two_runs(tmp_path)
+    about = read_json(b / "run.json")
+    write_json(b / "run.json", about | {"data": about["data"] | {"label_names": ["joy", "anger"]}})
+    with pytest.raises(InputError, match="are about other labels"):
+        compare_runs(a, b)
 
 
 def test_the_same_data_under_another_name(tmp_path: Path) -> None:

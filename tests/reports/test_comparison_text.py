@@ -106,7 +106,10 @@ def test_the_sentence_itself_says_that_rows_are_other_ones(tmp_path: Path) -> No
 def test_changes_are_a_line_each(tmp_path: Path) -> None:
     found = compare_runs(*two_runs(tmp_path, data="def", groups="author"))
     assert changes(found) == [
-        "groups: – → author", "data: abc… → def…", "split closest: of other data", "split random: of other data",
+        "groups: – → author",
+        "data: mails, 8 rows, abc… → mails, 8 rows, def…",
+        "split closest: of other data",
+        "split random: of other data",
     ]  # fmt: skip
 
 

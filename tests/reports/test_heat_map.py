@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from unseen.errors import InputError
 from unseen.reports.heat_map import colours, heat_map, luminance
-from unseen.reports.pages import environment
+from unseen.reports.page import environment
 
 browse, probe = browser.browse, browser.probe
 HOSTILE = '"><script>it</script>&'

@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_run import LABELS, FakeRun
+from html_page import written
 
 from unseen.errors import InputError
-from unseen.reports import read_run, write_stress_page
-from unseen.store import read_measurements, write_measurements
+from unseen.reports.run import read_run
+from unseen.runs.frame import report
+from unseen.store import read_json, read_measurements, write_json, write_measurements
+from unseen.store.manifest import about_of
 from unseen.types import Measurement
 
 
@@ -91,11 +94,22 @@ def test_every_missing_file_is_named(folder: Path) -> None:
     (folder / "run.json").unlink()
     (folder / "findings.csv").unlink()
     shutil.rmtree(folder / "splits")
-    with pytest.raises(InputError) as caught:
-        write_stress_page(folder)
     missing = ("run.json is missing", "findings.csv is missing", "splits/*.json is missing")
-    assert caught.value.problems == missing
+    for read, problems in ((read_run, missing), (report, missing[:2])):  # what kind of run it was is in run.json
+        with pytest.raises(InputError, match="is not the folder of a run") as caught:
+            read(folder)
+        assert caught.value.problems == problems
     assert not (folder / "report.html").exists()
+
+
+def test_files_of_the_kind_that_are_missing_are_named_with_the_others(folder: Path) -> None:
+    for name in ("measurements.csv", "properties.csv"):
+        (folder / name).unlink()
+    for read in (read_run, report):
+        with pytest.raises(InputError, match="is not a whole run folder") as caught:
+            read(folder)
+        assert caught.value.problems == ("measurements.csv is missing", "properties.csv is missing")
+        assert caught.value.fix
 
 
 @pytest.mark.parametrize(
@@ -103,19 +117,23 @@ def test_every_missing_file_is_named(folder: Path) -> None:
     [
         ("run.json", "{", "run.json is not valid JSON"),
         ("run.json", "[]", "does not hold a JSON object"),
-        ("run.json", '{"settings": {}}', "does not say its data"),
-        ("run.json", '{"settings": {}, "data": {"label_names": "ab"}}', "does not say its label names"),
+        ("run.json", '{"kind": "stress", "settings": {}}', "does not say its data"),
+        (
+            "run.json",
+            '{"kind": "stress", "settings": {}, "data": {"label_names": "ab"}}',
+            "does not say its label names",
+        ),
         ("measurements.csv", "a,b\n1,2\n", "does not hold measurements"),
         ("measurements.csv", "metric,value,low,high,n,slice\nx,y,,,3,all\n", "line 2"),
         ("properties.csv", "", "does not hold measurements"),
         ("findings.csv", "check,level\n", "does not hold findings"),
         (
             "findings.csv",
-            "check,level,message,count,evidence,advice\nx,odd,m,1,[],\n",
+            "check,level,message,count,evidence,advice,rows\nx,odd,m,1,[],,[]\n",
             "line 2: no level is called 'odd'",
         ),
-        ("findings.csv", "check,level,message,count,evidence,advice\nx,ok,m,many,[],\n", "line 2"),
-        ("findings.csv", "check,level,message,count,evidence,advice\nx,ok\n", "line 2"),
+        ("findings.csv", "check,level,message,count,evidence,advice,rows\nx,ok,m,many,[],,[]\n", "line 2"),
+        ("findings.csv", "check,level,message,count,evidence,advice,rows\nx,ok\n", "line 2"),
         ("map.parquet", "not parquet", "cannot read"),
         ("clusters.json", "{}", "does not hold a list of clusters"),
         ("clusters.json", '[{"split": "closest"}]', "clusters.json: KeyError: 'cluster'"),
@@ -137,12 +155,34 @@ def test_damaged_files_are_named(folder: Path, name: str, content: str, complain
     assert complaint in caught.value.problems[0]
 
 
-def test_several_damaged_files_are_named_at_once(folder: Path) -> None:
-    for name in ("run.json", "map.parquet", "clusters.json"):
+@pytest.mark.parametrize(
+    "names",
+    [("run.json", "measurements.csv", "findings.csv"), ("properties.csv", "map.parquet", "clusters.json")],
+    ids=["those of every run", "those of a stress run"],
+)
+def test_several_damaged_files_are_named_at_once(folder: Path, names: tuple[str, ...]) -> None:
+    for name in names:
         (folder / name).write_text("?", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_run(folder)
     assert len(caught.value.problems) == 3
+
+
+@pytest.mark.parametrize("command", ["unseen stress a.csv -o old --seed 3", "unseen stress a.csv --seed 3 --out=old"])
+def test_the_way_out_of_a_damaged_run_is_for_the_folder_where_it_lies_now(folder: Path, command: str) -> None:
+    write_json(folder / "run.json", read_json(folder / "run.json") | {"command": command, "finished": None})
+    with pytest.raises(InputError) as caught:
+        read_run(folder)
+    assert str(caught.value.fix).endswith(f": unseen stress a.csv --seed 3 -o {folder}")
+    (folder / "run.json").write_text('{"comm', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_run(folder)
+    assert f"made it again with -o {folder}" in str(caught.value.fix)
+    (folder / "run.json").unlink()
+    for read in (read_run, about_of):
+        with pytest.raises(InputError) as caught:
+            read(folder)
+        assert "name the folder of a run" in str(caught.value.fix)
 
 
 def test_a_map_with_holes_is_refused(folder: Path) -> None:
@@ -160,9 +200,9 @@ def test_what_is_optional_may_be_absent(folder: Path) -> None:
     for name in ("map.parquet", "clusters.json"):
         (folder / name).unlink()
     about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    least = {"settings": {}, "data": {"label_names": about["data"]["label_names"]}}
+    least = {"kind": "stress", "settings": {}, "data": {"label_names": about["data"]["label_names"]}}
     (folder / "run.json").write_text(json.dumps(least), encoding="utf-8")
-    page = write_stress_page(folder).read_text(encoding="utf-8")
+    page = written(folder).read_text(encoding="utf-8")
     assert "The run folder holds no map." in page
     assert "The run folder holds no clusters." in page
     assert "No times were kept." in page

@@ -12,11 +12,13 @@ from fake_run import FakeRun
 
 from unseen.reports.actions import write_actions
 from unseen.reports.case import hardest, newest
-from unseen.reports.run import Run, SplitCard, read_run
+from unseen.reports.record import RunRecord
+from unseen.reports.run import SplitCard, StressRun, read_run
 from unseen.reports.verdict import verdict
-from unseen.reports.wording import called, points
+from unseen.reports.wording import called
 from unseen.store import read_measurements, write_measurements
 from unseen.types import Certificate, Finding, Measurement
+from unseen.types.numbers import points
 
 Score = tuple[float, float | None, float | None]
 
@@ -58,9 +60,9 @@ def run_of(
     overlap: float | None = None,
     chance: float | None = None,
     metric: str = "f1.macro",
-    settings: dict[str, Any] | None = None,
+    gates: tuple[str, ...] = (),
     properties: tuple[Measurement, ...] = (),
-) -> Run:
+) -> StressRun:
     """A run with one hard family, or with none."""
     found = rows("random", "test", random, 3, metric=metric) + rows(family, "test", hard, runs, metric=metric)
     found += rows("random", "independent", usual, 3, metric=metric)
@@ -83,26 +85,34 @@ def run_of(
     tags = {"family": family, "against": "random", "part": "test"}
     for some, more in ((of_family, {}), (of_split, {"split": family})):
         found += [Measurement(name, one[0], 300, one[1], one[2], tags=tags | more) for name, one in some.items() if one]
-    about = {"settings": {"metric": metric, **(settings or {})}, "data": {"label_names": ["a", "b", "c"]}, "model": "m",
-             "command": "unseen stress posts.csv"}  # fmt: skip
+    about = {
+        "settings": {"metric": metric}, "data": {"label_names": ["a", "b", "c"]}, "model": "m",
+        "command": "unseen stress posts.csv", "gates": [{"gate": gate} for gate in gates],
+    }  # fmt: skip
     splits = (card("random", "random"), card(family, family, clustered))
-    return Run(Path(), about, splits, tuple(found), properties, ())
+    return StressRun(RunRecord(about, tuple(found), folder=Path()), splits, properties)
 
 
-def both(one: Run, other: Run) -> Run:
+def with_record(run: StressRun, **fields: Any) -> StressRun:
+    """The run with other fields of its record."""
+    return replace(run, record=replace(run.record, **fields))
+
+
+def both(one: StressRun, other: StressRun) -> StressRun:
     """A run with the hard families of two."""
-    return replace(one, splits=(*one.splits, other.splits[1]), measurements=(*one.measurements, *other.measurements))
+    run = with_record(one, measurements=(*one.measurements, *other.measurements))
+    return replace(run, splits=(*one.splits, other.splits[1]))
 
 
 HARD = run_of(seen=0.25, novelty=(-0.02, -0.05, 0.01))
 NEW = run_of(family="novel", hard=(0.5, 0.47, 0.53), fall=(0.16, 0.12, 0.2), seen=0.65, novelty=(0.15, 0.11, 0.19))
 
 
-def said(run: Run) -> str:
+def said(run: StressRun) -> str:
     return " ".join(verdict(run).sentences)
 
 
-def to_do(run: Run) -> list[str]:
+def to_do(run: StressRun) -> list[str]:
     return [each.action for each in verdict(run).actions]
 
 
@@ -149,14 +159,14 @@ def test_without_the_seen_control_new_and_hard_are_not_told_apart() -> None:
     run = run_of()
     assert "how much of it comes from being unseen was not measured" in said(run)
     assert to_do(run) == ["control"]
-    assert verdict(run).actions[0].command == "unseen stress posts.csv --seen-folds 2"
+    assert verdict(run).actions[0].command == "unseen stress posts.csv --seen-folds 2 --replace"
 
 
 @pytest.mark.parametrize(
     ("novelty", "cause"),
     [
         ((0.3, 0.2, 0.4), "most of that is because texts like these were not in training"),
-        ((0.3, -0.1, 0.7), "partly because"),  # not certain
+        ((0.3, -0.1, 0.7), "is open"),  # not certain
         ((0.15, 0.1, 0.2), "partly because"),
         ((0.05, 0.01, 0.09), "not because its texts are unseen"),
     ],
@@ -187,7 +197,9 @@ def test_as_many_wrong_labels_as_elsewhere_explain_nothing() -> None:
 def test_ambiguous_classes_are_for_people_to_read() -> None:
     run = run_of(suspects=0.4)
     assert "cannot be told from the data" in said(run)
-    assert verdict(run).actions[0].what.startswith("Have people read the first 50 texts")
+    assert (
+        verdict(run).actions[0].what.startswith("Have people read the first 50 texts of the list whose test_of names ")
+    )
 
 
 def test_what_is_different_is_said_last() -> None:
@@ -205,9 +217,24 @@ def test_what_is_different_is_said_last() -> None:
     [(0.21, "fail", None), (0.19, "warn", None), (0.19, "fail", 0.1), (0.5, "warn", 0.6), (0.001, "fail", 0)],
 )
 def test_the_level_follows_the_limit(fall: float, level: str, limit: float | None) -> None:
-    settings = {} if limit is None else {"fail_above": limit}
-    run = run_of(hard=(0.66 - fall, None, None), fall=(fall, fall - 0.0005, fall + 0.1), settings=settings)
-    assert verdict(run).level == level
+    for bound in ("<=", "<"):
+        gates = () if limit is None else (f"fall.f1.macro{bound}{limit}",)
+        run = run_of(hard=(0.66 - fall, None, None), fall=(fall, fall - 0.0005, fall + 0.1), gates=gates)
+        assert verdict(run).level == level
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "fall.f1.macro where split=other <= 0.6", "fall.f1.macro where part=independent <= 0.6", "f1.macro<=0.6",
+        "fall.f1.macro where site=a <= 0.6", "fall.f1.macro>=0.6", "findings.fail<=0",
+    ],
+)  # fmt: skip
+def test_gates_on_other_numbers_move_no_limit(gate: str) -> None:
+    run = run_of(hard=(0.16, None, None), fall=(0.5, 0.4, 0.6), gates=(gate,))
+    assert (hardest(run).limit, verdict(run).level) == (0.2, "fail")
+    named = run_of(hard=(0.16, None, None), fall=(0.5, 0.4, 0.6), gates=(gate, "fall.f1.macro where split=clos* <= .6"))
+    assert (hardest(named).limit, verdict(named).level) == (0.6, "warn")
 
 
 def test_one_training_proves_nothing() -> None:
@@ -225,7 +252,7 @@ def test_the_worst_of_many_families_needs_more_to_be_certain() -> None:
         replace(row, tags=dict(row.tags) | tags) if row.metric.startswith("fall.") else row
         for row in small.measurements
     ]
-    one = replace(small, measurements=tuple(rows))
+    one = with_record(small, measurements=tuple(rows))
     assert hardest(one).certain
     easy = (run_of(family=name, hard=(0.66, 0.64, 0.68), fall=(0.0, -0.02, 0.02)) for name in ("length", "time"))
     run = one
@@ -289,13 +316,29 @@ def test_a_measured_independent_fall_is_preferred() -> None:
     run = run_of()
     tags = {"family": "closest", "against": "random", "part": "independent"}
     measured = Measurement("fall.f1.macro", 0.3, 300, 0.2, 0.4, tags=tags)
-    assert verdict(replace(run, measurements=(*run.measurements, measured))).level == "warn"
+    assert verdict(with_record(run, measurements=(*run.measurements, measured))).level == "warn"
 
 
 def test_a_score_below_chance_is_named() -> None:
     assert "worse than guessing by the class mix (.33)" in said(run_of(chance=0.33))
     assert "no better than guessing" in said(run_of(chance=0.29))
     assert "guessing" not in said(run_of(chance=0.27))
+
+
+def test_a_model_that_learnt_nothing_is_not_blamed_on_the_labels() -> None:
+    found = verdict(run_of(chance=0.7))
+    assert found.headline == "The model has not learnt the task: macro F1 is .66 on random splits, .70 by guessing."
+    assert any(each.startswith("Random splits are no better than guessing either") for each in found.sentences)
+    assert "look at the labels" not in str(found)
+
+
+def test_commands_of_actions_can_be_typed() -> None:
+    about = {"command": "unseen stress 'my posts.csv' --label class --seeds 42 --seen-folds 0 --out run --replace"}
+    run = with_record(run_of(runs=1), about=run_of().about | about)
+    assert [each.command for each in verdict(run).actions] == [
+        "unseen stress 'my posts.csv' --label class --seen-folds 0 --out run --replace --seeds 42,55,83",
+        "unseen stress 'my posts.csv' --label class --seeds 42 --out run --replace --seen-folds 2",
+    ]
     assert "guessing" not in said(run_of())
 
 
@@ -328,8 +371,9 @@ def test_a_metric_where_less_is_better_rises() -> None:
 
 
 def test_actions_are_written_for_programs(tmp_path: Path) -> None:
-    run = replace(both(HARD, NEW), folder=tmp_path)
-    lines = list(csv.DictReader(write_actions(run).open(encoding="utf-8")))
+    run = both(HARD, NEW)
+    write_actions(tmp_path, verdict(run).actions)
+    lines = list(csv.DictReader((tmp_path / "actions.csv").open(encoding="utf-8")))
     assert [line["rank"] for line in lines] == ["1"]
     assert lines[0]["action"] == "collect"
     assert float(lines[0]["points"]) == pytest.approx(0.15)
@@ -341,17 +385,21 @@ def test_weak_slices_are_named() -> None:
         *rows("random", "test", (0.4, 0.35, 0.45), 3, slice="topic=pool"),
         *rows("random", "test", (0.7, 0.65, 0.75), 3, slice="topic=buses"),
     ]
-    run = replace(HARD, measurements=(*HARD.measurements, *weak))
+    run = with_record(HARD, measurements=(*HARD.measurements, *weak))
     (action,) = [each for each in verdict(run).actions if each.action == "slice"]
     assert action.what == "Look at topic=pool: macro F1 is .40 there on random splits, 26 points worse"
 
 
 def test_copies_are_to_be_removed() -> None:
     leak = Finding("near_duplicates[random]", "fail", "…", 12)
-    run = replace(HARD, findings=(leak, Finding("near_duplicates[closest]", "fail", "…", 40)))
+    leaks = (leak, Finding("near_duplicates[closest]", "fail", "…", 40))
+    run = with_record(HARD, findings=leaks, about=HARD.about | {"typed": "posts.csv --label class"})
     (action,) = [each for each in verdict(run).actions if each.action == "leak"]
     assert action.what.startswith("Remove copies: 12 test texts of random (4 %)")
+    assert action.command.startswith("unseen repair posts.csv --label class ")
     assert action.command.endswith("splits/random.csv --dedupe near -o repaired.csv")
+    (silent,) = [each for each in verdict(with_record(HARD, findings=leaks)).actions if each.action == "leak"]
+    assert silent.command == ""  # nobody typed the data: no command could be typed
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_report_verdict import Score, both, rows, run_of
+from test_report_verdict import Score, both, rows, run_of, with_record
 
 from unseen.audits.price import price_findings
-from unseen.audits.shares import worse
 from unseen.reports.case import VISIBLE, cases
-from unseen.reports.price_page import headlines
-from unseen.reports.run import Run
+from unseen.reports.record import RunRecord
+from unseen.reports.run import StressRun
 from unseen.reports.verdict import verdict
+from unseen.runs.price import headlines
 from unseen.types import Measurement
+from unseen.types.numbers import told_apart, worse
 
 AGAINST_THE_SIGN = re.compile(
     r"(falls? (of|by|is)|rise of|costs?( most on “[^”]+”,)?|buy|make up|the most is|So|even then\.) −|− ?points? worse"
@@ -29,7 +29,7 @@ def around(value: float, width: float | None) -> Score:
 
 
 @st.composite
-def runs(draw: st.DrawFn, family: str = "closest", metric: str = "f1.macro") -> Run:
+def runs(draw: st.DrawFn, family: str = "closest", metric: str = "f1.macro") -> StressRun:
     """Scores of all sizes, falls of both signs, any of the parts unknown."""
     random, hard = draw(SHARES), draw(SHARES)
     fall = (random - hard) * (1 if metric == "f1.macro" else -1)
@@ -59,11 +59,11 @@ def runs(draw: st.DrawFn, family: str = "closest", metric: str = "f1.macro") -> 
         rows(family, "test", (draw(SHARES), None, None), 1, metric="accuracy", slice=f"test part={each}")
         for each in ("whole clusters", "added singly")
     ]
-    return replace(run, measurements=(*run.measurements, *(row for found in (*slices, *parts) for row in found)))
+    return with_record(run, measurements=(*run.measurements, *(row for found in (*slices, *parts) for row in found)))
 
 
 @given(st.sampled_from(["f1.macro", "log_loss"]).flatmap(lambda name: st.tuples(runs("one", name), runs("two", name))))
-def test_a_verdict_follows_from_its_numbers(two: tuple[Run, Run]) -> None:
+def test_a_verdict_follows_from_its_numbers(two: tuple[StressRun, StressRun]) -> None:
     run = both(*two)
     found, worst = verdict(run), cases(run)[0]
     for line in found.lines():
@@ -92,13 +92,16 @@ def test_a_price_follows_from_its_numbers(value: float, width: float | None, lea
     measured = [
         Measurement("leaked_rows", leaked, 100, tags=tags),
         Measurement("leaked_rows", leaked, 900, tags={**tags, "side": "train"}),
-        Measurement("price.f1.macro", value, 100, low, high, tags={**tags, "rows": "all"}),
+        Measurement("fall.f1.macro", value, 100, low, high, tags={**tags, "rows": "all"}),
     ]
     (finding,) = price_findings(measured, "f1.macro")
-    for line in (finding.message, *headlines(measured, "f1.macro")):
+    for line in (finding.message, *headlines(RunRecord({}, measured), "f1.macro")):
         assert not re.search(r"\b(nan|None|inf)\b", line), line
         assert not re.search(r"(buy|cost) [−-]", line), line
-        assert ("buy" not in line) or value > -0.0005 or not leaked, line
+        assert ("buy" not in line) or (value if low is None else low) > 0 or not leaked, line
+        assert ("No price" not in line) or low is None or low <= 0.0005, line
+        assert not re.search(r"\b1 leaked (test|training) rows\b|\b1 (test )?rows\b", line), line
+        assert not re.search(r"[ \[(](-|0\.\d\d)", line), line
         assert ("too low" not in line) or value < 0, line
     if leaked and low is not None and (low > 0.001 or (high or 0) < -0.001):
         assert finding.level in ("warn", "fail")
@@ -109,3 +112,13 @@ def test_worse_and_better_are_told_apart(value: float, width: float | None) -> N
     said = worse(Measurement("fall.f1.macro", *around(value, width)[:1], 9, *around(value, width)[1:]))
     assert said.startswith("is -") is False
     assert said.endswith("worse" if value >= 0 else "better")
+
+
+@given(SHARES, SHARES)
+def test_numbers_side_by_side_are_told_apart(one: float, other: float) -> None:
+    shown = told_apart(one, other)
+    assert not any(each.startswith(("0.", "-")) for each in shown)
+    if abs(one - other) > 1e-4:
+        assert shown[0] != shown[1]
+        far = abs(float(shown[0]) - float(shown[1]))
+        assert abs(far - abs(one - other)) <= abs(one - other) / 2 + 1e-9

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from fake_run import FakeRun
 from hostile_run import MESSAGE, NAME, hostile_run
-
-from unseen.reports import write_stress_page
+from html_page import written
 
 pytestmark = browser.pytestmark
 browse, probe = browser.browse, browser.probe
@@ -26,12 +25,12 @@ POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 @pytest.fixture(scope="module")
 def stress(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_stress_page(FakeRun(texts=True).write(tmp_path_factory.mktemp("stress") / "run"))
+    return written(FakeRun(texts=True).write(tmp_path_factory.mktemp("stress") / "run"))
 
 
 @pytest.fixture(scope="module")
 def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_stress_page(hostile_run(tmp_path_factory.mktemp("hostile") / "run"))
+    return written(hostile_run(tmp_path_factory.mktemp("hostile") / "run"))
 
 
 def edited(page: Path, target: Path, *changes: Callable[[str], str]) -> Path:
@@ -52,7 +51,7 @@ def title_of(dom: str) -> str:
 
 
 def test_it_renders_and_nothing_hostile_runs(hostile_page: Path, browse: Browse) -> None:
-    dom = browse(hostile_page, "--dump-dom")
+    dom = browse(hostile_page)
     assert title_of(dom) == f"unseen: {MESSAGE} on {NAME}"
     assert "<script" not in dom
     assert dom.count("<svg") == 2 + 2 + 1 + 3
@@ -62,9 +61,9 @@ def test_it_renders_and_nothing_hostile_runs(hostile_page: Path, browse: Browse)
 def test_hostile_text_would_be_stopped_twice(hostile_page: Path, browse: Browse, tmp_path: Path) -> None:
     """Were nothing escaped, the page's policy would still forbid it; without both it runs."""
     unescaped = edited(hostile_page, tmp_path / "unescaped.html", html.unescape)
-    assert title_of(browse(unescaped, "--dump-dom")) != "it ran"
+    assert title_of(browse(unescaped)) != "it ran"
     unguarded = edited(hostile_page, tmp_path / "unguarded.html", without_policy, html.unescape)
-    assert title_of(browse(unguarded, "--dump-dom")) == "it ran"
+    assert title_of(browse(unguarded)) == "it ran"
 
 
 def test_nothing_is_asked_of_the_network(stress: Path, browse: Browse, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ from browser import contrast, luminance
 from fake_run import FakeRun
 from harmless import assert_harmless
 from hostile_run import EVERY, hostile_run
-from html_page import Page
+from html_page import Page, written
 
-from unseen.reports import figures, read_run, tables, write_stress_page
+from unseen.reports import figures, tables
 from unseen.reports.figures import GapRow, class_map, gap_chart, part_map
+from unseen.reports.run import read_run
+from unseen.types import Finding
 
 SECTIONS = [
     "What the fall is made of",
@@ -35,7 +38,7 @@ SECTIONS = [
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_stress_page(FakeRun(texts=True).write(tmp_path_factory.mktemp("stress") / "run"))
+    return written(FakeRun(texts=True).write(tmp_path_factory.mktemp("stress") / "run"))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,7 @@ def content(page: Path) -> str:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Page:
     folder = hostile_run(tmp_path_factory.mktemp("hostile") / "run")
-    return Page(write_stress_page(folder).read_text(encoding="utf-8"))
+    return Page(written(folder).read_text(encoding="utf-8"))
 
 
 def test_the_verdict_comes_first_and_every_section_follows(content: str) -> None:
@@ -142,7 +145,7 @@ def test_texts_are_there_only_when_asked_and_behind_a_click(content: str, tmp_pa
     outside = re.sub(r'<details class="texts">.*?</details>', "", content, flags=re.DOTALL)
     assert "the parcel of" not in outside
     assert "they may offend" in content
-    without = write_stress_page(FakeRun(rows=200).write(tmp_path / "run")).read_text(encoding="utf-8")
+    without = written(FakeRun(rows=200).write(tmp_path / "run")).read_text(encoding="utf-8")
     assert "the parcel of" not in without
     assert "they may offend" not in without
 
@@ -154,7 +157,7 @@ def test_hostile_names_are_shown_as_they_are(hostile: Page) -> None:
 
 
 def test_nothing_in_a_run_becomes_markup(tmp_path: Path) -> None:
-    assert_harmless(write_stress_page(hostile_run(tmp_path / "run")))
+    assert_harmless(written(hostile_run(tmp_path / "run")))
 
 
 def test_hostile_names_become_no_element_and_no_attribute(hostile: Page) -> None:
@@ -185,7 +188,7 @@ def test_the_policy_forbids_everything_but_the_page_itself(content: str) -> None
 
 def test_the_page_is_the_same_bytes_every_time(page: Path) -> None:
     first = page.read_bytes()
-    code = f"from unseen.reports import write_stress_page; write_stress_page({str(page.parent)!r})"
+    code = f"from unseen.runs.frame import report; report({str(page.parent)!r})"
     for seed in ("1", "2"):
         subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONHASHSEED": seed})
         assert page.read_bytes() == first
@@ -194,9 +197,9 @@ def test_the_page_is_the_same_bytes_every_time(page: Path) -> None:
 @pytest.mark.slow
 def test_twenty_thousand_texts_and_many_splits_stay_small(tmp_path: Path) -> None:
     splits = {**{f"random-{n}": "random" for n in range(3)}, **{f"closest-{n}": "closest" for n in range(12)}}
-    written = write_stress_page(FakeRun(rows=20_000, splits=splits).write(tmp_path / "run"))
-    content = written.read_text(encoding="utf-8")
-    assert written.stat().st_size < 2_000_000
+    page = written(FakeRun(rows=20_000, splits=splits).write(tmp_path / "run"))
+    content = page.read_text(encoding="utf-8")
+    assert page.stat().st_size < 2_000_000
     assert content.count("<svg") == 2 + 2 + 1 + 11
     assert "A random 4,000 of 20,000 points are drawn. 4 splits have no picture." in content
 
@@ -236,3 +239,27 @@ def test_every_colour_of_text_can_be_read_on_every_ground(content: str, scheme: 
 def rgb(colour: str) -> str:
     digits = colour[1:] if len(colour) == 7 else "".join(2 * each for each in colour[1:])
     return str([int(digits[place : place + 2], 16) for place in (0, 2, 4)])
+
+
+def test_copies_in_many_splits_are_one_line(tmp_path: Path) -> None:
+    run = read_run(FakeRun().write(tmp_path / "run"))
+    names = [split.name for split in run.splits]
+    copies = [
+        Finding(f"near_duplicates[{name}]", "fail" if at else "warn", f"{at + 1} copies.", at + 1)
+        for at, name in enumerate(names)
+    ]
+    alone = Finding(f"exact_duplicates[{names[0]}]", "warn", "One.", 1)
+    shown = tables.gathered(
+        replace(run, record=replace(run.record, findings=(*copies, alone, Finding("learnt[closest]", "ok", "Learnt."))))
+    )
+    assert [each.check for each in shown] == [f"near_duplicates, {len(names)} splits", alone.check, "learnt[closest]"]
+    assert shown[0].level == "fail"
+    assert f"In {len(names)} of {len(names)} splits, at most " in shown[0].message
+
+
+def test_what_is_proven_of_a_completed_split_is_its_whole_clusters(tmp_path: Path) -> None:
+    run = read_run(FakeRun().write(tmp_path / "run"))
+    proven = {row["card"].name: row["proof"] for row in tables.split_table(run) if row["card"].certificate.optimal}
+    singly = {row["card"].name for row in tables.split_table(run) if row["card"].certificate.completed}
+    assert singly & proven.keys()
+    assert {name for name, proof in proven.items() if proof.startswith("whole clusters")} == singly & proven.keys()

@@ -12,7 +12,7 @@ import pytest
 
 from two_runs import HARD, RANDOM, run_folder, summaries
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, UnseenError
-from unseen.reports.any_run import read_any_run
+from unseen.reports.record import read_record
 from unseen.reports.tracking import MLFLOW_NAME, WANDB_NAME, allowed, record_of, track
 from unseen.store import read_json, write_json, write_text
 from unseen.types import Measurement
@@ -90,7 +90,7 @@ def called(module: Any, name: str) -> list[Any]:
 
 
 def test_means_and_falls_are_the_metrics(folder: Path) -> None:
-    metrics = record_of(read_any_run(folder)).metrics
+    metrics = record_of(read_record(folder)).metrics
     assert metrics["f1.macro/closest/test"] == pytest.approx(0.51)
     assert metrics["fall.f1.macro/closest/test"] == pytest.approx(0.30)
     assert metrics["fall.f1.macro/closest/test.high"] == pytest.approx(0.35)
@@ -104,7 +104,7 @@ def test_setups_are_in_the_name_only_where_there_are_several(tmp_path: Path) -> 
     rows = [row for data in ("mails", "posts") for row in summaries(scores, data=data, space="a/b")]
     rows.append(Measurement("standard_error.f1.macro", 0.1, 2, tags={"family": "random", "seed": "mean"}))
     rows.append(Measurement("f1.macro", 0.1, 2, slice="x=1", tags={"family": "random", "seed": "mean"}))
-    metrics = record_of(read_any_run(run_folder(tmp_path, {}, rows))).metrics
+    metrics = record_of(read_record(run_folder(tmp_path, {}, rows))).metrics
     assert {"f1.macro/closest/test/mails", "f1.macro/closest/test/posts"} <= metrics.keys()
     assert not any("a_b" in name or "minilm" in name or name.startswith("standard") for name in metrics)
     assert len(metrics) == 3 * 2 * 3
@@ -173,8 +173,8 @@ def test_the_mode_of_wandb_is_the_users(folder: Path, wandb: Any) -> None:
 def test_a_report_with_texts_stays_here_unless_asked_for(tmp_path: Path) -> None:
     run_folder(tmp_path, {"random": RANDOM}, texts=True)
     write_text(tmp_path / "report.html", "a text")
-    assert "report.html" not in record_of(read_any_run(tmp_path)).files
-    assert "report.html" in record_of(read_any_run(tmp_path), texts=True).files
+    assert "report.html" not in record_of(read_record(tmp_path)).files
+    assert "report.html" in record_of(read_record(tmp_path), texts=True).files
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tiny_data import build
 from tiny_transformer import write_transformer
 from unseen import api
 from unseen.errors import InputError, MissingPackageError, UnknownNameError
-from unseen.representations import backbone, checkpoints, resuming
+from unseen.representations import backbone, checkpoints, partial_vectors
 from unseen.representations.backbone import Tokens
 from unseen.representations.transformer import TransformerEncoder
 
@@ -64,7 +64,7 @@ def test_padded_tokens() -> None:
 
 
 def test_encoding_goes_on_where_it_stopped(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resuming, "ROWS", 2)
+    monkeypatch.setattr(partial_vectors, "ROWS", 2)
     encoder, asked = TransformerEncoder(folder), []
     encode = encoder.encode
 
@@ -77,13 +77,13 @@ def test_encoding_goes_on_where_it_stopped(folder: str, tmp_path: Path, monkeypa
     monkeypatch.setattr(encoder, "encode", failing)
     partial = tmp_path / "some" / "partial.npy"
     with pytest.raises(KeyboardInterrupt):
-        resuming.encode_resumably(encoder, TEXTS, partial, "work")
-    found = resuming.encode_resumably(encoder, TEXTS, partial, "work")
+        partial_vectors.encode_resumably(encoder, TEXTS, partial, "work")
+    found = partial_vectors.encode_resumably(encoder, TEXTS, partial, "work")
     assert asked == [2, 2, 2, 1]
     np.testing.assert_allclose(found, TransformerEncoder(folder).encode(TEXTS), atol=1e-5)
-    resuming.encode_resumably(encoder, TEXTS, partial, "other work")
+    partial_vectors.encode_resumably(encoder, TEXTS, partial, "other work")
     assert asked[4:] == [2, 2, 1]
-    resuming.forget(partial)
+    partial_vectors.forget(partial)
     assert not list(partial.parent.iterdir())
 
 

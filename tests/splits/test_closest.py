@@ -6,8 +6,8 @@ import pytest
 from unseen.errors import InfeasibleError
 from unseen.splits import ClosestSplit, RandomSplit, SubsetSumSplit
 from unseen.splits.clustering import sweep
-from unseen.splits.distance import nearest_distances
 from unseen.splits.latent import unit_vectors
+from unseen.splits.neighbours import nearest_distances
 from unseen.splits.problem import pose
 from unseen.splits.vectors import row_keys
 

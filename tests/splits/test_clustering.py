@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from unseen.errors import InputError, VectorsError
-from unseen.splits import assignment, clustering
+from unseen.splits import clustering, neighbours
 from unseen.splits.clustering import sweep
 from unseen.splits.vectors import row_keys, unit_rows
 
@@ -222,7 +222,7 @@ def test_an_offset_changes_nothing():
 def sampling(monkeypatch, forgetful):
     monkeypatch.setattr(clustering, "SAMPLE_ABOVE", 1000)
     monkeypatch.setattr(clustering, "SAMPLE", 500)
-    monkeypatch.setattr(assignment, "BLOCK", 200)
+    monkeypatch.setattr(neighbours, "ASSIGNED_AT_ONCE", 200)
 
 
 @pytest.mark.usefixtures("sampling")

@@ -288,7 +288,9 @@ def test_wrong_vectors_are_refused(name, X, message):
 
 
 @pytest.mark.parametrize("name", sorted(set(CASES) - OWN_SIZE - {"length", "time"}))
-@pytest.mark.parametrize("seed", [None, "42", 1.5, True, np.random.RandomState(0)], ids=repr)
+@pytest.mark.parametrize(
+    "seed", [None, "42", 1.5, True, np.random.RandomState(0)], ids=lambda seed: type(seed).__name__
+)
 def test_a_seed_that_cannot_be_written_down_is_refused(name, seed):
     with pytest.raises(InputError, match="random_state must be a whole number"):
         pairs(name, random_state=seed)

@@ -5,7 +5,8 @@ import pytest
 
 from unseen.errors import InputError, VectorsError
 from unseen.splits import ClosestSplit, DeploymentSplit, RandomSplit
-from unseen.splits.distance import nearest_distances
+from unseen.splits.neighbours import nearest_distances
+from unseen.types.numbers import number
 
 KS = [4, 8, 12]
 
@@ -59,7 +60,7 @@ def test_the_split_is_as_far_as_deployment(blobs):
         pair, note = deployed(X, y, deployment)
         wanted.append(nearest_distances(deployment, X).mean())
         got.append(distance(X, pair))
-        assert f"deployment is {wanted[-1]:.4f} from the data" in note
+        assert f"deployment is {number(wanted[-1], 4)} from the data" in note
     assert wanted == sorted(wanted)
     assert got == sorted(got)
 

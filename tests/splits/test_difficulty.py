@@ -5,7 +5,8 @@ import pytest
 
 from unseen.errors import InputError
 from unseen.splits import ClosestSplit, DifficultySplit, RandomSplit
-from unseen.splits.distance import nearest_distances
+from unseen.splits.neighbours import nearest_distances
+from unseen.types.numbers import number
 
 KS = [4, 8, 12]
 
@@ -48,7 +49,7 @@ def test_the_curve_is_what_was_measured(blobs):
     assert splitter.curve_[:, 0].tolist() == np.linspace(0, 1, 21).tolist()
     assert np.abs(splitter.curve_[:, 1] - distance(X, pair)).min() < 1e-6
     (note,) = splitter.certificates_[0].notes
-    assert f"nearest training row {distance(X, pair):.4f}" in note
+    assert f"nearest training row {number(distance(X, pair), 4)};" in note
 
 
 def test_one_is_closest_even_where_an_easier_part_is_farther(blobs):

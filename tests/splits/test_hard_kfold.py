@@ -5,8 +5,8 @@ import pytest
 
 from unseen.errors import InfeasibleError, InputError
 from unseen.splits import HardKFold, RandomSplit
-from unseen.splits.distance import nearest_distances
 from unseen.splits.hard_kfold import fold_quotas
+from unseen.splits.neighbours import nearest_distances
 from unseen.splits.problem import pose
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -8,8 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.seeding import generator
 from unseen.splits import RandomSplit
-from unseen.splits.quotas import largest_remainder, quotas, rows_asked
+from unseen.splits.quotas import largest_remainder, quotas, rows_asked, within_cap
 
 COUNTS = st.lists(st.integers(2, 500), min_size=2, max_size=8)
 NAMES = "abcdefgh"
@@ -154,3 +156,24 @@ def test_a_mix_without_classes_to_mix_is_refused():
 def test_rows_without_a_label_are_refused(y):
     with pytest.raises(InputError, match="10 rows have no label"):
         next(RandomSplit(0.2).split(np.zeros(20), y))
+
+
+@pytest.mark.parametrize("most", [1, 3, 50])
+def test_each_cell_has_as_many_as_it_may(most: int) -> None:
+    cells = np.random.default_rng(0).zipf(1.5, 500) % 40 - 5
+    stays = within_cap(cells, most, generator(1, "cap"))
+    assert Counter(cells[stays].tolist()) == {cell: min(most, n) for cell, n in Counter(cells.tolist()).items()}
+
+
+def test_the_first_of_a_shuffle_stay() -> None:
+    cells = np.random.default_rng(2).integers(0, 6, 80)
+    seen: Counter[int] = Counter()
+    expected = np.zeros(80, bool)
+    for row in generator(42, "cap").permutation(80):
+        expected[row] = seen[cells[row]] < 4
+        seen[cells[row]] += 1
+    assert np.array_equal(within_cap(cells, 4, generator(42, "cap")), expected)
+
+
+def test_no_rows_are_no_problem() -> None:
+    assert within_cap(np.empty(0, np.intp), 3, generator(0, "cap")).tolist() == []

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
-from unseen.errors import InputError, MismatchError, TableError
+from unseen.errors import InputError, MismatchError, TableError, UnseenWarning
 from unseen.store import read_json, read_parts, read_split, sha256_of, write_json, write_split
 from unseen.types import PARTS, Certificate, Dataset, Origin, Split, string_array
 
@@ -227,3 +227,20 @@ def test_numbers_are_ids_where_the_data_has_such_ids(tiny: Builder, tmp_path: Pa
     for data in (tiny(["a", "b", "c", "0123456789012345"]), numbered):
         asked = data is numbered
         assert read_parts(tmp_path / name, data, positions=asked) == ["train", "train", "train", "test"]
+
+
+def test_rows_that_were_dropped_on_loading_are_forgiven_with_a_count(tmp_path: Path) -> None:
+    rows = [{"id": f"{i}", "text": "" if i < 2 else f"text {i}", "label": "ab"[i % 2]} for i in range(8)]
+    data = unseen.load(rows, drop=["empty"])
+    lists = {"train": ["0", "2", "3", "4"], "test": ["1", "5", "6", "7"]}
+    (tmp_path / "s.json").write_text(json.dumps(lists))
+    (tmp_path / "s.csv").write_text("id,part\n" + "".join(f"{i},{part}\n" for part in lists for i in lists[part]))
+    for name in ("s.json", "s.csv"):
+        with pytest.warns(UnseenWarning, match="^2 rows that .* names were dropped when table was loaded$"):
+            assert read_parts(tmp_path / name, data) == ["train"] * 3 + ["test"] * 3
+    (tmp_path / "s.json").write_text(json.dumps({**lists, "dev": ["99"]}))
+    with pytest.raises(MismatchError, match="names 1 rows that table does not have") as refused:
+        read_parts(tmp_path / "s.json", data)
+    assert "positions" not in str(refused.value.fix)
+    unnamed = unseen.load([{"text": each["text"], "label": each["label"]} for each in rows], drop=["empty"])
+    assert len(unnamed.left_out) == 2

@@ -16,9 +16,10 @@ from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.inference import predict
 from unseen.roles import Classifier, Recipe
 from unseen.training import CLASSIFIERS, RECIPES
-from unseen.training.examples import examples_of, label_weights
-from unseen.training.linear import TEMPERATURES, LinearClassifier, LinearSVM, LogisticRegression, softmax
-from unseen.training.vocabulary import Vocabulary
+from unseen.training.features import Vocabulary
+from unseen.training.labelled_texts import label_weights, labelled_texts
+from unseen.training.linear import TEMPERATURES, LinearClassifier, LinearSVM, LogisticRegression
+from unseen.training.probabilities import softmax
 
 RECIPE_NAMES = ["logistic", "svm"]
 
@@ -88,7 +89,7 @@ def test_dev_chooses_c_by_log_loss(parts, name, class_weights):
     train, dev, _ = parts
     recipe = RECIPES.make(name, class_weights=class_weights)
     chosen = recipe.fit(train, dev, 42)
-    per_row = label_weights(examples_of(train), class_weights)[dev.labels]
+    per_row = label_weights(labelled_texts(train), class_weights)[dev.labels]
 
     def loss(classifier):
         return log_loss(dev.labels, predict(classifier, dev).probabilities, sample_weight=per_row)
@@ -102,7 +103,7 @@ def test_dev_chooses_c_by_log_loss(parts, name, class_weights):
 def test_the_factor_of_the_margins_has_the_lowest_weighted_log_loss(parts, class_weights):
     train, dev, _ = parts
     texts = dev.texts.to_pylist()
-    per_row = label_weights(examples_of(train), class_weights)[dev.labels]
+    per_row = label_weights(labelled_texts(train), class_weights)[dev.labels]
     margins = np.log(LinearSVM(C=1.0, class_weights=class_weights).fit(train, dev.take([]), 42).predict_proba(texts))
     losses = [log_loss(dev.labels, softmax(margins * each), sample_weight=per_row) for each in TEMPERATURES]
     found = LinearSVM(C=1.0, class_weights=class_weights).fit(train, dev, 42).predict_proba(texts)
@@ -192,7 +193,7 @@ def test_class_weights_move_the_answers(parts):
 
 
 def test_weights_average_one_over_the_rows(tiny):
-    examples = examples_of(tiny(list("abcdef"), labels=["no"] * 4 + ["yes"] * 2, label_names=("no", "yes", "never")))
+    examples = labelled_texts(tiny(list("abcdef"), labels=["no"] * 4 + ["yes"] * 2, label_names=("no", "yes", "never")))
     balanced = label_weights(examples, "balanced")
     np.testing.assert_allclose(balanced, [0.75, 1.5, 0])
     root = label_weights(examples, "root")

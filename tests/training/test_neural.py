@@ -11,8 +11,8 @@ from unseen.inference import predict
 from unseen.progress import reporting
 from unseen.roles import Classifier, Encoder, Recipe
 from unseen.training import CLASSIFIERS, RECIPES
-from unseen.training.examples import examples_of
-from unseen.training.hashing import BUCKETS, HashedTerms
+from unseen.training.features import BUCKETS, HashedTerms
+from unseen.training.labelled_texts import labelled_texts
 from unseen.training.neural import HashedNetwork, NeuralClassifier, _bags, _loss, _Part
 
 torch = pytest.importorskip("torch")
@@ -143,7 +143,7 @@ def test_class_weights_move_the_answers(parts):
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_the_loss_of_a_batch_is_weighted_by_row(parts, trained, smoothing):
     """Neither divided by the weights of the batch nor smoothed towards rare labels; without weights torch's own."""
-    part, rows = _Part(trained.terms, examples_of(parts[0])), np.arange(37)
+    part, rows = _Part(trained.terms, labelled_texts(parts[0])), np.arange(37)
     trained.network.eval()
     scores = trained.network.head(_bags(trained.network, part.rows[rows]))
     labels, cross_entropy = part.labels[rows], torch.nn.functional.cross_entropy

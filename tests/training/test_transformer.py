@@ -15,8 +15,8 @@ from tiny_transformer import ARCHITECTURES, write_transformer
 from unseen import api
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.training import transformer
-from unseen.training.classifier import untrained
-from unseen.training.transformer import PRESETS, Settings, Transformer, TransformerClassifier
+from unseen.training.transformer import PRESETS, Transformer, TransformerClassifier, TransformerSettings
+from unseen.training.transformer_classifier import untrained
 from unseen.types import Dataset
 
 WORDS = {"calm": ["rain", "cloud", "leaf", "river"], "loud": ["drum", "horn", "crowd", "siren"]}
@@ -266,7 +266,7 @@ def test_the_presets() -> None:
     thesis = Transformer(preset="thesis").settings
     assert (thesis.batch, thesis.learning_rate, thesis.epsilon, thesis.warmup) == (4, 2e-5, 1e-8, 0.0)
     assert (thesis.epochs, thesis.patience, thesis.max_tokens) == (10, 5, 512)
-    assert Transformer(preset="fast").settings == Settings()
+    assert Transformer(preset="fast").settings == TransformerSettings()
     assert Transformer(preset="thesis", epochs=20).settings.epochs == 20
     assert Transformer().settings == (Transformer(preset="thesis" if torch.cuda.is_available() else "fast").settings)
     with pytest.raises(UnknownNameError, match="'thesis'"):

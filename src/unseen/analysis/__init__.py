@@ -1,18 +1,15 @@
 """Analysis: what a split is like, whoever made it."""
 
-from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented
+from unseen.analysis.attributes import attribute_kinds, shift, split_groups, under_represented
 from unseen.analysis.changes import PropertyChange, largest_changes
-from unseen.analysis.class_words import class_word_overlap
+from unseen.analysis.class_words import class_topics, class_word_overlap, top_words
 from unseen.analysis.correlations import correlations
 from unseen.analysis.difficulty import Curve, Point, difficulty_curve
 from unseen.analysis.distances import distances
-from unseen.analysis.lengths import lengths
-from unseen.analysis.mixes import sizes_and_mixes
 from unseen.analysis.overlap import unigram_overlap
-from unseen.analysis.properties import properties
+from unseen.analysis.properties import lengths, properties, sizes_and_mixes
 from unseen.analysis.rare_words import rare_words
 from unseen.analysis.shared_tests import shared_tests
-from unseen.analysis.topics import class_topics, top_words
 from unseen.analysis.words import Words
 
 __all__ = [

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen.types import Measurement
+from unseen.types.arrays import Floats
+from unseen.types.numbers import told_apart
 
 SMALLEST = 0.1
 """Differences below it are not worth a word."""
@@ -63,16 +65,16 @@ def largest_changes(properties: Sequence[Measurement], split: str, baselines: Se
     own mean, or by no more than chance would for a test part of this size; of the values of one attribute, or of the
     labels, all but the one that differs most.
     """
-    found: list[tuple[tuple[str, str], PropertyChange]] = []
+    changes: list[tuple[tuple[str, str], PropertyChange]] = []
     mine = _comparable(properties, split)
     others = [_comparable(properties, name) for name in dict.fromkeys(baselines)]
     for key, row in mine.items():
         known = [rows[key] for rows in others if key in rows]
         if known and (change := _change(row, known)):
-            found.append(((row.metric, row.slice.partition("=")[0]), change))
-    found.sort(key=lambda each: (-abs(each[1].difference), each[1].metric, each[1].sentence))
+            changes.append(((row.metric, row.slice.partition("=")[0]), change))
+    changes.sort(key=lambda change: (-abs(change[1].difference), change[1].metric, change[1].sentence))
     largest: dict[tuple[str, str], PropertyChange] = {}
-    for about, change in found:
+    for about, change in changes:
         largest.setdefault(about, change)
     return list(largest.values())
 
@@ -97,11 +99,11 @@ def _change(row: Measurement, baselines: Sequence[Measurement]) -> PropertyChang
     spread = float(np.abs(places[1:] - middle).max())
     if abs(difference) <= max(SMALLEST, spread, _chance(row)):
         return None
-    value, baseline = float(row.value or 0), float(np.mean([each.value for each in baselines]))
+    value, baseline = float(row.value or 0), float(np.mean([other.value for other in baselines]))
     return PropertyChange(row.metric, value, baseline, difference, _sentence(row, baseline, difference > 0))
 
 
-def _on_scale(rows: Sequence[Measurement]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _on_scale(rows: Sequence[Measurement]) -> Floats:
     """The values on a scale whose unit means the same for every property."""
     values = np.array([row.value for row in rows], np.float64)
     if rows[0].low is not None:
@@ -136,12 +138,13 @@ def _saying(metric: str) -> tuple[str, tuple[str, str]] | None:
 def _sentence(row: Measurement, baseline: float, higher: bool) -> str:
     of, sayings = _saying(row.metric) or ("", ("", ""))
     attribute, _, sliced = row.slice.partition("=")
-    said = sayings[0 if higher else 1].format(of=of or (sliced if attribute == "label" else f"{attribute} “{sliced}”"))
+    about = of or (sliced if attribute == "label" else f"{attribute} “{sliced}”")
+    saying = sayings[0 if higher else 1].format(of=about)
     value = float(row.value or 0)
     if row.metric.startswith(SHARES):
-        return f"{said}: {_percent(value)} against {_percent(baseline)}"
+        return f"{saying}: {_percent(value)} against {_percent(baseline)}"
     shown, other = _figures(value, baseline)
-    return f"{said}: {shown}{UNITS.get(row.metric, '')} against {other}"
+    return f"{saying}: {shown}{UNITS.get(row.metric, '')} against {other}"
 
 
 def _percent(share: float) -> str:
@@ -149,16 +152,8 @@ def _percent(share: float) -> str:
 
 
 def _figures(value: float, other: float) -> tuple[str, str]:
-    """Both numbers with as few decimals as tell them apart."""
+    """Both numbers with as few decimals as tell them apart, and about how far."""
     if value.is_integer() and other.is_integer() and max(value, other) > 1:
         return f"{value:.0f}", f"{other:.0f}"
-    first = 1 if max(abs(value), abs(other)) >= 10 else 2
-    for decimals in range(first, 5):
-        shown = tuple(f"{each:.{decimals}f}" for each in (value, other))
-        if shown[0] != shown[1]:
-            break
-    return _short(shown[0]), _short(shown[1])
-
-
-def _short(number: str) -> str:
-    return number[1:] if number.startswith("0.") else number
+    shown, beside = told_apart(value, other, places=1 if max(abs(value), abs(other)) >= 10 else 2)
+    return shown, beside

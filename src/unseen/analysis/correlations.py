@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import atanh, isfinite, sqrt, tanh
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.evaluation.multiplicity import holm
+from unseen.evaluation.contrasts import holm
+from unseen.evaluation.intervals import Bounds
 from unseen.types import Measurement
+from unseen.types.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, str, str]
 """Metric, slice and part of a property."""
 
@@ -40,10 +40,10 @@ def correlations(properties: Sequence[Measurement], scores: Sequence[Measurement
     by_score = _by_split([(row, (row.metric, "", "")) for row in scores if _is_score(row)])
     by_property = _by_split([(row, (row.metric, row.slice, str(row.tags.get("part", "")))) for row in properties])
     table = [
-        each
+        coefficient
         for of, values in by_property.items()
         for score, reached in by_score.items()
-        for each in _coefficients(of, score[0], values, reached)
+        for coefficient in _coefficients(of, score[0], values, reached)
     ]
     adjusted = {name: iter(holm(_p_values(table, name))) for name in COEFFICIENTS}
     return [
@@ -58,18 +58,21 @@ def _is_score(row: Measurement) -> bool:
 
 def _by_split(rows: Sequence[tuple[Measurement, Key]]) -> dict[Key, dict[str, float]]:
     """The mean of the known values of each split, by key."""
-    found: dict[Key, dict[str, list[float]]] = {}
+    values: dict[Key, dict[str, list[float]]] = {}
     for row, key in rows:
         if row.value is not None and isfinite(row.value) and "split" in row.tags:
-            found.setdefault(key, {}).setdefault(str(row.tags["split"]), []).append(row.value)
-    return {key: {split: float(np.mean(some)) for split, some in each.items()} for key, each in found.items()}
+            values.setdefault(key, {}).setdefault(str(row.tags["split"]), []).append(row.value)
+    return {
+        key: {split: float(np.mean(of_split)) for split, of_split in by_split.items()}
+        for key, by_split in values.items()
+    }
 
 
 def _coefficients(of: Key, score: str, values: Mapping[str, float], reached: Mapping[str, float]) -> list[Measurement]:
     from scipy.stats import rankdata
 
     both = [name for name in values if name in reached]
-    x, y = (np.array([each[name] for name in both], np.float64) for each in (values, reached))
+    x, y = (np.array([by_split[name] for name in both], np.float64) for by_split in (values, reached))
     metric, slice_, part = of
     tags = {"property": metric, "score": score} | ({"part": part} if part else {})
     reason = _no_value(x, y)
@@ -117,7 +120,7 @@ def _p_value(r: float, n: int) -> float:
     return 2 * float(t.sf(abs(r) * sqrt((n - 2) / rest), n - 2)) if rest > 0 else 0.0
 
 
-def _interval(r: float, n: int) -> tuple[float | None, float | None]:
+def _interval(r: float, n: int) -> Bounds:
     if n < FEWEST_FOR_INTERVAL:
         return None, None
     if abs(r) >= 1:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.evaluation.intervals import DRAWS, percentiles
+from unseen.evaluation.bootstrap import DRAWS, percentiles
+from unseen.evaluation.intervals import Bounds
 from unseen.seeding import generator
 from unseen.types import Measurement
-
-Floats = npt.NDArray[np.float64]
+from unseen.types.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -83,16 +82,14 @@ def area_weights(distances: Sequence[float]) -> Floats | None:
     return np.asarray((trapezoid / times)[of.reshape(-1)])
 
 
-def _interval(
-    points: Sequence[Point], weights: Floats, draws: int, seed: int
-) -> tuple[float, float] | tuple[None, None]:
+def _interval(points: Sequence[Point], weights: Floats, draws: int, seed: int) -> Bounds:
     if min(len(point.scores) for point in points) < 2:
         return None, None
     drawn = {seeds: _drawn(seeds, draws, seed) for seeds in {tuple(sorted(point.scores)) for point in points}}
     areas = np.zeros(draws)
     for point, weight in zip(points, weights, strict=True):
         seeds = tuple(sorted(point.scores))
-        areas += weight * (drawn[seeds] @ [point.scores[each] for each in seeds])
+        areas += weight * (drawn[seeds] @ [point.scores[one] for one in seeds])
     return percentiles(areas) or (None, None)
 
 

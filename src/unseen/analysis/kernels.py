@@ -22,7 +22,7 @@ def highest_similarities(
     """
     products = np.zeros(len(squares), np.int64)
     touched = np.empty(len(squares), np.int32)
-    found = np.zeros(len(ends) - 1, np.float64)
+    highest = np.zeros(len(ends) - 1, np.float64)
     for text in range(len(ends) - 1):
         n = 0
         for at in range(ends[text], ends[text + 1]):
@@ -34,6 +34,6 @@ def highest_similarities(
                 products[other] += np.int64(counts[at]) * listed_counts[place]
         for at in range(n):
             product = np.float64(products[touched[at]])
-            found[text] = max(found[text], product * product / squares[touched[at]])
+            highest[text] = max(highest[text], product * product / squares[touched[at]])
             products[touched[at]] = 0
-    return found
+    return highest

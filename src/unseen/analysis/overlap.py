@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.analysis.sides import Rows, mean_of, sides_of
-from unseen.analysis.words import Words, blocks, words_for
+from unseen.analysis.sides import mean_of, sides_of
+from unseen.analysis.words import Words, words_for
+from unseen.machine import usable_threads
 from unseen.progress import track
-from unseen.splits.assignment import usable_threads
 from unseen.types import Dataset, Measurement, Split
+from unseen.types.arrays import Floats, Rows
 
 BLOCK = 256
 """Texts looked up at a time."""
@@ -25,11 +26,11 @@ def unigram_overlap(data: Dataset, split: Split, words: Words | None = None) -> 
     Short texts score high because one shared word is much of them: compare splits of the same data.
     """
     sides = sides_of(data, split)
-    found = highest_overlaps(words_for(data, words), sides.test, sides.train)
-    return [mean_of("unigram_overlap", found, sides.tags(), most=1.0)]
+    overlaps = highest_overlaps(words_for(data, words), sides.test, sides.train)
+    return [mean_of("unigram_overlap", overlaps, sides.tags(), most=1.0)]
 
 
-def highest_overlaps(words: Words, rows: Rows, others: Rows) -> npt.NDArray[np.float64]:
+def highest_overlaps(words: Words, rows: Rows, others: Rows) -> Floats:
     """The highest cosine similarity of each of `rows` to any of `others`; exact, whatever the number of threads."""
     from unseen.analysis.kernels import highest_similarities
 
@@ -37,13 +38,13 @@ def highest_overlaps(words: Words, rows: Rows, others: Rows) -> npt.NDArray[np.f
     index = _pieces(counts[others].tocsc())
     squares = _squares(counts[others])
 
-    def look_up(block: Rows) -> npt.NDArray[np.float64]:
+    def look_up(block: Rows) -> Floats:
         own = counts[block]
         return np.sqrt(highest_similarities(*_pieces(own), *index, squares) / np.maximum(_squares(own), 1))
 
+    blocks = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
     with ThreadPoolExecutor(usable_threads()) as pool:
-        found = pool.map(look_up, blocks(rows, BLOCK))
-        return np.concatenate([np.empty(0), *track(found, "word overlap", -(-len(rows) // BLOCK))])
+        return np.concatenate([np.empty(0), *track(pool.map(look_up, blocks), "word overlap", len(blocks))])
 
 
 def _pieces(table: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -51,7 +52,7 @@ def _pieces(table: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], n
     return table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.int32)
 
 
-def _squares(counts: Any) -> npt.NDArray[np.float64]:
+def _squares(counts: Any) -> Floats:
     """Squared length of each row."""
     squared = counts.astype(np.float64)
     return np.asarray(squared.multiply(squared).sum(axis=1)).ravel()

@@ -1,16 +1,18 @@
-"""All properties of a split that need no vectors."""
+"""Properties of a split that need no vectors: sizes, label mixes, lengths, words, attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unseen.analysis.categories import attribute_kinds, shift, split_groups, under_represented, value_shares
+import numpy as np
+
+from unseen.analysis.attributes import attribute_kinds, shift, split_groups, under_represented, value_shares
 from unseen.analysis.class_words import class_word_overlap
-from unseen.analysis.lengths import lengths
 from unseen.analysis.overlap import unigram_overlap
 from unseen.analysis.rare_words import English, rare_words
+from unseen.analysis.sides import mean_of, sides_of
 from unseen.analysis.words import Words, words_for
-from unseen.types import Dataset, Measurement, Split
+from unseen.types import PARTS, Dataset, Measurement, Split
 
 
 def properties(
@@ -39,4 +41,27 @@ def properties(
         rows += shift(data, split, attribute)
     for attribute in as_grouping:
         rows += split_groups(data, split, attribute)
+    return rows
+
+
+def lengths(data: Dataset, split: Split, words: Words | None = None) -> list[Measurement]:
+    """Mean words of a text, on the training side and in the test part."""
+    sides, counted = sides_of(data, split), words_for(data, words).lengths
+    return [
+        mean_of("length.words", counted[rows], sides.tags(part))
+        for part, rows in (("train", sides.train), ("test", sides.test))
+    ]
+
+
+def sizes_and_mixes(data: Dataset, split: Split) -> list[Measurement]:
+    """Rows of each part and the share of each label in it."""
+    split = split.of(data)
+    rows = []
+    for part in (part for part in PARTS if part in split.sizes):
+        labels = data.labels[split.rows(part)]
+        tags = {"split": split.name, "part": part}
+        rows.append(Measurement("rows", float(len(labels)), len(labels), tags=tags))
+        for code, name in enumerate(data.label_names):
+            share = float(np.mean(labels == code))
+            rows.append(Measurement("label_share", share, len(labels), slice=f"label={name}", tags=tags))
     return rows

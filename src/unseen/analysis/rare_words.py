@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterable
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -53,32 +50,27 @@ def _zipf(word: str) -> float:
 def english_words(source: English = None) -> tuple[str, frozenset[str]]:
     """A name for the list and its words in lower case.
 
-    Without a source: the English list of pyspellchecker (dictionary words with their inflected forms);
-    where that package is not installed, every purely alphabetical entry of wordfreq's large list, which
-    also has names and common misspellings.
+    Without a source: every purely alphabetical entry of wordfreq's large English list, which also has names, slang and
+    common misspellings.
     """
     if source is None:
-        return _installed()
+        return "wordfreq-large", _wordfreq_words()
     if not isinstance(source, str | Path):
-        return "own", frozenset(word for each in source for word in words_of(each))
+        return "own", frozenset(word for entry in source for word in words_of(entry))
     try:
         lines = Path(source).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as cause:
         raise InputError(
             f"cannot read words from {source}: {cause}", expected="a UTF-8 file, a word per line"
         ) from cause
-    found = frozenset(word for line in lines for word in words_of(line))
-    if not found:
+    listed = frozenset(word for line in lines for word in words_of(line))
+    if not listed:
         raise InputError(f"{source} holds no words", expected="a word per line")
-    return Path(source).name, found
+    return Path(source).name, listed
 
 
 @cache
-def _installed() -> tuple[str, frozenset[str]]:
-    try:
-        packed = (resources.files("spellchecker") / "resources" / "en.json.gz").read_bytes()
-    except (ModuleNotFoundError, FileNotFoundError):
-        from wordfreq import get_frequency_dict
+def _wordfreq_words() -> frozenset[str]:
+    from wordfreq import get_frequency_dict
 
-        return "wordfreq-large", frozenset(word for word in get_frequency_dict("en", "large") if word.isalpha())
-    return "pyspellchecker", frozenset(json.loads(gzip.decompress(packed)))
+    return frozenset(word for word in get_frequency_dict("en", "large") if word.isalpha())

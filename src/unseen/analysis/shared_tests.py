@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from unseen.errors import InputError
 from unseen.types import PARTS, Dataset, Measurement, Split
-
-Masks = npt.NDArray[np.bool_]
-Table = npt.NDArray[np.float64]
+from unseen.types.arrays import Floats, Mask, Rows
 
 
 def shared_tests(data: Dataset, splits: Mapping[str, Sequence[Split]]) -> list[Measurement]:
@@ -55,7 +53,7 @@ def _listed(data: Dataset, splits: Mapping[str, Sequence[Split]]) -> tuple[list[
     return names, [split.of(data) for some in splits.values() for split in some]
 
 
-def _pairs(names: Sequence[str], tests: Masks) -> Iterator[tuple[str, str, tuple[npt.NDArray[np.intp], ...], int]]:
+def _pairs(names: Sequence[str], tests: Mask) -> Iterator[tuple[str, str, tuple[Rows, ...], int]]:
     """Each two names, the positions of their pairs of splits, and how many rows any of these splits tests."""
     of = np.array(names, object)
     later = np.triu(np.ones((len(of), len(of)), bool), 1)  # the splits of a name stand together, in order
@@ -65,14 +63,14 @@ def _pairs(names: Sequence[str], tests: Masks) -> Iterator[tuple[str, str, tuple
             yield a, b, pairs, int(tests[(of == a) | (of == b)].any(axis=0).sum())
 
 
-def _products(masks: Masks) -> Table:
+def _products(masks: Mask) -> Floats:
     """Rows that each two masks have in common [masks, masks]."""
     # float32 counts exactly up to 2^24 and takes half the memory; integers would not be multiplied by BLAS
     exact: npt.NDArray[np.floating] = masks.astype(np.float32 if masks.shape[1] < 2**24 else np.float64)
     return np.asarray(exact @ exact.T, np.float64)
 
 
-def _expected(data: Dataset, splits: Sequence[Split], tests: Masks) -> Table:
+def _expected(data: Dataset, splits: Sequence[Split], tests: Mask) -> Floats:
     """Common test rows to expect if each split drew its test rows of each class at random [splits, splits].
 
     A row that is set aside as independent is never drawn. Where all splits set aside the same rows this is

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from unseen.errors import InputError
 from unseen.types import Dataset, Measurement, Split
-
-Rows = npt.NDArray[np.intp]
+from unseen.types.arrays import Rows
 
 
 class Sides(NamedTuple):

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -68,8 +68,8 @@ class Words:
         """The words of a dataset's texts."""
         batches = -(-len(data) // ROWS_AT_ONCE)
         texts = (text for (batch,) in track(data.batches("text"), "words", batches) for text in batch)
-        made = cls.of_texts(texts)
-        return cls(made.vocabulary, made.counts, (data.fingerprint, data.order))
+        words = cls.of_texts(texts)
+        return cls(words.vocabulary, words.counts, (data.fingerprint, data.order))
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> Words:
@@ -78,15 +78,15 @@ class Words:
 
         numbers: defaultdict[str, int] = defaultdict()
         numbers.default_factory = numbers.__len__
-        found, ends = array("i"), array("q", [0])
+        occurrences, ends = array("i"), array("q", [0])
         for text in texts:
-            found.extend(map(numbers.__getitem__, words_of(text)))
-            ends.append(len(found))
+            occurrences.extend(map(numbers.__getitem__, words_of(text)))
+            ends.append(len(occurrences))
         vocabulary = np.array(list(numbers), dtype=object)
         order = np.argsort(vocabulary, kind="stable")
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
-        columns = place[np.frombuffer(found, np.int32)] if found else np.empty(0, np.int32)
+        columns = place[np.frombuffer(occurrences, np.int32)] if occurrences else np.empty(0, np.int32)
         shape = (len(ends) - 1, len(vocabulary))
         counts = csr_matrix((np.ones(len(columns), np.int32), columns, np.frombuffer(ends, np.int64)), shape=shape)
         counts.sum_duplicates()
@@ -117,9 +117,3 @@ class Words:
 def words_for(data: Dataset, words: Words | None) -> Words:
     """`words` when they are those of `data`; without any, made now."""
     return Words.of(data) if words is None else words.for_data(data)
-
-
-def blocks(rows: npt.NDArray[np.intp], size: int) -> Iterator[npt.NDArray[np.intp]]:
-    """`rows` in runs of `size`."""
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]

@@ -29,10 +29,10 @@ def chance_of_groups(
     interval: compare it with the interval of the rule itself.
     """
 
-    def said(permuted: Codes) -> Codes:
+    def rule(permuted: Codes) -> Codes:
         return commonest_label(permuted, labels, train, codes)[test]
 
-    return chance_of(said, codes, labels, train, test, seed) if len(train) and len(test) else None
+    return chance_of(rule, codes, labels, train, test, seed) if len(train) and len(test) else None
 
 
 def chance_of(
@@ -66,6 +66,6 @@ def favourite(counts: npt.NDArray[Any], everywhere: npt.NDArray[np.integer]) -> 
     return np.asarray((counts * (1 + everywhere.sum()) + everywhere).argmax(axis=-1))
 
 
-def macro_f1(gold: npt.NDArray[np.integer], said: npt.NDArray[np.integer]) -> float:
+def macro_f1(gold: npt.NDArray[np.integer], predicted: npt.NDArray[np.integer]) -> float:
     """Macro F1 over the labels that occur."""
-    return float(averages(tally(gold, said, int(max(gold.max(), said.max())) + 1), "macro"))
+    return float(averages(tally(gold, predicted, int(max(gold.max(), predicted.max())) + 1), "macro"))

@@ -37,19 +37,20 @@ def cross_validated(
     rows = np.arange(len(data)) if rows is None else np.asarray(rows)
     if not 2 <= folds <= len(rows):
         raise InputError("folds must be at least 2 and at most the rows", got=f"{folds} folds of {len(rows)} rows")
-    made = RECIPES.make(recipe or "logistic") if recipe is None or isinstance(recipe, str) else recipe
+    recipe = "logistic" if recipe is None else recipe
+    name, made = (recipe, RECIPES.make(recipe)) if isinstance(recipe, str) else (type(recipe).__name__, recipe)
     chosen = data.take(rows)
     fold = dealt(chosen, folds, seed)
     probabilities = np.empty((len(rows), len(data.label_names)))
-    for each in track(range(folds), "cross-validation", folds):
-        held, others = np.flatnonzero(fold == each), np.flatnonzero(fold != each)
+    for number in track(range(folds), "cross-validation", folds):
+        held, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         if not len(held):
             continue
-        tuned = dealt(chosen.take(others), DEV, child_seed(seed, "dev", each)) == 0
+        tuned = dealt(chosen.take(others), DEV, child_seed(seed, "dev", number)) == 0
         train, dev = chosen.take(others[~tuned]), chosen.take(others[tuned])
-        classifier = made.fit(train, dev, child_seed(seed, "fold", each))
-        probabilities[held] = predict(classifier, chosen, held, work=f"fold {each + 1}").probabilities
-    origin = Origin("cross_validated", {"folds": folds, "recipe": _name(recipe)}, seed, {"dataset": data.fingerprint})
+        classifier = made.fit(train, dev, child_seed(seed, "fold", number))
+        probabilities[held] = predict(classifier, chosen, held, work=f"fold {number + 1}").probabilities
+    origin = Origin("cross_validated", {"folds": folds, "recipe": name}, seed, {"dataset": data.fingerprint})
     return Predictions(chosen.ids, probabilities, data.label_names, origin)
 
 
@@ -58,7 +59,7 @@ def dealt(data: Dataset, folds: int, seed: int, groups: str | None = None) -> np
 
     With `groups`, what is dealt out are the values of that attribute. The order of rows decides nothing.
     """
-    by_id = np.argsort(np.asarray(data.ids.to_pylist(), dtype=object), kind="stable")
+    by_id = data.by_id
     units = (data.texts if groups is None else data.attribute(groups)).take(pa.array(by_id)).combine_chunks()
     codes = units.dictionary_encode("encode").indices.to_numpy(zero_copy_only=False)
     first = np.unique(codes, return_index=True)[1]  # codes are 0, 1, …: the place in `first` is the code
@@ -69,7 +70,3 @@ def dealt(data: Dataset, folds: int, seed: int, groups: str | None = None) -> np
     fold = np.empty(len(data), np.intp)
     fold[by_id] = of_text[codes]
     return fold
-
-
-def _name(recipe: Any) -> str:
-    return recipe if isinstance(recipe, str) else "logistic" if recipe is None else type(recipe).__name__

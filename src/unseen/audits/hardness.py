@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from unseen.audits.annotators import annotators
+from unseen.audits.findings import Judgement, evidence_of, share
 from unseen.audits.label_noise import LabelNoise, corrected_fall
-from unseen.audits.shares import comparable, percent, points, score, share, worse
-from unseen.audits.trials import Case, Trial, trained_on
 from unseen.errors import InputError
-from unseen.evaluation import fall, level, metric
-from unseen.evaluation.chance import chance
-from unseen.evaluation.intervals import DRAWS
-from unseen.types import Dataset, Finding, Measurement
+from unseen.evaluation import Run, fall, level, metric
+from unseen.evaluation.bootstrap import DRAWS
+from unseen.evaluation.metrics import chance
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+from unseen.types.numbers import difference_in_points, number, percent, portion, scored, told_apart, worse
 
-Found = tuple[list[Measurement], Finding]
+Rows = npt.NDArray[np.intp]
 
 NEAR, FAR = 0.05, 0.10
 """Independent scores that differ by less are near; by more, the task was not learnt."""
@@ -28,6 +31,97 @@ MIX, SKEWED = 0.02, 0.10
 """Largest difference of a label's share between training and test that is even; from which on it is skewed."""
 MOST = 0.5
 """Share of wrong labels that decides the score."""
+SMALL = 0.2
+"""Differences of mean agreement below so many standard deviations are small."""
+MOST_EVIDENCE = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One model trained on one split, and what it says about the rows of its parts."""
+
+    split: Split
+    seed: int
+    predictions: Predictions
+    """For all test rows; for the independent rows too, where there are some."""
+    family: str = ""
+    """Method of the split; by default its name."""
+    seen: Predictions | None = None
+    """For test rows, all or some, by models that were trained on the others: the seen control."""
+
+
+@dataclass(frozen=True, eq=False)
+class HardSplit:
+    """A hard split, the models trained on it, and everything to compare them with."""
+
+    data: Dataset
+    noise: LabelNoise
+    hard: Sequence[Trial]
+    control: Sequence[Trial]
+    metric: str
+    groups: str | None = None
+    agreement: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Further tags, e.g. the model."""
+    draws: int = DRAWS
+    seed: int = 42
+
+    @property
+    def split(self) -> Split:
+        """The hard split."""
+        return self.hard[0].split
+
+    @cached_property
+    def train(self) -> Rows:
+        """Rows that models of the hard split learn from: training and development part."""
+        return self.split.rows("train", "dev")
+
+    @cached_property
+    def controls(self) -> list[Split]:
+        """The different random splits."""
+        return list({trial.split.name: trial.split for trial in self.control}.values())
+
+    @property
+    def tags(self) -> dict[str, str | int | float]:
+        """Tags of what is measured on the hard test part."""
+        return {"split": self.split.name, "part": "test", **self.more}
+
+    def runs(self, trials: Sequence[Trial], part: str) -> list[Run]:
+        """The trials on a part; none when a trial has no predictions there."""
+        runs = []
+        for trial in trials:
+            rows, name, predictions = trial.split.rows(part), trial.split.name, trial.predictions
+            known = pc.is_in(self.data.ids.take(pa.array(rows)), value_set=predictions.ids)
+            if not len(rows) or not pc.any(known).as_py():
+                return []
+            family = trial.family or name
+            runs.append(
+                Run.of(self.data, predictions, rows, split=name, family=family, seed=trial.seed, groups=self.groups)
+            )
+        return runs
+
+    @cached_property
+    def hard_runs(self) -> list[Run]:
+        """The trials on the hard test part."""
+        return self.runs(self.hard, "test")
+
+    @cached_property
+    def control_runs(self) -> list[Run]:
+        """The trials of random splits on their test parts."""
+        return self.runs(self.control, "test")
+
+    def level(self, runs: Sequence[Run]) -> Measurement:
+        """The mean score of these runs."""
+        return level(runs, self.metric, draws=self.draws, seed=self.seed)[0]
+
+    def fall(self, control: Sequence[Run], hard: Sequence[Run], tags: Mapping[str, Any] | None = None) -> Measurement:
+        """How far the score falls from `control` to `hard`."""
+        return fall(control, hard, self.metric, tags=tags, draws=self.draws, seed=self.seed)
+
+    def finding(self, check: str, level: str, message: str, advice: str = "", rows: Rows | None = None) -> Finding:
+        """A finding about this split; `rows` are the evidence."""
+        count, evidence = (0, ()) if rows is None else (len(rows), evidence_of(self.data, rows, MOST_EVIDENCE))
+        return Finding(f"{check}[{self.split.name}]", level, message, count, evidence, advice)
 
 
 def hard_or_broken(
@@ -53,117 +147,119 @@ def hard_or_broken(
     metric(metric_id)
     if not hard or len({trial.split.name for trial in hard}) > 1:
         raise InputError("hard_or_broken looks at one hard split", got=f"{len(hard)} trials of other splits, or none")
-    ours, theirs = ([replace(each, split=each.split.of(data)) for each in some] for some in (hard, control))
-    case = Case(data, noise, ours, theirs, metric_id, groups, agreement, tags or {}, draws, seed)
+    hard, control = ([replace(trial, split=trial.split.of(data)) for trial in trials] for trials in (hard, control))
+    case = HardSplit(data, noise, hard, control, metric_id, groups, agreement, tags or {}, draws, seed)
     if not case.hard_runs:
         raise InputError(f"no predictions for the test part of {case.split.name!r}")
-    found = [check(case) for check in CHECKS]
-    return [row for rows, _ in found for row in rows], [finding for _, finding in found]
+    answers = [check(case) for check in CHECKS]
+    return [row for rows, _ in answers for row in rows], [finding for _, finding in answers]
 
 
-def _learnt(case: Case) -> Found:
+def _learnt(case: HardSplit) -> Judgement:
     """Whether a model trained on the hard split does as well on independent rows as one trained on a random one."""
     ours, theirs = case.runs(case.hard, "independent"), case.runs(case.control, "independent")
     if not ours or not theirs:
         why = "no independent rows with predictions" if not ours else "no random split to compare with"
         return [], case.finding("learnt", "skipped", f"Whether the task was learnt is not known: {why}.")
     tags = {"family": ours[0].family, "against": theirs[0].family, "part": "independent", **case.more}
-    gap = fall(theirs, ours, case.metric, tags=tags, draws=case.draws, seed=case.seed)
-    mine, other = (level(runs, case.metric, draws=case.draws, seed=case.seed)[0] for runs in (ours, theirs))
+    gap = case.fall(theirs, ours, tags)
     if gap.value is None:
         return [], case.finding("learnt", "skipped", f"{case.metric} has no value on the independent rows.")
-    said = (
-        f"Trained on this split, {case.metric} on {mine.n:,} independent texts is {score(mine)}; trained on random "
-        f"splits it is {score(other)}: a difference of {points(gap)}."
+    mine, other = case.level(ours), case.level(theirs)
+    message = (
+        f"Trained on this split, {case.metric} on {mine.n:,} independent texts is {scored(mine)}; trained on random "
+        f"splits it is {scored(other)}: a difference of {difference_in_points(gap)}."
     )
     if gap.value <= NEAR:
-        return [gap], case.finding("learnt", "ok", f"{said} The task was learnt.")
+        return [gap], case.finding("learnt", "ok", f"{message} The task was learnt.")
+    grave = gap.value > FAR
+    why = "The task was not learnt from this training part." if grave else "Part of the fall is poorer training."
     advice = "Look at the class mix and size of the training part, and train longer before blaming the test part."
-    if gap.value <= FAR:
-        return [gap], case.finding("learnt", "warn", f"{said} Part of the fall is poorer training.", advice=advice)
-    return [gap], case.finding(
-        "learnt", "fail", f"{said} The task was not learnt from this training part.", None, advice
-    )
+    return [gap], case.finding("learnt", "fail" if grave else "warn", f"{message} {why}", advice)
 
 
-def _control(case: Case) -> Found:
+def _control(case: HardSplit) -> Judgement:
     """Whether the split is harder than random splits of the same size and class mix."""
     if not case.control_runs:
         return [], case.finding("control", "skipped", "No random split of the same size and class mix was tested.")
-    unlike = [each.name for each in case.controls if not comparable(case.data, each, case.split, MIX)]
+    unlike = [split.name for split in case.controls if not comparable(case.data, split, case.split)]
     if unlike:
-        said = f"The random splits {', '.join(unlike)} have another test size or class mix, so the fall mixes causes."
-        return [], case.finding("control", "warn", said, advice="Make random splits of the same size and class mix.")
-    drop = fall(case.control_runs, case.hard_runs, case.metric, draws=case.draws, seed=case.seed)
-    said = f"Against random splits of the same size and class mix, {case.metric} {worse(drop)}."
+        names = ", ".join(unlike)
+        message = f"The random splits {names} have another test size or class mix, so the fall mixes causes."
+        return [], case.finding("control", "warn", message, "Make random splits of the same size and class mix.")
+    drop = case.fall(case.control_runs, case.hard_runs)
+    message = f"Against random splits of the same size and class mix, {case.metric} {worse(drop)}."
     if drop.low is not None and drop.low > 0:
-        return [], case.finding("control", "ok", said)
-    return [], case.finding("control", "warn", f"{said} That is not clearly harder than chance makes it.")
+        return [], case.finding("control", "ok", f"{message} That is clearly harder.")
+    clear = "clearly easier" if drop.high is not None and drop.high < 0 else "not clearly harder than chance makes it"
+    return [], case.finding("control", "warn", f"{message} That is {clear}.")
 
 
-def _completed(case: Case) -> Found:
+def comparable(data: Dataset, one: Split, other: Split) -> bool:
+    """Whether the test parts of two splits differ in no label by more than a hair: `MIX` of the rows."""
+    k = len(data.label_names)
+    first, second = (np.bincount(data.labels[split.rows("test")], minlength=k) for split in (one, other))
+    return bool(np.abs(first - second).max() <= max(1.0, MIX * second.sum()))
+
+
+def _completed(case: HardSplit) -> Judgement:
     """How much of the test part was added singly."""
     certificate = case.split.certificate
     if certificate.n_clusters is None:
         return [], case.finding("completed", "skipped", "The split was made without clusters.")
-    total, part = sum(certificate.got.values()), certificate.completed_share
-    said = f"{certificate.completed:,} of {total:,} test texts ({percent(part)}) were added singly to whole clusters."
-    if part <= SINGLES:
-        return [], case.finding("completed", "ok", said)
+    singles = portion(certificate.completed, sum(certificate.got.values()), "test texts")
+    message = f"{singles} were added singly to whole clusters."
+    if certificate.completed_share <= SINGLES:
+        return [], case.finding("completed", "ok", message)
     advice = "Those texts were chosen one by one near the region; read the score of the whole clusters too."
-    return [], case.finding("completed", "warn", said, advice=advice)
+    return [], case.finding("completed", "warn", message, advice)
 
 
-def _class_mix(case: Case) -> Found:
+def _class_mix(case: HardSplit) -> Judgement:
     """Whether training and test part have the same class mix."""
-    k = len(case.data.label_names)
-    test, train = (
-        np.bincount(case.data.labels[rows], minlength=k) / len(rows)
-        for rows in (case.split.rows("test"), trained_on(case.split))
-    )
+    k, rows = len(case.data.label_names), case.split.rows("test")
+    test, train = (np.bincount(case.data.labels[part], minlength=k) / len(part) for part in (rows, case.train))
     worst = int(np.abs(test - train).argmax())
     apart = float(np.abs(test - train)[worst])
     label = case.data.label_names[worst]
-    said = f"{label!r} is {percent(test[worst])} of the test part and {percent(train[worst])} of the training part."
-    if apart <= MIX + 1 / len(case.split.rows("test")):
-        return [], case.finding("class-mix", "ok", f"Training and test have the same class mix; at most, {said}")
+    shares = f"{label!r} is {percent(test[worst])} of the test part and {percent(train[worst])} of the training part."
+    if apart <= MIX + 1 / len(rows):
+        return [], case.finding("class-mix", "ok", f"Training and test have the same class mix; at most, {shares}")
     advice = "Ask for the same class mix, or compare per-class scores only."
-    return [], case.finding("class-mix", "fail" if apart > SKEWED else "warn", f"At most, {said}", advice=advice)
+    return [], case.finding("class-mix", "fail" if apart > SKEWED else "warn", f"At most, {shares}", advice)
 
 
-def _label_noise(case: Case) -> Found:
+def _label_noise(case: HardSplit) -> Judgement:
     """How many labels are wrong in the test part and in the control, and the fall had they been right."""
     noise, test = case.noise, case.split.rows("test")
-    control = np.unique(np.concatenate([each.rows("test") for each in case.controls] or [trained_on(case.split)]))
-    suspects = noise.suspect_rows(test)
+    control = np.unique(np.concatenate([split.rows("test") for split in case.controls] or [case.train]))
+    parts, suspects = {"": test, ".control": control}, noise.suspect_rows(test)
     shares = [
-        share(f"suspect_labels{of}", np.isin(rows, noise.suspect_rows(rows)), case.tags)
-        for of, rows in (("", test), (".control", control))
+        share(f"suspect_labels{of}", len(noise.suspect_rows(rows)), len(rows), case.tags) for of, rows in parts.items()
     ]
     beside = "random test parts" if case.controls else "training part"
-    if not noise.told:
+    if not noise.clear:
         unknown = [
-            Measurement(f"label_noise{of}", None, row.n, tags=case.tags | {"undefined": noise.why})
-            for of, row in zip(("", ".control"), shares, strict=True)
+            Measurement(f"label_noise{of}", None, len(rows), tags=case.tags | {"undefined": noise.why})
+            for of, rows in parts.items()
         ]
-        said = (
-            f"{noise.why} {percent(shares[0].value)} of the labels are suspect ({beside}: {percent(shares[1].value)})."
-        )
+        here, there = (percent(row.value) for row in shares)
+        message = f"{noise.why} {here} of the labels are suspect ({beside}: {there})."
         advice = "Have people read the most suspect texts, in suspects.csv."
-        return [*shares, *unknown], case.finding("label-noise", "warn", said, suspects, advice)
-    here, there = (
-        replace(noise.share(rows, case.tags), metric=f"label_noise{of}")
-        for of, rows in (("", test), (".control", control))
-    )
-    rows = [*shares, here, there, *_corrected(case)]
-    said = f"About {percent(here.value)} of the test labels are wrong ({beside}: {percent(there.value)})"
-    said += f"; among right labels alone {case.metric} {worse(rows[-1])}." if len(rows) > 4 else "."
+        return [*shares, *unknown], case.finding("label-noise", "warn", message, advice, suspects)
+    wrong, elsewhere = (replace(noise.share(rows, case.tags), metric=f"label_noise{of}") for of, rows in parts.items())
+    message = f"About {percent(wrong.value)} of the test labels are wrong ({beside}: {percent(elsewhere.value)})"
+    corrected = _corrected(case)
+    message += "".join(f"; among right labels alone {case.metric} {worse(row)}" for row in corrected)
+    more = (wrong.low or 0.0) > (elsewhere.high or 0.0)
+    level = "fail" if (wrong.value or 0.0) >= MOST else "warn" if more else "ok"
     advice = "Check the suspects, in suspects.csv, before trusting the score."
-    return rows, case.finding("label-noise", _how_many(here, there), said, suspects, advice)
+    finding = case.finding("label-noise", level, f"{message}.", advice, suspects)
+    return [*shares, wrong, elsewhere, *corrected], finding
 
 
-def _corrected(case: Case) -> list[Measurement]:
-    """The fall among right labels alone."""
+def _corrected(case: HardSplit) -> list[Measurement]:
+    """The fall among right labels alone; nothing without a control."""
     if not case.control_runs:
         return []
     control, hard = (
@@ -173,39 +269,54 @@ def _corrected(case: Case) -> list[Measurement]:
     return [corrected_fall(case.noise, control, hard, case.metric, tags=case.tags, draws=case.draws, seed=case.seed)]
 
 
-def _below_chance(case: Case) -> Found:
+def _below_chance(case: HardSplit) -> Judgement:
     """Whether the score is below that of guessing, and if so, whether label conflict explains it."""
     chosen, gold = metric(case.metric), case.hard_runs[0].gold
-    mix = np.bincount(case.data.labels[trained_on(case.split)], minlength=len(case.data.label_names))
+    mix = np.bincount(case.data.labels[case.train], minlength=len(case.data.label_names))
     guessed = chance(chosen, gold, mix / mix.sum(), case.data.label_names)
-    got = case.mean(case.hard_runs, case.metric)
-    if guessed is None or got.value is None:
+    score = case.level(case.hard_runs)
+    if guessed is None or score.value is None:
         return [], case.finding("below-chance", "skipped", f"{case.metric} has no level of chance here.")
     sign = 1 if chosen.higher_is_better else -1
     row = Measurement(f"chance.{case.metric}", guessed, len(gold), tags=case.tags)
-    said = f"{case.metric} is {score(got)}; guessing by the class mix gives {guessed:.3f}."
-    if sign * (got.value - guessed) >= 0:
-        return [row], case.finding("below-chance", "ok", f"Not below chance: {said}")
-    farther = got.high if sign > 0 else got.low
+    message = f"{case.metric} is {scored(score)}; guessing by the class mix gives {number(guessed)}."
+    if sign * (score.value - guessed) >= 0:
+        return [row], case.finding("below-chance", "ok", f"Not below chance: {message}")
+    farther = score.high if sign > 0 else score.low
     below = farther is not None and sign * (farther - guessed) < 0
     advice = "Look at the suspect labels, then for a label that changed its meaning or swapped label names."
-    how = "Below chance" if below else "Not above chance"
-    return [row], case.finding("below-chance", "fail" if below else "warn", f"{how}: {said}", advice=advice)
+    how, grave = ("Below chance", "fail") if below else ("Not above chance", "warn")
+    return [row], case.finding("below-chance", grave, f"{how}: {message}", advice)
 
 
-def _annotators(case: Case) -> Found:
-    """Whether annotators agreed less on the test texts than on the training texts."""
-    rows, level, said, advice = annotators(case.data, case.split, trained_on(case.split), case.agreement)
-    return rows, case.finding("annotators", level, said, advice=advice)
+def _annotators(case: HardSplit) -> Judgement:
+    """Whether annotators agreed less on the test texts than on the training texts; of rows that have a number."""
+    if case.agreement is None:
+        return [], case.finding("annotators", "skipped", "No attribute says how far annotators agreed.")
+    column = case.data.attribute(case.agreement)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        message = f"The attribute {case.agreement!r} is not numeric, but {column.type}."
+        return [], case.finding("annotators", "skipped", message)
+    values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    test, train = (values[rows][np.isfinite(values[rows])] for rows in (case.split.rows("test"), case.train))
+    if len(test) < 2 or len(train) < 2:
+        message = f"The attribute {case.agreement!r} is missing in nearly all rows."
+        return [], case.finding("annotators", "skipped", message)
+    rows = []
+    for part, numbers in (("test", test), ("train", train)):
+        mean, reach = float(numbers.mean()), 1.96 * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
+        tags: dict[str, str | int | float] = {"split": case.split.name, "part": part}
+        rows.append(Measurement("annotator_agreement", mean, len(numbers), mean - reach, mean + reach, tags=tags))
+    apart = float(train.mean() - test.mean())
+    error = float(np.sqrt(train.var(ddof=1) / len(train) + test.var(ddof=1) / len(test)))
+    here, there = told_apart(float(test.mean()), float(train.mean()))
+    message = f"Mean {case.agreement!r} is {here} in the test part and {there} in the training part"
+    if apart > 1.96 * error and apart > SMALL * float(train.std(ddof=1)):
+        advice = "Score the texts on which annotators agreed on their own: disputed texts have no right answer."
+        return rows, case.finding("annotators", "warn", f"{message}: annotators agreed less on the test texts.", advice)
+    return rows, case.finding("annotators", "ok", f"{message}: no less agreement on the test texts worth naming.")
 
 
-def _how_many(here: Measurement, there: Measurement) -> str:
-    """The level of a share: `fail` for most texts, `warn` where it is certainly more than in the control."""
-    if (here.value or 0.0) >= MOST:
-        return "fail"
-    return "warn" if (here.low or 0.0) > (there.high or 0.0) else "ok"
-
-
-CHECKS: tuple[Callable[[Case], Found], ...] = (
+CHECKS: tuple[Callable[[HardSplit], Judgement], ...] = (
     _learnt, _control, _completed, _class_mix, _label_noise, _below_chance, _annotators,
 )  # fmt: skip

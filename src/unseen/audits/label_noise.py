@@ -27,13 +27,15 @@ from threadpoolctl import threadpool_limits
 from unseen.audits.cross_validation import dealt
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation import Run, fall, metric
-from unseen.evaluation.intervals import DRAWS, Spread, apart, wilson
-from unseen.evaluation.measuring import aligned, rows_of
+from unseen.evaluation.bootstrap import DRAWS
+from unseen.evaluation.intervals import Spread, apart, wilson
+from unseen.evaluation.measurements import aligned, rows_of
 from unseen.progress import track
 from unseen.seeding import child_seed, generator
-from unseen.training.linear import softmax
-from unseen.training.vocabulary import Vocabulary
+from unseen.training.features import Vocabulary
+from unseen.training.probabilities import softmax
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, SuspectLabel
+from unseen.types.numbers import percent
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -73,7 +75,7 @@ class LabelNoise:
     """Share of right labels that the witness expects to get wrong."""
 
     @property
-    def told(self) -> bool:
+    def clear(self) -> bool:
         """Whether wrong labels can be told from texts that look like another class.
 
         They cannot when the witness expects to get a fifth of the *right* labels wrong: then most of what it denies
@@ -85,9 +87,10 @@ class LabelNoise:
 
     @property
     def why(self) -> str:
-        """`told` in a sentence."""
-        expected = f"models that have not seen them expect to get {100 * self.ambiguity:.0f} % of right labels wrong"
-        if self.told:
+        """`clear` in a sentence."""
+        share = percent(self.ambiguity, places=0)
+        expected = f"models that have not seen them expect to get {share} of right labels wrong"
+        if self.clear:
             return f"Classes are clear enough to tell wrong labels from hard texts: {expected}."
         return f"Wrong labels cannot be told from hard texts here: {expected}. People must read them."
 
@@ -96,21 +99,20 @@ class LabelNoise:
         """Labels that are more probably wrong than right, the most suspect first; by id where equal."""
         places = np.flatnonzero(self.wrong > SUSPECT)
         ids = self.ids.take(pa.array(places)).to_pylist()
-        named = [
-            SuspectLabel(
-                name, self.label_names[self.given[at]], self.label_names[self.likely[at]], float(self.wrong[at])
-            )
-            for name, at in zip(ids, places, strict=True)
+        names = self.label_names
+        suspects = [
+            SuspectLabel(name, names[self.given[place]], names[self.likely[place]], float(self.wrong[place]))
+            for name, place in zip(ids, places, strict=True)
         ]
-        return sorted(named, key=lambda each: (-each.confidence, each.id))
+        return sorted(suspects, key=lambda suspect: (-suspect.confidence, suspect.id))
 
     def share(self, rows: npt.ArrayLike | None = None, tags: Mapping[str, Any] | None = None) -> Measurement:
         """`label_noise`: the expected share of wrong labels among `rows` of the dataset, with an interval.
 
         It is the mean probability, not the share of suspects, which leaves out the wrong labels that are not found.
         The interval reaches from Wilson's lower bound with all unsure labels right to his upper one with all wrong:
-        with many rows the error of the witness, not the number of rows, is what makes the share uncertain. Where `told`
-        is false the number means nothing.
+        with many rows the error of the witness, not the number of rows, is what makes the share uncertain. Where
+        `clear` is false the number means nothing.
         """
         wrong = self.wrong if rows is None else self.of(rows).wrong
         unsure, n = (wrong > UNSURE) & (wrong < 1 - UNSURE), len(wrong)
@@ -161,14 +163,14 @@ def label_noise(
     seed: int = 42,
 ) -> LabelNoise:
     """How probably the labels of `rows` (default: all) are wrong, by what `witnessed` says."""
-    found = label_noise_of(data, witnessed(data, rows, vectors=vectors, folds=folds, seed=seed))
-    return found if rows is None else found.of(rows)
+    noise = label_noise_of(data, witnessed(data, rows, vectors=vectors, folds=folds, seed=seed))
+    return noise if rows is None else noise.of(rows)
 
 
 def label_noise_of(data: Dataset, witness: Predictions) -> LabelNoise:
     """How probably the labels of the rows are wrong that a witness was asked about, which had not seen them."""
     rows = rows_of(data, witness)
-    by_id = rows[pc.sort_indices(data.ids.take(pa.array(rows))).to_numpy()]  # the order of rows decides nothing
+    by_id = data.by_id[np.isin(data.by_id, rows)]  # the order of rows decides nothing
     return judged(data, by_id, aligned(data, witness, by_id)).of(rows)
 
 
@@ -188,13 +190,15 @@ def witnessed(
     rows judge each other and suspects are left out, is made anew for each fold. (Made once for all, a wrong label
     would get its right neighbours left out, and be believed.) The cost is five trainings per fold.
     """
-    places = np.arange(len(data)) if rows is None else np.asarray(rows, np.intp)
-    if not 2 <= folds <= len(places):
-        raise InputError("folds must be at least 2 and at most the rows", got=f"{folds} folds of {len(places)} rows")
-    by_id = np.argsort(np.asarray(data.ids.take(pa.array(places)).to_pylist(), dtype=object), kind="stable")
-    chosen = data.take(places[by_id])
-    features = _tfidf(chosen) if vectors is None else _standardised(vectors.vectors[places[by_id]])
-    witness = Witness(chosen, features, 10.0 if vectors is None else 0.1, seed)
+    by_id = data.by_id if rows is None else data.by_id[np.isin(data.by_id, np.asarray(rows))]
+    if not 2 <= folds <= len(by_id):
+        raise InputError("folds must be at least 2 and at most the rows", got=f"{folds} folds of {len(by_id)} rows")
+    chosen = data.take(by_id)
+    if vectors is None:
+        texts = chosen.texts.to_pylist()
+        witness = Witness(chosen, Vocabulary.of(texts).transform(texts), 10.0, seed)
+    else:
+        witness = Witness(chosen, _standardised(vectors.vectors[by_id]), 0.1, seed)
     origin = Origin("witnessed", {"folds": folds, "features": "tfidf" if vectors is None else "vectors"}, seed)
     return Predictions(chosen.ids, witness.without_suspects(folds), data.label_names, origin)
 
@@ -215,38 +219,33 @@ class Witness:
 
         The geometric mean of both: without suspects a model is purer, with them it knows more of what is rare.
         """
-        found, fold = np.empty((len(self.data), len(self.data.label_names))), dealt(self.data, folds, self.seed)
-        for each in track(range(folds), "label noise", folds):
-            held, others = np.flatnonzero(fold == each), np.flatnonzero(fold != each)
-            doubted = judged(self.data, others, self.first_round(others, each)).wrong > SUSPECT
-            found[held] = np.sqrt(self.answers(others, held) * self.answers(others[~doubted], held))
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        means, fold = np.empty((len(self.data), len(self.data.label_names))), dealt(self.data, folds, self.seed)
+        for number in track(range(folds), "label noise", folds):
+            held, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+            doubted = judged(self.data, others, self.first_round(others, number)).wrong > SUSPECT
+            means[held] = np.sqrt(self.answers(others, held) * self.answers(others[~doubted], held))
+        return np.asarray(means / means.sum(axis=1, keepdims=True))
 
     def first_round(self, rows: Rows, number: int) -> Floats:
         """Probabilities of `rows` from training on others of them."""
-        found = np.empty((len(rows), len(self.data.label_names)))
+        probabilities = np.empty((len(rows), len(self.data.label_names)))
         fold = dealt(self.data.take(rows), ROUND_ONE, child_seed(self.seed, "first round", number))
-        for each in range(ROUND_ONE):
-            found[fold == each] = self.answers(rows[fold != each], rows[fold == each])
-        return found
+        for part in range(ROUND_ONE):
+            probabilities[fold == part] = self.answers(rows[fold != part], rows[fold == part])
+        return probabilities
 
     def answers(self, train: Rows, held: Rows) -> Floats:
         """Probabilities of `held` from training on `train`; zero for a label without rows there."""
         from sklearn.linear_model import LogisticRegression
 
-        labels, found = self.data.labels[train], np.zeros((len(held), len(self.data.label_names)))
+        labels, probabilities = self.data.labels[train], np.zeros((len(held), len(self.data.label_names)))
         present = np.unique(labels)
         if len(present) < 2:
             raise InputError("label noise needs two labels in every fold", got=f"{len(train)} texts of one label")
         with threadpool_limits(1, user_api="blas"):  # the same sums on one thread and on many
             model = LogisticRegression(C=self.C, max_iter=500).fit(self.features[train], labels)
-            found[:, present] = model.predict_proba(self.features[held])
-        return found
-
-
-def _tfidf(data: Dataset) -> Any:
-    texts = data.texts.to_pylist()
-    return Vocabulary.of(texts).transform(texts)
+            probabilities[:, present] = model.predict_proba(self.features[held])
+        return probabilities
 
 
 def _standardised(vectors: npt.NDArray[np.float32]) -> Floats:
@@ -287,10 +286,10 @@ def noise_model(probabilities: Floats, given: npt.NDArray[np.integer]) -> tuple[
     others /= others.sum(axis=1, keepdims=True)
     rates, before = 0.95 * same + 0.05 * others, -np.inf
     for _ in range(STEPS):
-        told = rates[:, given].T
+        likelihood = rates[:, given].T
 
-        def loss(logarithm: float, told: Floats = told) -> float:
-            return -float(np.log((_sure(logs, logarithm) * told).sum(axis=1)).mean())
+        def loss(logarithm: float, likelihood: Floats = likelihood) -> float:
+            return -float(np.log((_sure(logs, logarithm) * likelihood).sum(axis=1)).mean())
 
         best = minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded", options={"xatol": 1e-3})
         sure = _sure(logs, best.x)
@@ -337,21 +336,21 @@ def corrected_fall(
     falls = []
     for number in range(IMPUTATIONS):
         right = noise.drawn_right(generator(seed, "right labels", number))
-        kept = [right[each] for each in places]
-        if not all(each.any() for each in kept):
+        kept = [right[rows] for rows in places]
+        if not all(mask.any() for mask in kept):
             break
-        runs = [run.only(each) for (run, _), each in zip((*control, *hard), kept, strict=True)]
+        runs = [run.only(mask) for (run, _), mask in zip((*control, *hard), kept, strict=True)]
         before, after = runs[: len(control)], runs[len(control) :]
         falls.append(fall(before, after, metric_id, tags=tags, draws=draws, seed=seed))
-    values = [each.value for each in falls if each.value is not None]
+    values = [row.value for row in falls if row.value is not None]
     name = f"fall.corrected.{metric_id}"
     if len(values) < IMPUTATIONS:
         return Measurement(name, None, 0, tags=dict(tags or {}))
-    errors = [float(each.tags["standard_error"]) for each in falls if "standard_error" in each.tags]
+    errors = [float(row.tags["standard_error"]) for row in falls if "standard_error" in row.tags]
     value, low, high = float(np.mean(values)), None, None
     if len(errors) == IMPUTATIONS:
         variance = np.mean(np.square(errors)) + (1 + 1 / IMPUTATIONS) * np.var(values, ddof=1)
-        df = float(np.mean([float(each.tags["df"]) for each in falls]))
+        df = float(np.mean([float(row.tags["df"]) for row in falls]))
         chosen = metric(metric_id)
         low, high = apart(value, Spread(float(variance**0.5), df), chosen.high - chosen.low)
     return Measurement(name, value, falls[0].n, low, high, tags=dict(tags or {}))

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.removals import can_be_sure
-from unseen.audits.shares import points
-from unseen.evaluation.counting import Patterns, blocks, times_drawn
-from unseen.evaluation.intervals import DRAWS, percentiles
-from unseen.evaluation.measuring import aligned, checked, unit_codes
-from unseen.evaluation.metrics import Codes, Floats, Metric
+from unseen.evaluation.bootstrap import DRAWS, Patterns, blocks, percentiles, times_drawn
+from unseen.evaluation.measurements import aligned, checked, drawn_groups
+from unseen.evaluation.metrics import Metric
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, Predictions
+from unseen.types.arrays import Codes, Floats
+from unseen.types.numbers import bounds, difference_in_points, percent, points, turned
 
 Mask = npt.NDArray[np.bool_]
 SLOW_DRAWS = 200
@@ -31,7 +31,7 @@ FAIL_FROM = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class PricedAnswers:
     """Test rows with the answers of one model, or of several trained alike, whose scores are averaged."""
 
     gold: Codes
@@ -43,16 +43,16 @@ class Answered:
     @classmethod
     def of(
         cls, data: Dataset, models: Sequence[Predictions], rows: npt.NDArray[np.intp], units: str | None = None
-    ) -> Answered:
+    ) -> PricedAnswers:
         """What the models say about these rows of `data`; `units` is the attribute that is drawn together."""
-        codes = np.arange(len(rows)) if units is None else unit_codes(data.attribute(units))[rows]
+        codes = np.arange(len(rows)) if units is None else drawn_groups(data.attribute(units))[rows]
         codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
-        return cls(data.labels[rows], [aligned(data, each, rows) for each in models], data.label_names, codes)
+        return cls(data.labels[rows], [aligned(data, model, rows) for model in models], data.label_names, codes)
 
     def score(self, metric: Metric, where: Mask) -> float | None:
         """The mean score of the models on these rows; None where one has none."""
-        values = [metric(self.gold[where], each[where], self.label_names) for each in self.models]
-        return None if None in values else float(np.mean([each for each in values if each is not None]))
+        scores = [metric(self.gold[where], model[where], self.label_names) for model in self.models]
+        return None if None in scores else float(np.mean([score for score in scores if score is not None]))
 
 
 def price_on_test(
@@ -67,7 +67,7 @@ def price_on_test(
     draws: int = DRAWS,
     seed: int = 42,
 ) -> list[Measurement]:
-    """The metric on the test rows `rows`, told apart by the tag `rows`, and `price.METRIC`.
+    """The metric on the test rows `rows`, told apart by the tag `rows`, and `fall.METRIC`, the price.
 
     `leaked` says which of `rows` have a counterpart in training. The tag `rows` is `all`, `leaked`, `unleaked`, or
     `random`: the mean over random removals of as many rows (in whole `units`) with the same labels, and the middle
@@ -78,27 +78,30 @@ def price_on_test(
     the price of removing them from training is the other half of the answer.
     """
     chosen = checked(metric, models[0])
-    answered = Answered.of(data, models, rows, units)
+    answers = PricedAnswers.of(data, models, rows, units)
     tags = {"side": "test", **(tags or {})}
-    scores = {"all": np.ones(len(rows), bool), "leaked": leaked, "unleaked": ~leaked}
-    found = [_scored(chosen, answered, where, {**tags, "rows": name}) for name, where in scores.items()]
-    nothing = Measurement(f"price.{chosen.id}", None, 0, tags={**tags, "rows": "all"})
-    if not removable(answered.gold, leaked):
-        return [*found, nothing]
-    clean = answered.score(chosen, ~leaked)
+    measurements = []
+    for name, where in {"all": np.ones(len(rows), bool), "leaked": leaked, "unleaked": ~leaked}.items():
+        value = answers.score(chosen, where)
+        n = 0 if value is None else int(where.sum())
+        measurements.append(Measurement(chosen.id, value, n, tags={**tags, "rows": name}))
+    nothing = Measurement(f"fall.{chosen.id}", None, 0, tags={**tags, "rows": "all"})
+    if not removable(answers.gold, leaked):
+        return [*measurements, nothing]
+    clean = answers.score(chosen, ~leaked)
     many = draws if chosen.of_counts is not None else min(draws, SLOW_DRAWS)
-    removed = _random_scores(chosen, answered, leaked, many, seed)
+    removed = _random_scores(chosen, answers, leaked, many, seed)
     if clean is None or not np.isfinite(removed).all():
-        return [*found, nothing]
+        return [*measurements, nothing]
     middle, sign = float(removed.mean()), 1.0 if chosen.higher_is_better else -1.0
     low, high = percentiles(removed) or (None, None)
     kept = int((~leaked).sum())
-    found.append(Measurement(chosen.id, middle, kept, low, high, tags={**tags, "rows": "random"}))
-    low, high = percentiles(sign * _resampled_prices(chosen, answered, leaked, many, seed)) or (None, None)
+    measurements.append(Measurement(chosen.id, middle, kept, low, high, tags={**tags, "rows": "random"}))
+    low, high = percentiles(sign * _resampled_prices(chosen, answers, leaked, many, seed)) or (None, None)
     as_far = int((np.abs(removed - middle) >= abs(clean - middle) - 1e-12).sum())
     p = (1 + as_far) / (1 + len(removed))
     price, tags = sign * (middle - clean), {**tags, "rows": "all", "p": p}
-    return [*found, Measurement(f"price.{chosen.id}", price, len(rows), low, high, tags=tags)]
+    return [*measurements, Measurement(f"fall.{chosen.id}", price, len(rows), low, high, tags=tags)]
 
 
 def removable(strata: npt.NDArray[np.integer], leaked: Mask) -> bool:
@@ -133,58 +136,69 @@ def price_findings(measurements: Sequence[Measurement], metric: str) -> list[Fin
     """A finding for each kind of leak and each side that was priced, from the measurements of a price."""
     kinds = dict.fromkeys(row.tags["leak"] for row in measurements if row.metric == "leaked_rows")
     return [
-        found
+        finding
         for kind in kinds
-        for found in _judged(str(kind), [row for row in measurements if row.tags.get("leak") == kind], metric)
+        for finding in _findings(str(kind), [row for row in measurements if row.tags.get("leak") == kind], metric)
     ]
 
 
-def _judged(kind: str, rows: Sequence[Measurement], metric: str) -> list[Finding]:
+def _findings(kind: str, rows: Sequence[Measurement], metric: str) -> list[Finding]:
     counts = {row.tags["side"]: int(row.value or 0) for row in rows if row.metric == "leaked_rows"}
     check, tested = f"price.{kind}", next(row.n for row in rows if row.metric == "leaked_rows")
     if not counts["test"]:
         return [Finding(check, "ok", f"No test row leaks ({kind}): there is nothing to price.")]
-    prices = [row for row in rows if row.metric == f"price.{metric}" and row.tags["rows"] == "all"]
+    prices = [row for row in rows if row.metric == f"fall.{metric}" and row.tags["rows"] == "all"]
     apart = next((row.tags["left_out"] for row in rows if "left_out" in row.tags), None)
     left_out = "" if apart is None else f" Not among them: {apart}."
-    found = []
+    findings = []
     for row in prices:
         side, count = row.tags["side"], counts[row.tags["side"]]
-        what = f"{count:,} leaked {'of ' + format(tested, ',') + ' test' if side == 'test' else 'training'} rows"
+        of = f"of {tested:,} test rows" if side == "test" else f"training {'row' if count == 1 else 'rows'}"
+        what = f"{count:,} leaked {of}"
         if row.value is None:
             why = row.tags.get("why", "without them a label has no row to compare with")
             message = f"The {what} ({kind}) cannot be priced: {why}."
-            found.append(Finding(f"{check}.{side}", "skipped", message, count, advice="Split again without them."))
+            findings.append(Finding(f"{check}.{side}", "skipped", message, count, advice="Split again without them."))
             continue
         level = _level(row, counts["test"])
-        message = f"{_sentence(row, what, kind, metric)}{_caution(row, counts['test'])}{left_out}"
+        message = f"{_sentence(row, what, kind, metric, count)}{_caution(row, counts['test'])}{left_out}"
         advice = "" if level == "ok" else "Report the score without them: unseen repair makes a split without leaks."
-        found.append(Finding(f"{check}.{side}", level, message, count, advice=advice))
+        findings.append(Finding(f"{check}.{side}", level, message, count, advice=advice))
     if not prices:
-        message = f"The {counts['test']:,} leaked test rows ({kind}) were not priced: no model and no predictions."
-        found.append(Finding(check, "skipped", message, counts["test"]))
-    return found
+        many = f"{counts['test']:,} leaked test {'row' if counts['test'] == 1 else 'rows'}"
+        message = f"Not priced: the {many} ({kind}), as there is no model and no predictions."
+        findings.append(Finding(check, "skipped", message, counts["test"]))
+    return findings
 
 
-def _sentence(row: Measurement, what: str, kind: str, metric: str) -> str:
+def _sentence(row: Measurement, what: str, kind: str, metric: str, count: int) -> str:
     how = "from the test part" if row.tags["side"] == "test" else "from training, and training again"
     p = row.tags.get("p")
-    chance = "" if p is None else f"; of random removals {100 * float(p):.1f} % move it as far"
+    chance = "" if p is None else f"; of random removals {percent(float(p))} move it as far"
+    them, make, buy, others = ("it", "makes", "buys", "a random row with the same label") if count == 1 else (
+        "them", "make", "buy", "as many random rows with the same labels",
+    )  # fmt: skip
     if lowers(row):
         return (
-            f"The {what} ({kind}) make {metric} too low: removing them {how} changes it by {_gain(row)}, against "
-            f"removing as many random rows with the same labels{chance}. Rows whose counterparts have another label, "
-            "such as contrast partners, mislead a model."
+            f"The {what} ({kind}) {make} {metric} too low: removing {them} {how} changes it by {_gain(row)}, against "
+            f"removing {others}{chance}. Rows whose counterparts have another label, such as contrast partners, "
+            "mislead a model."
         )
-    if row.value is None or round(100 * row.value, 1) <= 0:
+    if pays(row):
         return (
-            f"No price of the {what} ({kind}) is seen: removing them {how} changes {metric} by {_gain(row)}, against "
-            f"removing as many random rows with the same labels{chance}."
+            f"The {what} ({kind}) {buy} {difference_in_points(row)} of {metric}: removing {them} {how} costs that "
+            f"much more than removing {others}{chance}."
         )
     return (
-        f"The {what} ({kind}) buy {points(row)} of {metric}: removing them {how} costs that much more than removing "
-        f"as many random rows with the same labels{chance}."
+        f"No price of the {what} ({kind}) is seen: removing {them} {how} changes {metric} by {_gain(row)}, against "
+        f"removing {others}{chance}."
     )
+
+
+def pays(row: Measurement) -> bool:
+    """Whether the leaks make a score too high: a price above 0, by its whole interval where there is one."""
+    lowest = row.value if row.low is None else row.low
+    return lowest is not None and round(100 * lowest, 1) > 0
 
 
 def lowers(row: Measurement) -> bool:
@@ -194,18 +208,21 @@ def lowers(row: Measurement) -> bool:
 
 
 def _gain(row: Measurement) -> str:
-    """What removing the leaked rows adds, in points with its interval: the price turned round, never minus nought."""
-    value, *ends = (
-        None if each is None else f"{round(-100 * each, 1) + 0.0:+.1f}" for each in (row.value, row.high, row.low)
-    )
-    return f"{value} points" + ("" if None in ends else f" [{ends[0]}, {ends[1]}]")
+    """What removing the leaked rows adds, in points with its interval: the price turned round."""
+
+    def signed(value: float) -> str:
+        size = points(value)
+        return size if value < 0 or size == "0" else f"+{size}"
+
+    gain = turned(row)
+    return " ".join(filter(None, [f"{signed(gain.value or 0.0)} points", bounds(gain, signed)]))
 
 
 def _level(row: Measurement, leaked: int) -> str:
     """Warn where the whole interval is above 0 or below, fail where it is above by a point and rests on enough."""
     if lowers(row):
         return "warn"
-    if row.low is None or row.low <= 0:
+    if row.low is None or not pays(row):
         return "ok"
     return "fail" if row.low >= FAIL_FROM and leaked >= FEW and not _too_few(row) else "warn"
 
@@ -216,41 +233,39 @@ def _too_few(row: Measurement) -> bool:
 
 
 def _caution(row: Measurement, leaked: int) -> str:
-    said = [f" {leaked} leaked test rows are few: take it as a hint."] if leaked < FEW else []
+    few = "1 leaked test row is little" if leaked == 1 else f"{leaked} leaked test rows are few"
+    caution = f" {few}: take it as a hint." if leaked < FEW else ""
     if _too_few(row):
-        said.append(f" It rests on {row.tags['removals']} random removals, too few to be sure.")
-    if row.value is not None and round(100 * row.value, 1) > 0 and row.low is not None and row.low <= 0:
-        said.append(" The interval holds 0: no price is shown.")
-    return "".join(said)
+        caution += f" It rests on {row.tags['removals']} random removals, too few to be sure."
+    return caution
 
 
-def _scored(metric: Metric, answered: Answered, where: Mask, tags: Mapping[str, Any]) -> Measurement:
-    value = answered.score(metric, where)
-    return Measurement(metric.id, value, 0 if value is None else int(where.sum()), tags=tags)
-
-
-def _random_scores(metric: Metric, answered: Answered, leaked: Mask, draws: int, seed: int) -> Floats:
+def _random_scores(metric: Metric, answers: PricedAnswers, leaked: Mask, draws: int, seed: int) -> Floats:
     """The mean score of the models after each random removal [draws]."""
     draw = generator(seed, "price", "removals")
-    found = []
-    patterns = _patterns(answered)
-    for removed in random_removals(answered.gold, leaked, draws, draw, answered.units):
+    scores = []
+    patterns = _patterns(answers)
+    for removed in random_removals(answers.gold, leaked, draws, draw, answers.units):
         if metric.of_counts is not None:
-            counts = patterns.of_units((~removed).astype(np.int64))
-            found.append(_of_counts(metric, answered, patterns, counts))
+            counts = patterns.of_groups((~removed).astype(np.int64))
+            by_model = [
+                metric.of_counts(patterns.tallies(counts, model), answers.label_names)
+                for model in range(len(answers.models))
+            ]
+            scores.append(np.mean(by_model, axis=0))
         else:
-            found.append(np.array([answered.score(metric, ~each) for each in removed], dtype=np.float64))
-    return np.concatenate(found)
+            scores.append(np.array([answers.score(metric, ~rows) for rows in removed], dtype=np.float64))
+    return np.concatenate(scores)
 
 
-def _resampled_prices(metric: Metric, answered: Answered, leaked: Mask, draws: int, seed: int) -> Floats:
+def _resampled_prices(metric: Metric, answers: PricedAnswers, leaked: Mask, draws: int, seed: int) -> Floats:
     """Score of the random removal less that of the unleaked rows, on resampled test rows [draws]."""
     draw = generator(seed, "price", "rows")
     compute = _by_rows if metric.of_counts is None else _by_counts
-    units = int(answered.units.max()) + 1
+    units = int(answers.units.max()) + 1
     return np.concatenate(
         [
-            compute(metric, answered, leaked, times[:, answered.units], draw)
+            compute(metric, answers, leaked, times[:, answers.units], draw)
             for size in blocks(draws, len(leaked))
             for times in times_drawn(units, size, draw)
         ]
@@ -258,45 +273,37 @@ def _resampled_prices(metric: Metric, answered: Answered, leaked: Mask, draws: i
 
 
 def _by_counts(
-    metric: Metric, answered: Answered, leaked: Mask, times: npt.NDArray[np.intp], _: np.random.Generator
+    metric: Metric, answers: PricedAnswers, leaked: Mask, times: npt.NDArray[np.intp], _: np.random.Generator
 ) -> Floats:
     """Every row of a label counts by the share of its rows that do not leak: the mean of all random removals."""
     assert metric.of_counts is not None
-    patterns = _patterns(answered)
-    everything, clean = patterns.of_units(times), patterns.of_units(times * ~leaked)
-    found = np.zeros(len(times))
-    for model in range(len(answered.models)):
+    patterns = _patterns(answers)
+    everything, clean = patterns.of_groups(times), patterns.of_groups(times * ~leaked)
+    prices = np.zeros(len(times))
+    for model in range(len(answers.models)):
         whole, rest = (patterns.tallies(counts, model) for counts in (everything, clean))
         share = rest[:, 2] / np.maximum(whole[:, 2], 1)  # of each label [draws, k]
         scaled = patterns.tallies(everything * share[:, patterns.gold], model)
-        found += metric.of_counts(scaled, answered.label_names) - metric.of_counts(rest, answered.label_names)
-    return found / len(answered.models)
+        prices += metric.of_counts(scaled, answers.label_names) - metric.of_counts(rest, answers.label_names)
+    return prices / len(answers.models)
 
 
 def _by_rows(
-    metric: Metric, answered: Answered, leaked: Mask, times: npt.NDArray[np.intp], draw: np.random.Generator
+    metric: Metric, answers: PricedAnswers, leaked: Mask, times: npt.NDArray[np.intp], draw: np.random.Generator
 ) -> Floats:
     """One random removal in each resample."""
-    found = []
-    for each in times:
-        rows = np.repeat(np.arange(len(leaked)), each)
-        again = Answered(
-            answered.gold[rows], [model[rows] for model in answered.models], answered.label_names, answered.units[rows]
+    prices = []
+    for counts in times:
+        rows = np.repeat(np.arange(len(leaked)), counts)
+        again = PricedAnswers(
+            answers.gold[rows], [model[rows] for model in answers.models], answers.label_names, answers.units[rows]
         )
         removed = next(iter(random_removals(again.gold, leaked[rows], 1, draw, again.units)))[0]
         scores = again.score(metric, ~removed), again.score(metric, ~leaked[rows])
-        found.append(np.nan if None in scores else np.subtract(*np.array(scores, dtype=np.float64)))
-    return np.array(found)
+        prices.append(np.nan if None in scores else np.subtract(*np.array(scores, dtype=np.float64)))
+    return np.array(prices)
 
 
-def _of_counts(metric: Metric, answered: Answered, patterns: Patterns, counts: Floats) -> Floats:
-    assert metric.of_counts is not None
-    scores = [
-        metric.of_counts(patterns.tallies(counts, model), answered.label_names) for model in range(len(answered.models))
-    ]
-    return np.asarray(np.mean(scores, axis=0))
-
-
-def _patterns(answered: Answered) -> Patterns:
-    said = [each.argmax(axis=1) for each in answered.models]
-    return Patterns(answered.gold, said, len(answered.label_names), np.arange(len(answered.gold)))
+def _patterns(answers: PricedAnswers) -> Patterns:
+    predicted = [model.argmax(axis=1) for model in answers.models]
+    return Patterns(answers.gold, predicted, len(answers.label_names), np.arange(len(answers.gold)))

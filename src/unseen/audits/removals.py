@@ -7,17 +7,17 @@ differ on these test rows, but whether certain rows move the score further than 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.evaluation.intervals import DRAWS, bootstrap, percentiles
-from unseen.evaluation.metrics import Floats, Metric, metric
-from unseen.evaluation.runs import Run
+from unseen.evaluation.bootstrap import DRAWS, bootstrap, percentiles
+from unseen.evaluation.falls import Run
+from unseen.evaluation.metrics import Metric, metric
 from unseen.seeding import generator
 from unseen.types import Measurement
+from unseen.types.arrays import Floats
 
 ENOUGH = 20
 """With fewer random removals `p` cannot get below .05."""
@@ -32,7 +32,7 @@ def cost_of_removal(
     draws: int = DRAWS,
     seed: int = 42,
 ) -> Measurement:
-    """`cost.METRIC`: by how much the mean of `without` is worse than that of `random`; positive is worse.
+    """`fall.METRIC`: by how much the mean of `without` is worse than that of `random`; positive is worse.
 
     `without` are trainings without certain rows, `random` each without other random ones; all are asked about the
     same test rows. The interval draws test rows (or whole units) and adds what one removal differs from another: a
@@ -45,31 +45,16 @@ def cost_of_removal(
     sign = 1.0 if chosen.higher_is_better else -1.0
     scores = [_scores(runs, chosen) for runs in (random, without)]
     tags = {**(tags or {}), "removals": removals}
-    if not all(np.isfinite(each).all() for each in scores):
-        return Measurement(f"cost.{name}", None, 0, tags=tags)
-    middle, leaked = (float(each.mean()) for each in scores)
+    if not all(np.isfinite(side).all() for side in scores):
+        return Measurement(f"fall.{name}", None, 0, tags=tags)
+    middle, leaked = (float(side.mean()) for side in scores)
     as_far = int((np.abs(scores[0] - middle) >= abs(leaked - middle) - 1e-12).sum())
     tags["p"] = (1 + as_far) / (1 + removals)
     bounds = None
     if removals > 1:
         bounds = percentiles(sign * (_drawn(random, without, chosen, draws, seed) + _spread(scores[0], draws, seed)))
     low, high = bounds or (None, None)
-    return Measurement(f"cost.{name}", sign * (middle - leaked), len(random[0].gold), low, high, tags=tags)
-
-
-def gain_of_removal(
-    without: Sequence[Run],
-    random: Sequence[Run],
-    name: str,
-    *,
-    tags: Mapping[str, Any] | None = None,
-    draws: int = DRAWS,
-    seed: int = 42,
-) -> Measurement:
-    """`gain.METRIC`: `cost_of_removal` with the sign turned; positive when leaving out certain rows is better."""
-    row = cost_of_removal(random, without, name, tags=tags, draws=draws, seed=seed)
-    value, low, high = (None if each is None else -each for each in (row.value, row.high, row.low))
-    return replace(row, metric=f"gain.{name}", value=value, low=low, high=high)
+    return Measurement(f"fall.{name}", sign * (middle - leaked), len(random[0].gold), low, high, tags=tags)
 
 
 def can_be_sure(removals: int) -> bool:
@@ -89,7 +74,13 @@ def _drawn(random: Sequence[Run], without: Sequence[Run], chosen: Metric, draws:
     if any(run.sample != one.sample for run in runs):
         raise InputError("the runs were tested on different rows")
     values = bootstrap(
-        chosen, one.gold, [run.probabilities for run in runs], one.label_names, groups=one.units, draws=draws, seed=seed
+        chosen,
+        one.gold,
+        [run.probabilities for run in runs],
+        one.label_names,
+        groups=one.groups,
+        draws=draws,
+        seed=seed,
     )
     return np.asarray(values[: len(random)].mean(axis=0) - values[len(random) :].mean(axis=0))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.audits.findings import evidence_of
 from unseen.data.groups import NONE, alone, group_codes, referred
 from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
 from unseen.duplicates.pairs import Mask, Rows
@@ -25,6 +26,7 @@ LIKENESSES = ("exact", "normalised", "near", "semantic")
 """Ways for two texts to be alike, from the strictest to the loosest."""
 NEAR, SEMANTIC = 0.8, 0.95
 """Default thresholds: share of 5-grams in common; cosine, seen from the centre of all vectors."""
+NO_ROWS: Rows = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,8 @@ class Subject:
     near: float = NEAR
     semantic: float = SEMANTIC
     seed: int = 42
+    typed: str = ""
+    """Data and split as arguments of a command, for advice; where nobody typed them, DATA and SPLIT."""
 
     def __post_init__(self) -> None:
         for role, attribute in self.columns.items():
@@ -53,30 +57,47 @@ class Subject:
     @cached_property
     def train(self) -> Rows:
         """Rows that a model learns from: training and development part; all rows without a split."""
-        if self.split is None:
-            return np.arange(len(self.data))
-        return np.sort(np.concatenate([self.split.rows("train"), self.split.rows("dev")]))
+        return np.arange(len(self.data)) if self.split is None else self.split.rows("train", "dev")
 
     @cached_property
     def test(self) -> Rows:
         """Rows of the test part; none without a split."""
-        return np.empty(0, np.intp) if self.split is None else self.split.rows("test")
+        return NO_ROWS if self.split is None else self.split.rows("test")
 
     @cached_property
     def used(self) -> Rows:
-        """Rows of any part but the unused ones."""
-        return np.arange(len(self.data)) if self.split is None else np.sort(np.concatenate([self.train, self.test]))
+        """Rows of the training, development and test part; all rows without a split."""
+        return np.arange(len(self.data)) if self.split is None else self.split.rows("train", "dev", "test")
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether a split has no rows on one of its sides, so that there is nothing to compare."""
+        return self.split is not None and not (len(self.test) and len(self.train))
+
+    def tags(self, part: str = "test") -> dict[str, Any]:
+        """Tags of what is measured on a part."""
+        return ({} if self.split is None else {"split": self.split.name}) | {"part": part}
+
+    def evidence(self, rows: Rows) -> tuple[str, ...]:
+        """The first few ids of these rows, in the order of the ids."""
+        by_id = self.data.by_id
+        return evidence_of(self.data, by_id[self.mask(rows)[by_id]])
+
+    def command(self, name: str, options: str = "") -> str:
+        """A whole command about this data and split, for advice."""
+        arguments = self.typed or ("DATA" if self.split is None else "DATA SPLIT")
+        return " ".join(filter(None, ("unseen", name, arguments, options, "-o fixed.csv" if name == "repair" else "")))
 
     def mask(self, rows: Rows) -> Mask:
         """These rows as a mask."""
-        found = np.zeros(len(self.data), bool)
-        found[rows] = True
-        return found
+        mask = np.zeros(len(self.data), bool)
+        mask[rows] = True
+        return mask
 
     def alike(self, kind: str) -> Pairs | None:
         """Which rows are tied together by one kind of likeness or grouping; None where nothing says it."""
         if kind not in self.known:
-            self.known[kind] = self._found(kind)
+            self.known[kind] = self._ties(kind)
         return self.known[kind]
 
     @cached_property
@@ -90,7 +111,7 @@ class Subject:
         other.known.update(self.known)
         return other
 
-    def _found(self, kind: str) -> Pairs | None:
+    def _ties(self, kind: str) -> Pairs | None:
         if kind == "near":
             return near_pairs(self.data.texts, self.near, self.seed)
         if kind == "semantic":
@@ -113,9 +134,8 @@ def _centred(vectors: Embeddings) -> npt.NDArray[np.float32]:
 
 def tied(data: Dataset, attribute: str, by_id: bool = False) -> Pairs:
     """Rows with equal values, `by_id` also a row whose value is the id of another; without a value it is not tied."""
-    codes = group_codes(data, attribute)
-    first = np.unique(alone(codes), return_index=True, return_inverse=True)
-    equal = first[1][first[2].reshape(-1)]
+    _, first, place = np.unique(alone(group_codes(data, attribute)), return_index=True, return_inverse=True)
+    equal = first[place.reshape(-1)]
     if not by_id:
         return _equal(equal)
     to = referred(data, attribute)
@@ -123,9 +143,8 @@ def tied(data: Dataset, attribute: str, by_id: bool = False) -> Pairs:
     return _equal(equal, equal[with_id], equal[to[with_id]])
 
 
-def _equal(stands_for: Rows, one: Rows | None = None, other: Rows | None = None) -> Pairs:
+def _equal(stands_for: Rows, one: Rows = NO_ROWS, other: Rows = NO_ROWS) -> Pairs:
     """Rows that stand for each other, and further ties between those that stand for the rest."""
-    nothing: Any = np.empty(0, np.intp)
-    a, b = np.sort(np.stack([nothing if one is None else one, nothing if other is None else other]), axis=0)
-    a, b = (each[a != b].astype(np.intp) for each in (a, b))
-    return Pairs(stands_for.astype(np.intp), a, b, np.ones(len(a)))
+    first, second = np.sort(np.stack([one, other]), axis=0).astype(np.intp)
+    different = first != second
+    return Pairs(stands_for.astype(np.intp), first[different], second[different], np.ones(int(different.sum())))

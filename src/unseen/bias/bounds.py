@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.evaluation.intervals import percentiles
+from unseen.evaluation.bootstrap import percentiles
+from unseen.evaluation.intervals import Bounds
 from unseen.functional.rates import rate
+from unseen.types.arrays import Codes, Floats
 
-Bounds = tuple[float | None, float | None]
 ALIKE = 1e-12
 FEWEST = 10
 """With fewer texts on a side, resampling does not know how wide an interval should be: one text never varies."""
 
 
-def bounds(drawn: npt.NDArray[np.float64], texts: int) -> Bounds:
+def bounds(drawn: Floats, texts: int) -> Bounds:
     """The middle 95 % of resampled values; none where most are unknown, or where they rest on too few `texts`.
 
     None too where all are the same: five texts without an error resample to five without an error, which says
@@ -23,12 +23,12 @@ def bounds(drawn: npt.NDArray[np.float64], texts: int) -> Bounds:
     return (None, None) if texts < FEWEST or stuck(drawn) else percentiles(drawn) or (None, None)
 
 
-def refusal(around: Bounds, texts: int) -> dict[str, int]:
+def refusal(interval: Bounds, texts: int) -> dict[str, int]:
     """The tag `few_texts` where that is why there is no interval."""
-    return {"few_texts": texts} if around == (None, None) and texts < FEWEST else {}
+    return {"few_texts": texts} if interval == (None, None) and texts < FEWEST else {}
 
 
-def reflected(value: float, drawn: npt.NDArray[np.float64], texts: int) -> Bounds:
+def reflected(value: float, drawn: Floats, texts: int) -> Bounds:
     """`bounds` turned round the value, within 0 and 1: where resampling moves a number one way, the sample did too.
 
     A mean that low values weigh most in is lowered by noise, and by as much again when noise is resampled.
@@ -37,7 +37,7 @@ def reflected(value: float, drawn: npt.NDArray[np.float64], texts: int) -> Bound
     return (None, None) if low is None or high is None else (max(0.0, 2 * value - high), min(1.0, 2 * value - low))
 
 
-def exact_bounds(share: float, units: npt.NDArray[np.integer]) -> Bounds | None:
+def exact_bounds(share: float, units: Codes) -> Bounds | None:
     """The exact interval of a share of 0 or 1 of so many `units`, all of whose resamples are the same; else None."""
     if share not in (0.0, 1.0):
         return None
@@ -45,7 +45,7 @@ def exact_bounds(share: float, units: npt.NDArray[np.integer]) -> Bounds | None:
     return exact.low, exact.high
 
 
-def stuck(drawn: npt.NDArray[np.float64]) -> bool:
+def stuck(drawn: Floats) -> bool:
     """Whether all known values are the same."""
     known = drawn[np.isfinite(drawn)]
     return not len(known) or bool(np.ptp(known) < ALIKE)

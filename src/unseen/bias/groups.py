@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.bias.terms import Finder, checked_terms
+from unseen.bias.terms import Finder, Terms, checked_terms
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.measuring import unit_codes
+from unseen.evaluation.bootstrap import group_numbers
+from unseen.evaluation.measurements import groups_of_rows
 from unseen.types import Dataset, frozen, some
-
-Mask = npt.NDArray[np.bool_]
+from unseen.types.arrays import Mask, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class Groups:
         """The name of each group's slice."""
         return tuple(f"{self.grouping}={name}" for name in self.names)
 
-    def of_rows(self, data: Dataset, rows: npt.NDArray[np.intp]) -> Mask:
+    def of_rows(self, data: Dataset, rows: Rows) -> Mask:
         """The members among `rows`; refuses groups of other data."""
         if len(self.members) != len(data):
             raise InputError("the groups are of other data", expected=f"{len(data)} rows", got=f"{len(self.members)}")
@@ -55,19 +54,19 @@ def groups_by_attribute(data: Dataset, attribute: str, *, fewest: int = 1, only:
     """
     places: dict[str, list[int]] = {}
     for row, value in enumerate(data.attribute(attribute).to_pylist()):
-        for each in dict.fromkeys(value if isinstance(value, list) else [value]):
-            if each is not None and each != "":
-                places.setdefault(str(each), []).append(row)
+        for name in dict.fromkeys(value if isinstance(value, list) else [value]):
+            if name is not None and name != "":
+                places.setdefault(str(name), []).append(row)
     names = sorted(places)
     members = np.zeros((len(data), len(names)), bool)
     for column, name in enumerate(names):
         members[places[name], column] = True
-    return _counting(attribute, names, members, fewest, only)
+    return _large_enough(attribute, names, members, fewest, only)
 
 
 def groups_by_terms(
     data: Dataset,
-    terms: Mapping[str, Sequence[str]] | Sequence[str],
+    terms: Terms,
     *,
     fewest: int = 1,
     only: Sequence[str] | None = None,
@@ -79,43 +78,41 @@ def groups_by_terms(
     named = checked_terms(terms)
     groups_of: dict[str, list[int]] = {}
     for column, listed in enumerate(named.values()):
-        for each in listed:
-            groups_of.setdefault(each, []).append(column)
+        for term in listed:
+            groups_of.setdefault(term, []).append(column)
     finder, columns = Finder(list(groups_of)), list(groups_of.values())
     members = np.zeros((len(data), len(named)), bool)
     row = 0
     for (texts,) in data.batches("text"):
         for text in texts:
-            for term in finder.found(text):
-                members[row, columns[term]] = True
+            for number in finder.terms_in(text):
+                members[row, columns[number]] = True
             row += 1
-    return _counting("term", list(named), members, fewest, only)
+    return _large_enough("term", list(named), members, fewest, only)
 
 
-def drawn_together(data: Dataset, rows: npt.NDArray[np.intp], units: str | None) -> npt.NDArray[np.intp]:
+def drawn_together(data: Dataset, rows: Rows, units: str | None) -> Rows:
     """Which unit of the bootstrap each of `rows` is, counted from 0: a value of the attribute `units`, or itself.
 
     A row without a value, or with an empty one, is a unit of its own: texts of unknown authors are not of one author.
     """
-    if units is None:
-        return np.arange(len(rows))
-    return np.unique(unit_codes(data.attribute(units))[rows], return_inverse=True)[1].reshape(-1)
+    return group_numbers(groups_of_rows(data, rows, units), len(rows))
 
 
-def _counting(grouping: str, names: list[str], members: Mask, fewest: int, only: Sequence[str] | None) -> Groups:
-    """The groups that are wanted and large enough; refuses to be left with none."""
+def _large_enough(grouping: str, names: list[str], members: Mask, fewest: int, only: Sequence[str] | None) -> Groups:
+    """The groups that are asked for and large enough; refuses to be left with none."""
     if fewest < 1:
         raise InputError("fewest must be at least 1", got=str(fewest))
-    for each in only or ():
-        if each not in names:
-            raise UnknownNameError.of(f"group of {grouping!r}", each, names)
-    wanted = list(dict.fromkeys(only)) if only else names
+    for name in only or ():
+        if name not in names:
+            raise UnknownNameError.of(f"group of {grouping!r}", name, names)
+    asked = list(dict.fromkeys(only)) if only else names
     sizes = dict(zip(names, members.sum(axis=0).tolist(), strict=True))
-    kept = [name for name in wanted if sizes[name] >= fewest]
+    kept = [name for name in asked if sizes[name] >= fewest]
     if not kept:
         raise InputError(
             f"no group of {grouping!r} has {fewest} rows",
-            got=some([f"{name}: {sizes[name]}" for name in wanted]) or "no value in any row",
+            got=some([f"{name}: {sizes[name]}" for name in asked]) or "no value in any row",
             fix="a smaller fewest, another attribute, or other terms",
         )
     return Groups(grouping, tuple(kept), members[:, [names.index(name) for name in kept]])

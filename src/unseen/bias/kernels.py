@@ -26,7 +26,7 @@ def count_pairs(
     counts = np.zeros((len(times), k, COUNTS), np.int64)
     totals = np.zeros((len(times), 2), np.int64)
     for draw in range(len(times)):
-        found, total = counts[draw], totals[draw]
+        of_draw, total = counts[draw], totals[draw]
         below = np.zeros(k, np.int64)  # negative rows of each group below this run
         level = np.zeros(k, np.int64)  # and in it
         first = 0
@@ -47,14 +47,14 @@ def count_pairs(
                 for at in range(starts[row], starts[row + 1]):
                     group = groups[at]
                     if positive[row]:
-                        found[group, POSITIVE] += weight
-                        found[group, OWN] += weight * (2 * below[group] + level[group])
-                        found[group, P_OVER_P] += weight * over_p
-                        found[group, P_OVER_N] += weight * over_n
+                        of_draw[group, POSITIVE] += weight
+                        of_draw[group, OWN] += weight * (2 * below[group] + level[group])
+                        of_draw[group, P_OVER_P] += weight * over_p
+                        of_draw[group, P_OVER_N] += weight * over_n
                     else:
-                        found[group, NEGATIVE] += weight
-                        found[group, N_OVER_P] += weight * over_p
-                        found[group, N_OVER_N] += weight * over_n
+                        of_draw[group, NEGATIVE] += weight
+                        of_draw[group, N_OVER_P] += weight * over_p
+                        of_draw[group, N_OVER_N] += weight * over_n
             for row in range(first, end):
                 for at in range(starts[row], starts[row + 1]):
                     below[groups[at]] += level[groups[at]]

@@ -1,26 +1,46 @@
-"""Bias of a ranking by group: subgroup AUCs, equality gaps and their means (Borkan et al. 2019)."""
+"""Bias of a ranking by group: subgroup AUCs, equality gaps and their means (Borkan et al. 2019).
+
+All five figures are shares of pairs: how often a row of one set scores above a row of another, ties half. A background
+is everybody less the group, so its pairs are a difference, and one pass over the rows serves all groups, for many
+resamples at once.
+
+=============  ================================================================================================
+subgroup_auc   share of pairs in which a positive row of the group is above a negative one of it
+bpsn_auc       the same of positive rows of the background and negative rows of the group
+bnsp_auc       the same of positive rows of the group and negative rows of the background
+positive_aeg   ½ less the share of pairs in which a positive row of the group is above one of the background
+negative_aeg   the same of negative rows
+=============  ================================================================================================
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.bias.binary import binary
 from unseen.bias.bounds import bounds, reflected, refusal
-from unseen.bias.groups import Groups, Mask, drawn_together
-from unseen.bias.orderings import Figures, Floats, Orderings
+from unseen.bias.groups import Groups, drawn_together
+from unseen.bias.positives import binary, shares
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.counting import times_drawn
-from unseen.evaluation.intervals import DRAWS
+from unseen.evaluation.bootstrap import DRAWS, times_drawn
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Predictions
+from unseen.types.arrays import Codes, Floats, Mask, Rows
 
 BACKGROUNDS = ("all", "mentioned")
 AUCS = ("subgroup_auc", "bpsn_auc", "bnsp_auc")
-GAPS = ("positive_aeg", "negative_aeg")
+OWN_POSITIVE, OWN_NEGATIVE = "positive rows in the group", "negative rows in the group"
+REST_POSITIVE, REST_NEGATIVE = "positive rows in the background", "negative rows in the background"
+FIGURES: Mapping[str, tuple[str, str]] = {
+    "subgroup_auc": (OWN_POSITIVE, OWN_NEGATIVE),
+    "bpsn_auc": (REST_POSITIVE, OWN_NEGATIVE),
+    "bnsp_auc": (OWN_POSITIVE, REST_NEGATIVE),
+    "positive_aeg": (OWN_POSITIVE, REST_POSITIVE),
+    "negative_aeg": (OWN_NEGATIVE, REST_NEGATIVE),
+}
+"""The two sets of rows whose pairs each figure is a share of."""
 POWER = -5.0
 """Of the generalised mean: the lower a group's AUC, the more it counts."""
 
@@ -29,7 +49,7 @@ def subgroup_measurements(
     data: Dataset,
     predictions: Predictions,
     groups: Groups,
-    rows: npt.NDArray[np.intp],
+    rows: Rows,
     positive: Sequence[str],
     *,
     background: str = "all",
@@ -54,11 +74,19 @@ def subgroup_measurements(
     gold, scores = binary(data, predictions, rows, positive)
     everybody = np.asarray(members.any(axis=1) | (background == "all"))
     unit = drawn_together(data, rows, units)
-    orderings = Orderings(scores, gold, members, everybody, unit)
-    value, drawn = _resampled(orderings, int(unit.max(initial=-1)) + 1, draws, seed)
+    figures = _figures_by_times(scores, gold, members, everybody, unit)
+    value, drawn = _resampled(figures, int(unit.max(initial=-1)) + 1, draws, seed)
     tags = {**(tags or {}), "grouping": groups.grouping, "background": background}
-    sizes = _sizes(gold, members, everybody)
-    texts = _texts(_sizes(gold, members, everybody, unit))
+    rest = ~members & everybody[:, None]
+    sets = {
+        OWN_POSITIVE: members & gold[:, None],
+        OWN_NEGATIVE: members & ~gold[:, None],
+        REST_POSITIVE: rest & gold[:, None],
+        REST_NEGATIVE: rest & ~gold[:, None],
+    }
+    sizes = {name: mask.sum(axis=0) for name, mask in sets.items()}
+    drawable = {name: np.array([len(np.unique(unit[own])) for own in mask.T]) for name, mask in sets.items()}
+    texts = np.stack([np.minimum(drawable[first], drawable[second]) for first, second in FIGURES.values()])
     means = _of_means(value, drawn, texts, int(everybody.sum()), tags)
     return _of_groups(groups, value, drawn, sizes, texts, tags) + means
 
@@ -81,88 +109,87 @@ def generalised_mean(values: Floats, power: float = POWER) -> Floats:
         return np.asarray(np.mean(np.asarray(values, np.float64) ** power, axis=0) ** (1 / power))
 
 
-def _resampled(orderings: Orderings, units: int, draws: int, seed: int) -> tuple[Floats, Floats]:
-    """The numbers [numbers, groups], and those of `draws` bootstrap samples [numbers, groups, draws]."""
-    value = np.stack(orderings.figures(np.ones((1, units), np.int64)))[:, :, 0]
+def _figures_by_times(
+    scores: Floats, positive: Mask, members: Mask, everybody: Mask, unit: Rows
+) -> Callable[[Codes], Floats]:
+    """A function that gives the figures [figures, groups, draws] when each unit is there so many times [draws, units].
+
+    `everybody` are the rows that may be background, members of groups among them. NaN where a set has no rows.
+    """
+    order = np.argsort(scores, kind="stable")
+    ascending = scores[order]
+    row, group = np.nonzero(members[order])
+    rows = unit[order], np.searchsorted(ascending, ascending, "right"), positive[order], everybody[order]
+    starts = np.searchsorted(row, np.arange(len(order) + 1))
+
+    def figures(times: Codes) -> Floats:
+        from unseen.bias import kernels
+
+        counts, totals = kernels.count_pairs(times, *rows, starts, group, members.shape[1])
+        of_kind = counts.T.astype(np.float64)  # [counts, groups, draws]
+        p, n, own = of_kind[kernels.POSITIVE], of_kind[kernels.NEGATIVE], of_kind[kernels.OWN]
+        everybody_p, everybody_n = totals.T.astype(np.float64)
+        rest_p, rest_n = everybody_p - p, everybody_n - n
+        # pairs are counted twice
+        return np.stack(
+            [
+                shares(own, 2 * (p * n)),
+                shares(2 * everybody_p * n - of_kind[kernels.N_OVER_P] - own, 2 * (rest_p * n)),
+                shares(of_kind[kernels.P_OVER_N] - own, 2 * (p * rest_n)),
+                0.5 - shares(of_kind[kernels.P_OVER_P] - p * p, 2 * (p * rest_p)),
+                0.5 - shares(of_kind[kernels.N_OVER_N] - n * n, 2 * (n * rest_n)),
+            ]
+        )
+
+    return figures
+
+
+def _resampled(figures: Callable[[Codes], Floats], units: int, draws: int, seed: int) -> tuple[Floats, Floats]:
+    """The figures [figures, groups], and those of `draws` bootstrap samples [figures, groups, draws]."""
+    value = figures(np.ones((1, units), np.int64))[:, :, 0]
     if not units:
         return value, np.empty((*value.shape, 0))
     blocks = times_drawn(units, draws, generator(seed, "bootstrap"))
-    return value, np.concatenate([np.stack(orderings.figures(times)) for times in blocks], axis=2)
-
-
-def _texts(sizes: Mapping[str, list[tuple[str, npt.NDArray[np.intp]]]]) -> npt.NDArray[np.intp]:
-    """The size of the smaller one of the two sets behind each number [numbers, groups]."""
-    return np.stack([np.minimum(*(counts for _, counts in sizes[metric])) for metric in Figures._fields])
-
-
-def _sizes(
-    gold: Mask, members: Mask, everybody: Mask, unit: npt.NDArray[np.intp] | None = None
-) -> dict[str, list[tuple[str, npt.NDArray[np.intp]]]]:
-    """The two sets of rows that each number compares: what they are, and how many rows, or units, each group has."""
-
-    def counted(which: Mask) -> npt.NDArray[np.intp]:
-        if unit is None:
-            return which.sum(axis=0)
-        return np.array([len(np.unique(unit[column])) for column in which.T], np.intp)
-
-    kinds = {"+": gold[:, None], "-": ~gold[:, None]}
-    mine = {kind: counted(members & is_kind) for kind, is_kind in kinds.items()}
-    rest = {kind: counted(~members & is_kind & everybody[:, None]) for kind, is_kind in kinds.items()}
-    group_p, group_n = ("positive rows in the group", mine["+"]), ("negative rows in the group", mine["-"])
-    rest_p, rest_n = ("positive rows in the background", rest["+"]), ("negative rows in the background", rest["-"])
-    return {
-        "subgroup_auc": [group_p, group_n],
-        "bpsn_auc": [rest_p, group_n],
-        "bnsp_auc": [group_p, rest_n],
-        "positive_aeg": [group_p, rest_p],
-        "negative_aeg": [group_n, rest_n],
-    }
+    return value, np.concatenate([figures(times) for times in blocks], axis=2)
 
 
 def _of_groups(
-    groups: Groups,
-    value: Floats,
-    drawn: Floats,
-    sizes: Mapping[str, list[tuple[str, npt.NDArray[np.intp]]]],
-    texts: npt.NDArray[np.intp],
-    tags: Mapping[str, Any],
+    groups: Groups, value: Floats, drawn: Floats, sizes: Mapping[str, Rows], texts: Rows, tags: Mapping[str, Any]
 ) -> list[Measurement]:
-    (_, positives), (_, negatives) = sizes["subgroup_auc"]
-    found = []
-    for group, name in enumerate(groups.slices):
-        own = {**tags, "positives": int(positives[group]), "negatives": int(negatives[group])}
-        for number, metric in enumerate(Figures._fields):
-            lacking = [f"no {what}" for what, counts in sizes[metric] if not counts[group]]
-            n = sum(int(counts[group]) for _, counts in sizes[metric])
-            if lacking:
-                said = {**own, "undefined": " and ".join(lacking)}
-                found.append(Measurement(f"bias.{metric}", None, n, slice=name, tags=said))
-            else:
-                few = int(texts[number, group])
-                around = bounds(drawn[number, group], few)
-                said = {**own, **refusal(around, few)}
-                found.append(Measurement(f"bias.{metric}", float(value[number, group]), n, *around, name, said))
-    return found
+    measurements = []
+    for group, slice_ in enumerate(groups.slices):
+        of_group = {"positives": int(sizes[OWN_POSITIVE][group]), "negatives": int(sizes[OWN_NEGATIVE][group])}
+        for number, (figure, sets) in enumerate(FIGURES.items()):
+            metric, n = f"bias.{figure}", sum(int(sizes[name][group]) for name in sets)
+            own_tags = {**tags, **of_group}
+            if lacking := [f"no {name}" for name in sets if not sizes[name][group]]:
+                own_tags["undefined"] = " and ".join(lacking)
+                measurements.append(Measurement(metric, None, n, slice=slice_, tags=own_tags))
+                continue
+            fewest = int(texts[number, group])
+            interval = bounds(drawn[number, group], fewest)
+            own_tags |= refusal(interval, fewest)
+            measurements.append(Measurement(metric, float(value[number, group]), n, *interval, slice_, own_tags))
+    return measurements
 
 
-def _of_means(
-    value: Floats, drawn: Floats, texts: npt.NDArray[np.intp], n: int, tags: Mapping[str, Any]
-) -> list[Measurement]:
-    found = []
-    for number, metric in enumerate(Figures._fields):
+def _of_means(value: Floats, drawn: Floats, texts: Rows, n: int, tags: Mapping[str, Any]) -> list[Measurement]:
+    measurements = []
+    for number, figure in enumerate(FIGURES):
         known = np.isfinite(value[number])
-        said: dict[str, Any] = {**tags, "groups": f"{int(known.sum())} of {len(known)}"}
-        name = f"bias.gmb_{metric}" if metric in AUCS else f"bias.mean_{metric}"
-        mine, resampled = value[number, known], drawn[number, known]
+        own_tags: dict[str, Any] = {**tags, "groups": f"{int(known.sum())} of {len(known)}"}
+        metric = f"bias.gmb_{figure}" if figure in AUCS else f"bias.mean_{figure}"
+        values, resampled = value[number, known], drawn[number, known]
         if not known.any():
-            found.append(Measurement(name, None, n, tags={**said, "undefined": "no group has both sets of rows"}))
-        elif metric in AUCS:
-            mean = float(generalised_mean(mine))
-            few = int(texts[number, known].min())  # the lowest groups count most
-            around = reflected(mean, generalised_mean(resampled), few)
-            found.append(Measurement(name, mean, n, *around, tags={**said, **refusal(around, few)}))
+            own_tags["undefined"] = "no group has both sets of rows"
+            measurements.append(Measurement(metric, None, n, tags=own_tags))
+        elif figure in AUCS:
+            mean = float(generalised_mean(values))
+            fewest = int(texts[number, known].min())  # the lowest groups count most
+            interval = reflected(mean, generalised_mean(resampled), fewest)
+            measurements.append(Measurement(metric, mean, n, *interval, tags=own_tags | refusal(interval, fewest)))
         else:
-            noise = np.abs(resampled - mine[:, None])
-            said |= {"by_chance": float(np.nanmean(noise))} if np.isfinite(noise).any() else {}
-            found.append(Measurement(name, float(np.abs(mine).mean()), n, tags=said))
-    return found
+            noise = np.abs(resampled - values[:, None])
+            own_tags |= {"by_chance": float(np.nanmean(noise))} if np.isfinite(noise).any() else {}
+            measurements.append(Measurement(metric, float(np.abs(values).mean()), n, tags=own_tags))
+    return measurements

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from unseen.errors import InputError, TableError
 
-Terms = Mapping[str, Sequence[str]]
+Terms = Mapping[str, Sequence[str]] | Sequence[str]
+"""Lists of terms by name, or a plain list of them."""
 
 
 class Finder:
@@ -28,7 +29,7 @@ class Finder:
     def __init__(self, terms: Sequence[str]) -> None:
         self.terms = tuple(terms)
         word = f"[\\w{_marks()}]"
-        self._single = [re.compile(f"(?:{_written(each)})(?!{word})", re.IGNORECASE) for each in terms]
+        self._single = [re.compile(f"(?:{_written(term)})(?!{word})", re.IGNORECASE) for term in terms]
         longest = sorted(self.terms, key=len, reverse=True)
         # A lookahead consumes nothing, so that a term may begin inside another.
         alternatives = "|".join(map(_written, longest))
@@ -37,20 +38,20 @@ class Finder:
 
     def spans(self, text: str) -> Iterator[tuple[int, int, int]]:
         """The number of a term and where it begins and ends, for every occurrence of every term."""
-        for found in self._any.finditer(text):
-            for term in self._beginning(found[1]):
-                match = self._single[term].match(text, found.start())
+        for longest in self._any.finditer(text):
+            for term in self._beginning(longest[1]):
+                match = self._single[term].match(text, longest.start())
                 if match is not None:
                     yield term, match.start(), match.end()
 
-    def found(self, text: str) -> set[int]:
+    def terms_in(self, text: str) -> set[int]:
         """The numbers of the terms in `text`."""
         return {term for matched in self._any.findall(text) for term in self._beginning(matched)}
 
     def _beginning(self, matched: str) -> tuple[int, ...]:
         """Terms that stand at the start of what the longest of them matched."""
         if matched not in self._at_start:
-            self._at_start[matched] = tuple(n for n, each in enumerate(self._single) if each.match(matched))
+            self._at_start[matched] = tuple(n for n, pattern in enumerate(self._single) if pattern.match(matched))
         return self._at_start[matched]
 
 
@@ -58,21 +59,21 @@ def read_terms(path: str | Path) -> dict[str, list[str]]:
     """The lists of terms in a file; in plain text each line is a list of its own."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        content = tomllib.loads(text) if Path(path).suffix == ".toml" else [each.strip() for each in text.splitlines()]
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
+        content = tomllib.loads(text) if Path(path).suffix == ".toml" else [line.strip() for line in text.splitlines()]
+    except (OSError, ValueError, RecursionError) as cause:
         raise InputError(
             f"cannot read terms from {path}: {cause}",
             expected='TOML (name.toml) with lines like name = ["term", "other term"], or one term per line',
         ) from cause
     if isinstance(content, list):
-        content = [each for each in content if each]
+        content = [term for term in content if term]
     return checked_terms(content, str(path))
 
 
-def checked_terms(terms: Mapping[str, Sequence[str]] | Sequence[str], place: str = "the terms") -> dict[str, list[str]]:
+def checked_terms(terms: Terms, place: str = "the terms") -> dict[str, list[str]]:
     """`terms` as lists by name; of a plain list each term is a list of its own. Every problem in one error."""
-    named = terms if isinstance(terms, Mapping) else {each: [each] for each in terms}
-    problems = [] if isinstance(terms, Mapping) else [f"{each!r} stands there twice" for each in _repeated(terms)]
+    named = terms if isinstance(terms, Mapping) else {term: [term] for term in terms}
+    problems = [] if isinstance(terms, Mapping) else [f"{term!r} stands there twice" for term in _repeated(terms)]
     for name, members in named.items():
         problems += _problems(name, members)
     if problems or not named:
@@ -81,20 +82,20 @@ def checked_terms(terms: Mapping[str, Sequence[str]] | Sequence[str], place: str
             problems=problems,
             expected='lists of words or phrases, e.g. name = ["term", "other term"]',
         )
-    return {name: [" ".join(each.split()) for each in members] for name, members in named.items()}
+    return {name: [" ".join(term.split()) for term in members] for name, members in named.items()}
 
 
 def _problems(name: str, members: object) -> list[str]:
     if isinstance(members, str) or not isinstance(members, Sequence) or not members:
         return [f"{name}: not a list of terms, but {members!r}"]
-    wrong = [each for each in members if not isinstance(each, str) or not each.strip()]
-    problems = [f"{name}: {each!r} is not a term" for each in wrong]
-    folded = [folded_term(each) for each in members if isinstance(each, str)]
-    return problems + [f"{name}: {each!r} stands there twice" for each in _repeated(folded)]
+    wrong = [term for term in members if not isinstance(term, str) or not term.strip()]
+    problems = [f"{name}: {term!r} is not a term" for term in wrong]
+    folded = [folded_term(term) for term in members if isinstance(term, str)]
+    return problems + [f"{name}: {term!r} stands there twice" for term in _repeated(folded)]
 
 
 def _repeated(terms: Sequence[str]) -> list[str]:
-    return sorted(each for each, times in Counter(terms).items() if times > 1)
+    return sorted(term for term, times in Counter(terms).items() if times > 1)
 
 
 def folded_term(term: str) -> str:
@@ -105,7 +106,7 @@ def folded_term(term: str) -> str:
 def _written(term: str) -> str:
     """The pattern of a term, with accents as characters of their own and as part of the letter."""
     forms = dict.fromkeys(unicodedata.normalize(form, term) for form in ("NFC", "NFD"))
-    return "|".join(r"\s+".join(map(re.escape, each.split())) for each in forms)
+    return "|".join(r"\s+".join(map(re.escape, form.split())) for form in forms)
 
 
 @cache

@@ -4,24 +4,22 @@ After Park and Jeoung (2022), Raison d'être of the benchmark dataset: social im
 descriptive and administrative, every answer says who gave it, and what nobody knows is shown as unknown.
 """
 
-from unseen.cards.auditing import CardAudit, audit_card
-from unseen.cards.card import Card, Entry
-from unseen.cards.card_file import write_card
-from unseen.cards.coverage import Coverage, coverage
-from unseen.cards.document import Document
-from unseen.cards.fields import Field, fields
-from unseen.cards.gate import slices_of, undocumented
-from unseen.cards.measuring import Measured, measure_card
-from unseen.cards.reading import read_document
+from unseen.cards.audit import CardAudit, audit_card
+from unseen.cards.card import Card, Entry, write_card
+from unseen.cards.coverage import Coverage, coverage, slices_of, undocumented
+from unseen.cards.documents import Document
+from unseen.cards.facts import Measured, measure_card
+from unseen.cards.fields import CardField, fields
+from unseen.cards.pages import read_document
 from unseen.cards.survey import Surveyed, survey
 
 __all__ = [
     "Card",
     "CardAudit",
+    "CardField",
     "Coverage",
     "Document",
     "Entry",
-    "Field",
     "Measured",
     "Surveyed",
     "audit_card",

@@ -7,6 +7,7 @@ matter, this changes nothing but by chance. Groups differ in more than their nam
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -16,14 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.data.content import known_encoding, reading, recognise
-from unseen.data.delimited import read_delimited
-from unseen.data.labels import label_strings
-from unseen.data.records import read_json
-from unseen.data.tables import column_names
-from unseen.errors import InputError, TableError
-from unseen.evaluation.intervals import DRAWS, percentiles
-from unseen.evaluation.multiplicity import holm
+from unseen.data.tables import column_names, read_strings
+from unseen.errors import TableError
+from unseen.evaluation.bootstrap import DRAWS, percentiles
+from unseen.evaluation.contrasts import holm
 from unseen.functional.agreement import agreement
 from unseen.seeding import generator
 from unseen.types import Measurement, some
@@ -48,70 +45,60 @@ class Ratings:
 
     def counts(self, group: int | None = None) -> npt.NDArray[np.intp]:
         """How often each item got each label [items, labels], from one group or from all."""
-        of = slice(None) if group is None else self.group == group
+        rows = slice(None) if group is None else self.group == group
         table = np.zeros((len(self.items), len(self.labels)), dtype=np.intp)
-        np.add.at(table, (self.item[of], self.label[of]), 1)
+        np.add.at(table, (self.item[rows], self.label[rows]), 1)
         return table
 
 
 def read_ratings(path: str | Path) -> Ratings:
     """The answers in a table with the columns item, annotator, label and, where it is there, group."""
-    names = column_names(path)
-    wanted = ["item", "annotator", "label", *(["group"] if "group" in names else [])]
-    with reading(Path(path)):
-        file = recognise(Path(path), known_encoding("utf-8"))
-        if file.format not in ("delimited", "json"):
-            raise InputError(f"{path} is not a CSV or JSON file", fix="write the annotations as CSV")
-        rows = read_delimited(file, wanted, None) if file.format == "delimited" else read_json(file, wanted)
-    columns = {name: label_strings(rows.table[name], f"the column {name!r} of {path}").to_pylist() for name in wanted}
+    names = ["item", "annotator", "label", *(["group"] if "group" in column_names(path) else [])]
+    columns = {name: column.to_pylist() for name, column in read_strings(path, names, "annotations").items()}
     _refuse_wrong_rows(columns, path)
-    found = {name: np.unique(np.array(values, dtype=str), return_inverse=True) for name, values in columns.items()}
-    none = (np.empty(0, dtype=str), np.zeros(len(columns["item"]), dtype=np.intp))
-    parts = [found["item"], found["label"], found.get("group", none)]
+    coded = {name: np.unique(np.array(values, dtype=str), return_inverse=True) for name, values in columns.items()}
+    no_groups = (np.empty(0, dtype=str), np.zeros(len(columns["item"]), dtype=np.intp))
+    parts = [coded["item"], coded["label"], coded.get("group", no_groups)]
     texts = [tuple(values.tolist()) for values, _ in parts]
     return Ratings(*texts, *(codes.reshape(-1).astype(np.intp) for _, codes in parts))  # type: ignore[arg-type]
 
 
 def label_bias(ratings: Ratings, seed: int = 42) -> list[Measurement]:
     """Agreement overall and within groups, and the difference of every pair of groups in every label."""
-    found = agreement(ratings.counts(), ratings.labels, seed=seed)
+    measurements = agreement(ratings.counts(), ratings.labels, seed=seed)
     for code, group in enumerate(ratings.groups):
         own = agreement(ratings.counts(code), ratings.labels, seed=seed)
-        found += [replace(row, slice=f"group={group}") for row in own]
-    return found + group_effects(ratings, seed)
+        measurements += [replace(row, slice=f"group={group}") for row in own]
+    return measurements + group_effects(ratings, seed)
 
 
 def group_effects(ratings: Ratings, seed: int = 42) -> list[Measurement]:
     """`group_effect` for each pair of groups and label, with interval, p and p adjusted by Holm's method (`p_holm`)."""
     counts = [ratings.counts(code) for code in range(len(ratings.groups))]
-    found = [
+    # with two labels the second says what the first says, with the other sign
+    labels = range(1, 2) if len(ratings.labels) == 2 else range(len(ratings.labels))
+    effects = [
         _effect(ratings, counts[a][:, label], counts[a].sum(axis=1), counts[b][:, label], counts[b].sum(axis=1),
                 (ratings.groups[a], ratings.groups[b], ratings.labels[label]), seed)
         for a, b in combinations(range(len(ratings.groups)), 2)
-        for label in _distinct_labels(ratings)
+        for label in labels
     ]  # fmt: skip
-    known = [row for row in found if row.value is not None]
-    adjusted = iter(holm([float(row.tags["p"]) for row in known]))
+    adjusted = iter(holm([float(row.tags["p"]) for row in effects if row.value is not None]))
     return [
-        replace(row, tags={**row.tags, "p_holm": next(adjusted)}) if row.value is not None else row for row in found
+        replace(row, tags={**row.tags, "p_holm": next(adjusted)}) if row.value is not None else row for row in effects
     ]
 
 
-def evidence_of(measured: Sequence[Measurement]) -> dict[str, Any]:
+def evidence_of(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """The answer to the card's question on label bias."""
-    told: dict[str, Any] = {"agreement": {}, "group_effects": []}
-    for row in measured:
+    evidence: dict[str, Any] = {"agreement": {}, "group_effects": []}
+    for row in measurements:
         figures = {"value": row.value, "low": row.low, "high": row.high, "n": row.n}
         if row.metric == "group_effect":
-            told["group_effects"].append({**row.tags, **figures})
+            evidence["group_effects"].append({**row.tags, **figures})
         elif row.metric.startswith("krippendorff_alpha"):
-            told["agreement"][row.slice] = {"metric": row.metric, **figures}
-    return told
-
-
-def _distinct_labels(ratings: Ratings) -> range:
-    """With two labels the second says what the first says, with the other sign."""
-    return range(1, 2) if len(ratings.labels) == 2 else range(len(ratings.labels))
+            evidence["agreement"][row.slice] = {"metric": row.metric, **figures}
+    return evidence
 
 
 def _effect(
@@ -156,12 +143,8 @@ def _refuse_wrong_rows(columns: dict[str, list[str | None]], path: str | Path) -
     twice = len(pairs) - len(set(pairs))
     problems += [f"{twice} rows repeat an annotator's answer about an item"] if twice else []
     if "group" in columns:
-        of = set(zip(columns["annotator"], columns["group"], strict=True))
-        several = (
-            sorted({str(name) for name, _ in of if sum(each == name for each, _ in of) > 1})
-            if len(of) > len({name for name, _ in of})
-            else []
-        )
+        memberships = Counter(name for name, _ in set(zip(columns["annotator"], columns["group"], strict=True)))
+        several = sorted(str(name) for name, groups in memberships.items() if groups > 1)
         problems += [f"{len(several)} annotators are of several groups: {some(several)}"] if several else []
     problems += [] if pairs else ["there is no row"]
     if problems:

@@ -1,4 +1,4 @@
-"""A dataset card: every answer with its status, who gave it, when, from what and how."""
+"""A dataset card: every answer with its status, who gave it, when, from what and how; as a record and as a file."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import datetime
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
-from unseen.cards.fields import Field, fields
-from unseen.cards.kinds import problems_of
-from unseen.errors import TableError, hint
+from pydantic import AfterValidator, BeforeValidator, create_model, model_validator
 
-STATUSES = ("declared", "measured", "assessed", "unknown", "not_applicable")
-ROLES = ("creator", "contributor", "curator", "annotator", "tool")
+from unseen.cards.fields import KINDS, fields
+from unseen.errors import InputError, TableError
+from unseen.store.files import json_text, write_text
+from unseen.store.settings_file import KeyPath, Listed, Problems, SettingsTable, Text
+
+Status = Literal["declared", "measured", "assessed", "unknown", "not_applicable"]
+Role = Literal["creator", "contributor", "curator", "annotator", "tool"]
+ROLES: tuple[str, ...] = get_args(Role)
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-KEYS = ("value", "status", "role", "by", "date", "source", "method", "evidence")
+SUFFIXES = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,10 @@ class Card:
     """What a document says that no field takes as it stands, by heading: a person has to place it."""
 
     def __post_init__(self) -> None:
-        problems = card_problems(self.entries)
-        if problems:
-            raise TableError(f"the card of {self.name} has wrong answers", problems=problems)
+        problems = Problems(_place)
+        problems.read(_fields_model(), self._answers(), ("fields",))
+        if problems.lines:
+            raise TableError(f"the card of {self.name} has wrong answers", problems=problems.lines)
         object.__setattr__(self, "entries", {name: self.entries.get(name, UNKNOWN) for name in fields()})
 
     def __getitem__(self, name: str) -> Entry:
@@ -68,58 +75,119 @@ class Card:
 
     def as_dict(self) -> dict[str, Any]:
         """The card as plain values, the form it is written in; `to_write` says what is open and is never read."""
-        told = {name: asdict(entry) | {"evidence": list(entry.evidence)} for name, entry in self.entries.items()}
-        lacking = [about for name, about in fields().items() if about.required is True and not self[name].known]
+        open_fields = [about for name, about in fields().items() if about.required is True and not self[name].known]
+        to_write = {about.id: f"{about.write} (by {' or '.join(about.who)})" for about in open_fields}
         return {
             "unseen_card": 1,
             "name": self.name,
-            "fields": told,
+            "fields": self._answers(),
             "unplaced": dict(self.unplaced),
-            "to_write": {each.id: f"{each.write} (by {' or '.join(each.who)})" for each in lacking},
+            "to_write": to_write,
         }
 
-
-def card_problems(entries: Mapping[str, Entry]) -> list[str]:
-    """Everything that is wrong with these answers."""
-    unknown = [name for name in entries if name not in fields()]
-    problems = [f"no field is called {name!r}{hint(name, fields())}" for name in unknown]
-    for name, entry in entries.items():
-        if name in fields():
-            problems += [f"{name}: {said}" for said in _entry_problems(fields()[name], entry)]
-    return problems
+    def _answers(self) -> dict[str, Any]:
+        return {name: asdict(entry) | {"evidence": list(entry.evidence)} for name, entry in self.entries.items()}
 
 
-def _entry_problems(about: Field, entry: Entry) -> list[str]:
-    problems = []
-    if entry.status not in STATUSES:
-        problems.append(f"status: expected one of {', '.join(STATUSES)}, got {entry.status!r}")
-    if entry.role is not None and entry.role not in ROLES:
-        problems.append(f"role: expected one of {', '.join(ROLES)}, got {entry.role!r}")
-    for name in ("by", "source", "method"):
-        if not isinstance(getattr(entry, name), str):
-            problems.append(f"{name}: expected a text, got {getattr(entry, name)!r}")
-    if entry.date and not _is_date(entry.date):
-        problems.append(f"date: expected YYYY-MM-DD, got {entry.date!r}")
-    if not all(isinstance(each, str) for each in entry.evidence):
-        problems.append("evidence: expected a list of texts")
-    return problems + _value_problems(about, entry)
+def write_card(card: Card, path: str | Path) -> Path:
+    """Write the card as JSON, or as YAML where the name of the file says so."""
+    check_name(path)
+    if Path(path).suffix == ".json":
+        return write_text(path, json_text(card.as_dict()))
+    import yaml
+
+    return write_text(path, yaml.safe_dump(card.as_dict(), allow_unicode=True, sort_keys=False))
 
 
-def _value_problems(about: Field, entry: Entry) -> list[str]:
-    if entry.status in ("unknown", "not_applicable"):
-        problems = [] if entry.value is None else [f"the status {entry.status} goes with no value"]
-        if entry.status == "not_applicable" and not entry.method:
-            problems.append("not_applicable needs its reason as method")
-        return problems
-    if entry.value is None:
-        return [f"the status {entry.status} needs a value"] if entry.status in STATUSES else []
-    if entry.role is None:
-        return ["role: who gave this answer?", *problems_of(about.kind, entry.value)]
-    return problems_of(about.kind, entry.value)
+def check_name(path: str | Path) -> None:
+    """Refuse a name under which no card can be written."""
+    if Path(path).suffix not in SUFFIXES:
+        raise InputError(f"{path} is no name for a card", expected=f"a name that ends in {', '.join(SUFFIXES)}")
 
 
-def _is_date(text: Any) -> bool:
+def card_of(content: Mapping[str, Any], place: str) -> Card:
+    """The card that the content of a file describes; all its problems in one error."""
+    if content.get("unseen_card") != 1 or not isinstance(content.get("fields"), Mapping):
+        raise InputError(f"{place} is not a dataset card of ours", expected='"unseen_card": 1 and "fields"')
+    problems = Problems(_place)
+    checked = problems.read(card_model(), content)
+    if problems.lines or checked is None:
+        raise TableError(f"{place} is not a valid card", problems=problems.lines)
+    entries = {}
+    for name, answer in content["fields"].items():
+        table = getattr(checked.fields, name)
+        entries[name] = Entry(**{**answer, "date": table.date, "evidence": table.evidence})
+    return Card(checked.name, entries, checked.unplaced)
+
+
+def _iso(date: Any) -> Any:
+    """A date that YAML has recognised, as it was written."""
+    return date.isoformat() if isinstance(date, datetime.date) else date
+
+
+def _check_date(date: str) -> str:
     try:
-        return isinstance(text, str) and bool(DATE.fullmatch(text)) and bool(datetime.date.fromisoformat(text))
-    except ValueError:
-        return False
+        if date and not (DATE.fullmatch(date) and datetime.date.fromisoformat(date)):
+            raise ValueError
+    except ValueError as cause:
+        raise ValueError(f"expected YYYY-MM-DD, got {date!r}") from cause
+    return date
+
+
+class EntryTable(SettingsTable):
+    """An answer in a file; a subclass for each kind of field says what its value must be."""
+
+    value: Any = None
+    status: Status = "unknown"
+    role: Role | None = None
+    by: str = ""
+    date: Annotated[str, BeforeValidator(_iso), AfterValidator(_check_date)] = ""
+    source: str = ""
+    method: str = ""
+    evidence: Listed[str] = ()
+
+    @model_validator(mode="after")
+    def _value_fits_status(self) -> EntryTable:
+        if self.status in ("unknown", "not_applicable"):
+            if self.value is not None:
+                raise ValueError(f"the status {self.status} goes with no value")
+            if self.status == "not_applicable" and not self.method:
+                raise ValueError("not_applicable needs its reason as method")
+        elif self.value is None:
+            raise ValueError(f"the status {self.status} needs a value")
+        elif self.role is None:
+            raise ValueError("role: who gave this answer?")
+        return self
+
+
+@cache
+def _fields_model() -> Any:
+    """A table for each field, whose value is of the kind that fields.toml says."""
+    by_kind = {
+        kind: create_model(f"Entry_{kind}", __base__=EntryTable, value=(values | None, None))
+        for kind, values in KINDS.items()
+    }
+    tables: dict[str, Any] = {name: (by_kind[about.kind], None) for name, about in fields().items()}
+    return create_model("CardFields", __base__=SettingsTable, **tables)
+
+
+@cache
+def card_model() -> Any:
+    """The model of a card's file."""
+    return create_model(
+        "CardContent",
+        __base__=SettingsTable,
+        unseen_card=(Literal[1], ...),
+        name=(Text, ...),
+        fields=(_fields_model(), ...),
+        unplaced=(dict[str, str], {}),
+        to_write=(Any, None),
+    )
+
+
+def _place(path: KeyPath) -> str:
+    """`title:` for an answer, `known_uses: item 1` for a part of one."""
+    words = [f"item {part + 1}" if isinstance(part, int) else str(part) for part in path if part != "value"]
+    if len(words) < 2 or words[0] != "fields":
+        return " ".join(words)
+    return f"{words[1]}: {' '.join(words[2:])}".strip()

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unseen.cards.coverage import required
-from unseen.cards.document import Document
+from unseen.cards.documents import Document
 from unseen.cards.fields import FOLDER, GROUPS
-from unseen.cards.reading import read_document
+from unseen.cards.pages import read_document
 
 PAGES = ("hugging_face.md", "papers_with_code.json", "tfds.md", "torchtext.txt")
 """One small page of each platform of the paper, in its order."""
@@ -51,16 +51,16 @@ def builtin_pages() -> Sequence[Path]:
 def surveyed(document: Document, page: str) -> Surveyed:
     """The items of one page by group; of a card of ours these are its required fields."""
     if not document.items:
-        shown = [(each.id, each.group, document.card[each.id].known) for each in required(document.card)]
+        shown = [(about.id, about.group, document.card[about.id].known) for about in required(document.card)]
     else:
         whole = {item.title: item for item in document.items if item.within is None}
         shown = [(title, item.group, _answered(document, title)) for title, item in whole.items()]
     titles = {group: tuple(title for title, of, _ in shown if of == group) for group in GROUPS}
-    answered = Counter(group for _, group, told in shown if told)
+    answered = Counter(group for _, group, is_answered in shown if is_answered)
     return Surveyed(page, document.platform, titles, {group: answered[group] for group in GROUPS})
 
 
 def _answered(document: Document, title: str) -> bool:
     """Whether the item, or a part of it, says something."""
-    own = [item.title for item in document.items if title in (item.title, item.within)]
-    return any(each not in document.missing for each in own)
+    parts = [item.title for item in document.items if title in (item.title, item.within)]
+    return any(part not in document.missing for part in parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +24,7 @@ from unseen.cli.columns import (
     refuse_without_vectors,
     split_of,
 )
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
+from unseen.cli.console import AuditGates, Json, Quiet, command_line, gates_of, notes, print_result, progress
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
 
@@ -33,6 +32,7 @@ from unseen.errors import InputError
 @takes_data
 def audit(
     data: Any,
+    typed: str,
     split: Annotated[
         str | None, typer.Argument(help="A split file of ours, or anybody's; without it, the data alone.")
     ] = None,
@@ -51,7 +51,7 @@ def audit(
     check: Annotated[
         list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")
     ] = None,
-    fail_on: Annotated[str, typer.Option(help="Exit 1 on findings of this level: fail, warn or never.")] = "fail",
+    gate: AuditGates = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Folder for report, findings and leaked rows.")
     ] = None,
@@ -62,11 +62,11 @@ def audit(
 ) -> None:
     """Look for leaks between test and training, drift, conflicts and shortcuts; exit 1 when a check fails.
 
-    Example: unseen audit posts.csv hard.csv --text text --label label --author user --fail-on never -o audited
+    Example: unseen audit posts.csv hard.csv --text text --label label --author user --gate none -o audited
     """
     from unseen import api
     from unseen.audits.subject import SEMANTIC, Subject
-    from unseen.study.audit import audit_data
+    from unseen.runs.audit import audit as audited
 
     roles = named_roles(
         author=author, conversation=conversation, template=template, partner=partner, source=origin, original=original,
@@ -81,38 +81,8 @@ def audit(
         subject = Subject(
             data, found, roles,
             None if placed is None else api.vectors_of(data, placed, seed), near,
-            SEMANTIC if semantic is None else semantic, seed,
+            SEMANTIC if semantic is None else semantic, seed, typed,
         )  # fmt: skip
         command = command_line()
-        done = audit_data(subject, checks=check, fail_on=fail_on, out=out, texts=texts, command=command)
-    tell(done, as_json)
-    if not done.passed:
-        raise typer.Exit(1)
-
-
-def tell(done: Any, as_json: bool) -> None:
-    """Print what an audit found, the gravest first."""
-    from unseen.reports.audit_page import verdict
-    from unseen.reports.tables import sorted_findings
-
-    findings = sorted_findings(done.audit.findings)
-    if as_json:
-        print_json(
-            {
-                "findings": [asdict(finding) for finding in findings],
-                "measurements": [asdict(row) for row in done.audit.measurements],
-                "passed": done.passed,
-                "report": done.report,
-            }
-        )
-        return
-    lines = [["level", "check", "what was found"]]
-    print_table(lines + [[each.level, each.check, each.message] for each in findings])
-    for each in findings:
-        if each.level in ("fail", "warn") and each.advice:
-            shown = f" e.g. {', '.join(each.evidence[:3])}" if each.evidence else ""
-            say(f"\n{each.check}:{shown}\n  {each.advice}")
-    _, headline, rest = verdict(findings)
-    say(f"\n{headline}\n{rest}")
-    if done.report is not None:
-        say(f"report: {done.report}")
+        result = audited(subject, checks=check, gates=gates_of(gate), out=out, texts=texts, command=command)
+    print_result(result, as_json)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli.columns import split_of
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
+from unseen.cli.console import (
+    AuditGates,
+    Json,
+    Quiet,
+    command_line,
+    gates_of,
+    notes,
+    print_json,
+    print_result,
+    print_table,
+    progress,
+    say,
+)
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -50,6 +61,7 @@ def audit_pipeline(
     plan: Annotated[bool, typer.Option("--plan", help="Print how often the pipeline would be run, and stop.")] = False,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report and findings.")] = None,
     seed: Annotated[int, typer.Option(help="Of the pipeline, the experiments and a random split.")] = 42,
+    gate: AuditGates = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -57,9 +69,8 @@ def audit_pipeline(
 
     Example: unseen audit-pipeline words-chosen-in-training posts.csv --text text --label label
     """
-    from unseen.audits.pipelines import audit_pipeline as audited
     from unseen.audits.pipelines import open_pipeline, planned_runs
-    from unseen.study.audit import audit_pipeline_to
+    from unseen.runs.audit import audit_pipeline as audited
 
     command = command_line()
     with notes(quiet), progress(quiet):
@@ -75,13 +86,8 @@ def audit_pipeline(
         options: dict[str, Any] = {
             "experiments": experiment, "shape": shape, "seed": seed, "planted": planted, "settings": given,
         }  # fmt: skip
-        if out is None:
-            found, page = audited(fit, data, parts, **options), None
-        else:
-            found, page = audit_pipeline_to(out, fit, data, parts, name=pipeline, command=command, **options)
-    _tell(found, page, as_json)
-    if not found.passed:
-        raise typer.Exit(1)
+        result = audited(fit, data, parts, name=pipeline, out=out, gates=gates_of(gate), command=command, **options)
+    print_result(result, as_json)
 
 
 def _split(
@@ -103,27 +109,3 @@ def _print_plan(runs: dict[str, int], as_json: bool) -> None:
         print_json(runs)
         return
     print_table([["experiment", "runs"], *([name, str(count)] for name, count in runs.items())], numbers_from=1)
-
-
-def _tell(found: Any, page: Path | None, as_json: bool) -> None:
-    if as_json:
-        rows = [asdict(row) for row in found.measurements]
-        print_json(
-            {
-                "passed": found.passed,
-                "findings": [asdict(each) for each in found.findings],
-                "measurements": rows,
-                "report": page,
-            }
-        )
-        return
-    lines = [[each.level, each.check.removeprefix("pipeline."), each.message] for each in found.findings]
-    print_table([["level", "experiment", "what was found"], *lines])
-    for each in found.findings:
-        if each.advice:
-            say(f"{each.check.removeprefix('pipeline.')}: {each.advice}")
-    failed = sum(each.level == "fail" for each in found.findings)
-    proven = "1 experiment proves" if failed == 1 else f"{failed} experiments prove"
-    say(f"{proven} that test rows are used" if failed else "no experiment proves a leak")
-    if page is not None:
-        say(f"report: {page}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
+from unseen.cli.console import Gates, Json, Quiet, command_line, notes, print_result, progress
 from unseen.cli.model import Set, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -39,7 +38,7 @@ def authors(
     calibrate_author: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of the authors in that data.")
     ] = None,
-    fail_on: Annotated[str, typer.Option(help="Exit 1 on findings of this level: fail, warn or never.")] = "never",
+    gate: Gates = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report and tables.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of splits and trainings. (default: 42)")] = None,
     workers: Annotated[int, typer.Option(help="Trainings side by side.")] = 1,
@@ -50,20 +49,18 @@ def authors(
 
     Example: unseen authors posts.csv --text text --label label --author user --model logistic --seeds 1
     """
-    from unseen.study.authors import author_audit
+    from unseen.runs.authors import authors as audited
 
     training = {"metric": metric, "seeds": seeds, "share": test, "cap": cap, "seed": seed}
     _refuse_useless(author, model, calibrate, calibrate_author, {**training, "set": settings or None})
     how = _how(model, parameters(settings), {name: value for name, value in training.items() if value is not None})
     with notes(quiet), progress(quiet):
         cut = None if split is None else read_any_split(split, data)
-        done = author_audit(
-            data, cut, author, how, calibration=_calibration(calibrate, calibrate_author), fail_on=fail_on,
-            out=out, workers=workers, command=command_line(),
+        result = audited(
+            data, cut, author, how, calibration=_calibration(calibrate, calibrate_author), gates=gate or (), out=out,
+            workers=workers, command=command_line(),
         )  # fmt: skip
-    _tell(done, as_json)
-    if not done.passed:
-        raise typer.Exit(1)
+    print_result(result, as_json)
 
 
 def _refuse_useless(
@@ -84,8 +81,8 @@ def _refuse_useless(
 
 
 def _how(model: str | None, params: dict[str, Any], given: dict[str, Any]) -> Any:
-    from unseen.study.authors import UnseenAuthors
-    from unseen.study.spaces import Model
+    from unseen.runs.authors import UnseenAuthors
+    from unseen.runs.spaces import Model
 
     return None if model is None else UnseenAuthors(Model(model, params), **given)
 
@@ -97,21 +94,3 @@ def _calibration(source: str | None, column: str | None) -> Any:
     if source is None:
         return None
     return (load(source, attributes=[column]) if Path(source).exists() else load(source)), column
-
-
-def _tell(done: Any, as_json: bool) -> None:
-    from unseen.reports.author_page import author_section
-
-    if as_json:
-        rows, findings = ([asdict(each) for each in some] for some in (done.measurements, done.findings))
-        print_json({"findings": findings, "measurements": rows, "passed": done.passed, "report": done.report})
-        return
-    section = author_section(done.measurements, done.findings)
-    for table in section["tables"].values():
-        say(table.title)
-        print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
-        say("")
-    for each in section["findings"]:
-        say(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
-    if done.report is not None:
-        say(f"report: {done.report}")

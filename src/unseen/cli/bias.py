@@ -12,9 +12,10 @@ import typer
 
 from unseen.cli.analyse import read_any_split
 from unseen.cli.bias_tables import print_subgroups, print_swaps, print_values
-from unseen.cli.console import Json, Quiet, notes, print_json, progress
-from unseen.cli.model import Trust, parameters
-from unseen.cli.source import takes_data
+from unseen.cli.console import Json, Quiet, notes, print_json, progress, say
+from unseen.cli.model import Map, Trust, parameters
+from unseen.cli.source import pairs, takes_data
+from unseen.cli.target import check_measurements
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
 MOST = 2_000
@@ -53,6 +54,7 @@ def bias(
     units: Annotated[
         str | None, typer.Option(help="Attribute (-a) drawn together in the bootstrap, e.g. an author.")
     ] = None,
+    rename: Map = None,
     trust: Trust = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="How to ask the model; may be repeated.")
@@ -67,16 +69,21 @@ def bias(
     Example: unseen bias posts.csv --text text --label label --model model --group source --positive loud
     """
     from unseen.bias import bias_measurements, parts_of_splits
+    from unseen.bias.positives import positive_codes
     from unseen.store import write_measurements
 
     _refuse_one_of("--group", groups, "--terms", terms)
     _refuse_one_of("--model", model, "--predictions", predictions)
     _refuse_useless(model, swap, most, cases, swapped, trust, settings)
+    _refuse_background(background)
+    positive_codes(data.label_names, positive)
+    meant = pairs(rename, "--map")
+    check_measurements(out)
     with notes(quiet), progress(quiet):
         found = _groups(data, groups, terms, fewest=fewest, only=only)
         splits = [read_any_split(each, data) for each in split or []]
-        asked = _opened(model, parameters(settings, trust=trust)) if model else None
-        said = None if asked else _read(predictions, data)
+        asked = _opened(model, parameters(settings, trust=trust, rename=meant)) if model else None
+        said = None if asked else _read(predictions, data, meant)
         where = parts_of_splits(data, splits, part or (), said)
         said = said or _predicted(asked, data, where)
         backgrounds = _backgrounds(background, said, bool(metric or swap))
@@ -85,10 +92,12 @@ def bias(
             data, said, found, where, positive, backgrounds=backgrounds, metrics=metric or (), **options
         )
         made = _swap_cases(data, where, swap, MOST if most is None else most, cases, seed) if swap else None
-        answers = _answers(asked, made, swapped, cases)
+        answers = _answers(asked, made, swapped, cases, meant)
         swaps = _swaps(data, made, where, said, answers, positive, seed) if answers is not None else []
         if out is not None:
             write_measurements([*rows, *swaps], out)
+    if out is not None and not quiet:
+        say(f"note: written: {out}", err=True)
     if as_json:
         print_json([asdict(row) for row in [*rows, *swaps]])
         return
@@ -141,11 +150,11 @@ def _opened(model: str, options: dict[str, Any]) -> Any:
     return open_model(model, **options)
 
 
-def _read(path: Path | None, data: Any) -> Any:
+def _read(path: Path | None, data: Any, rename: dict[str, str]) -> Any:
     from unseen.store import read_predictions
 
     assert path is not None
-    return read_predictions(path, data)
+    return read_predictions(path, data, rename)
 
 
 def _rows(where: Sequence[Any]) -> Any:
@@ -161,12 +170,17 @@ def _predicted(model: Any, data: Any, where: Sequence[Any]) -> Any:
     return predict(model, data, _rows(where))
 
 
-def _backgrounds(asked: str, predictions: Any, something_else: bool) -> tuple[str, ...]:
-    """The backgrounds to compare with; none where predictions are labels and something else can be said of them."""
+def _refuse_background(asked: str) -> None:
     from unseen.bias import BACKGROUNDS
 
     if asked not in (*BACKGROUNDS, "both"):
         raise UnknownNameError.of("background", asked, [*BACKGROUNDS, "both"])
+
+
+def _backgrounds(asked: str, predictions: Any, something_else: bool) -> tuple[str, ...]:
+    """The backgrounds to compare with; none where predictions are labels and something else can be said of them."""
+    from unseen.bias import BACKGROUNDS
+
     if predictions.origin.params.get("hard") and something_else:
         warnings.warn("these predictions are labels: there are no AUCs and no gaps", UnseenWarning, stacklevel=2)
         return ()
@@ -176,7 +190,7 @@ def _backgrounds(asked: str, predictions: Any, something_else: bool) -> tuple[st
 def _swap_cases(data: Any, where: Sequence[Any], swap: Path, most: int, cases: Path | None, seed: int) -> Any:
     """The texts of all places and their swaps; written where `cases` says."""
     from unseen.bias import read_terms, swap_cases
-    from unseen.functional.writing import write_suite
+    from unseen.functional.tables import write_suite
 
     made = swap_cases(data, read_terms(swap), _rows(where), most=most, seed=seed)
     if cases is not None:
@@ -184,7 +198,7 @@ def _swap_cases(data: Any, where: Sequence[Any], swap: Path, most: int, cases: P
     return made
 
 
-def _answers(asked: Any, made: Any, swapped: Path | None, cases: Path | None) -> Any:
+def _answers(asked: Any, made: Any, swapped: Path | None, cases: Path | None, rename: dict[str, str]) -> Any:
     """What a model says about the swapped texts; None where there are none, or nobody has asked one yet."""
     from unseen.inference import predict
 
@@ -193,7 +207,7 @@ def _answers(asked: Any, made: Any, swapped: Path | None, cases: Path | None) ->
     if asked is None and swapped is None:
         warnings.warn(f"the swapped texts are in {cases}: predict them for --swapped", UnseenWarning, stacklevel=2)
         return None
-    return predict(asked, made) if asked else _read(swapped, made)
+    return predict(asked, made) if asked else _read(swapped, made, rename)
 
 
 def _swaps(

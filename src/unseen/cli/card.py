@@ -55,9 +55,9 @@ def init_card(
     Example: unseen card init posts.csv --text text --label label --id id -o card.json
     """
     from unseen.cards import audit_card, write_card
-    from unseen.cards.card_file import check_name
-    from unseen.cards.personal import write_sample
-    from unseen.cards.starting import start_card
+    from unseen.cards.card import check_name
+    from unseen.cards.drafts import start_card
+    from unseen.cards.personal_data import write_sample
 
     if texts and to_check is None:
         raise InputError("--texts has no effect without --to-check", fix="name the file of the sample: --to-check FILE")

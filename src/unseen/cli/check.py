@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
+from unseen.cli.console import Json, Quiet, command_line, notes, print_result, progress
 from unseen.cli.model import Trust, parameters
 from unseen.cli.source import declared, pairs
 from unseen.errors import InputError, UnknownNameError
@@ -52,7 +51,10 @@ def check(
     ] = None,
     gate: Annotated[
         list[str] | None,
-        typer.Option(metavar="SLICE:RATE", help="Exit 1 below it, e.g. 'functionality=*:0.5', all:0.8."),
+        typer.Option(
+            metavar="METRIC>=NUMBER",
+            help="Exit 1 unless it holds: 'pass_rate>=0.8', 'pass_rate where functionality=* >= 0.5'.",
+        ),
     ] = None,
     tolerance: Annotated[float, typer.Option(help="How far a probability may move the wrong way.")] = 0.1,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report, tables, failures.")] = None,
@@ -73,8 +75,8 @@ def check(
     Example: unseen check model --suite cases.csv --map calm=fine,loud=bad -o behaviour
     """
     from unseen.functional import load_suite
-    from unseen.functional.gates import Gate
-    from unseen.study.check import Asked, check_models
+    from unseen.runs.check import CheckedModel
+    from unseen.runs.check import check as checked
 
     places = named(models)
     maps, thresholds = of_models(rename, places, "--map"), of_models(threshold, places, "--threshold")
@@ -85,16 +87,14 @@ def check(
             attributes=slice_by or (), data_dir=data_dir, file=file,
         )  # fmt: skip
         asked = {
-            name: Asked(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
+            name: CheckedModel(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
             for name, place in places.items()
         }
-        found = check_models(
-            asked, cases, out=out, slices=slice_by or (), gates=[Gate.parsed(each) for each in gate or ()],
-            tolerance=tolerance, texts=texts, command=command_line(), seed=seed,
+        result = checked(
+            asked, cases, out=out, slices=slice_by or (), gates=gate or (), tolerance=tolerance, texts=texts,
+            command=command_line(), seed=seed,
         )  # fmt: skip
-    _tell(found, as_json)
-    if not found.passed:
-        raise typer.Exit(1)
+    print_result(result, as_json)
 
 
 def named(models: list[str]) -> dict[str, str]:
@@ -133,26 +133,3 @@ def _numbers(given: dict[str, str] | None) -> dict[str, float] | None:
 
 def _opening(place: str, opening: dict[str, Any]) -> dict[str, Any]:
     return {} if Path(place).suffix in (".csv", ".parquet") else opening
-
-
-def _tell(found: Any, as_json: bool) -> None:
-    from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline, kinds_of_failure
-
-    if as_json:
-        said = [sentence for each in behaviours(found.measurements) for sentence in kinds_of_failure(each)]
-        rows, gates = [asdict(row) for row in found.measurements], [asdict(each) for each in found.gates]
-        print_json({"failures": said, "measurements": rows, "gates": gates, "report": found.report})
-        return
-    for each in behaviours(found.measurements):
-        say("\n".join([*kinds_of_failure(each), ""]))
-        for table in filter(None, (functionality_table(each), comparison_table(each))):
-            print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=3)
-            say(f"{table.note}\n")
-        for model in each.models:
-            say(headline(each, model))
-    for each in found.gates:
-        if not each.passed:
-            value = "not measured" if each.value is None else f"{each.value:.3f}"
-            say(f"gate FAILED: {each.model} {each.slice}: {value}, at least {each.gate.at_least}")
-    if found.report is not None:
-        say(f"report: {found.report}")

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, print_json, print_table, printable, say
+from unseen.cli.console import Gates, Json, Quiet, print_json, print_table, printable, say
 from unseen.errors import InputError, UnknownNameError
 
 FORMS = ("table", "csv", "md", "tex")
-ROUNDING = 1e-9
-"""A loss of .80 − .78 is not more than .02."""
 
 
 def compare(
@@ -25,21 +23,20 @@ def compare(
     part: Annotated[str, typer.Option(help="Part of the splits: test, dev or independent.")] = "test",
     everything: Annotated[bool, typer.Option("--all", help="Every metric, on every slice.")] = False,
     form: Annotated[str | None, typer.Option("--format", help="table (the default), csv, md or tex.")] = None,
-    fail_below: Annotated[
-        float | None,
-        typer.Option(help="Exit 1 when the main metric of B on a family's test part is worse by more, e.g. 0.02."),
-    ] = None,
+    gate: Gates = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare two runs training by training: differences with 95 % intervals, and what was set otherwise.
 
-    Example: unseen compare out-before out-after --fail-below 0.02
+    Example: unseen compare out-before out-after --gate 'difference.f1.macro>=-0.02'
     """
+    from unseen.evaluation.gates import Gate, judged
     from unseen.reports.comparison import compare_runs
     from unseen.reports.comparison_text import warnings
 
-    _check(form, fail_below, as_json)
+    _check(form, as_json)
+    bounds = [Gate.parsed(text) for text in gate or ()]
     found = compare_runs(a, b, metrics=metric, part=part, everything=everything)
     if not quiet:
         for each in warnings(found):
@@ -50,19 +47,18 @@ def compare(
         _print(found, quiet)
     else:
         _write(found, str(form))
-    if fail_below is not None and (found.worst is None or found.worst > fail_below + ROUNDING):
-        how = "nothing was paired" if found.worst is None else f"B is worse by {found.worst:.4f}"
-        say(f"failed: {how}, and more than {fail_below} is not allowed", err=True)
+    outcomes = judged(bounds, [*found.gated, *(row for row in found.rows if row not in found.gated)])
+    for outcome in outcomes:
+        say(str(outcome), err=True)
+    if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def _check(form: str | None, fail_below: float | None, as_json: bool) -> None:
+def _check(form: str | None, as_json: bool) -> None:
     if form is not None and form not in FORMS:
         raise UnknownNameError.of("format", form, FORMS)
     if form is not None and as_json:
         raise InputError("--format has no effect with --json", fix="leave one of the two out")
-    if fail_below is not None and not 0 <= fail_below < float("inf"):
-        raise InputError("--fail-below is the largest loss that is allowed", expected="0 or more", got=str(fail_below))
 
 
 def _print(found: Any, quiet: bool) -> None:

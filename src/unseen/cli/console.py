@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,24 @@ from unseen.progress import Reporter, reporting
 from unseen.redaction import redacted
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Gates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gate", metavar="METRIC<=NUMBER", help="Exit 1 unless it holds, 'fall.f1.macro<=0.2'; may be repeated."
+    ),
+]
+AuditGates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gate", metavar="METRIC<=NUMBER", help="Exit 1 unless it holds; none: always 0. (default: findings.fail<=0)"
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
+
+WORD = re.compile(r"[^\W\d_]{2}")
+"""What cells of numbers do not have."""
+EVERY = 120.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 def command_line() -> str:
@@ -62,6 +80,50 @@ def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> No
         say("  ".join(cells).rstrip())
 
 
+def print_result(result: Any, as_json: bool) -> None:
+    """Print what came of a run, tables first and the report last; exit code 1 when a gate or a step failed."""
+    if as_json:
+        print_json(result.described())
+    else:
+        for table in result.page.printed:
+            say(table.title)
+            lines = [[_cell(cell) for cell in row] for row in table.rows]
+            words = [place for place, cells in enumerate(zip(*lines, strict=True)) if any(map(WORD.search, cells))]
+            print_table([table.columns, *lines], numbers_from=max(words, default=0) + 1)
+            say(f"{table.note}\n" if table.note else "")
+        _print_findings(result.page)
+        say("\n".join(result.verdict.lines()))
+        for outcome in result.gates:
+            say(str(outcome))
+        if result.report is not None:
+            say(f"\nreport: {result.report}")
+    for step, message in result.failures.items():
+        say(f"failed: {step}: {message}", err=True)
+    if not result.passed:
+        raise typer.Exit(1)
+
+
+def _print_findings(page: Any) -> None:
+    """Findings with examples and, on a line of its own to be copied, what to do; by name where a table has the rest."""
+    listed = [cell for table in page.printed for row in table.rows for cell in row]
+    for finding in page.told:
+        about = finding.check if finding.message in listed else f"{finding.level}: {finding.message}"
+        examples = f": e.g. {', '.join(finding.shown[:3])}" if finding.evidence else ""
+        advice = f"\n  {finding.advice}" if finding.advice else ""
+        say(f"{about}{examples}{advice}")
+    if page.told:
+        say()
+
+
+def gates_of(typed: list[str] | None) -> list[str]:
+    """The gates of an audit: that nothing fails unless others were typed; none where `none` was."""
+    return ["findings.fail<=0"] if typed is None else [gate for gate in typed if gate != "none"]
+
+
+def _cell(cell: Any) -> str:
+    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
 @contextmanager
 def notes(quiet: bool) -> Iterator[None]:
     """Warnings of the block as plain lines on stderr; none when `quiet`."""
@@ -75,7 +137,7 @@ def notes(quiet: bool) -> Iterator[None]:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[None]:
-    """Report the progress of the block: bars with the time left on a terminal, a line per stage elsewhere."""
+    """Report the progress of the block: bars with the time left on a terminal, lines elsewhere."""
     if quiet:
         with reporting(None):
             yield
@@ -83,7 +145,7 @@ def progress(quiet: bool) -> Iterator[None]:
         with _bars() as reporter, reporting(reporter):
             yield
     else:
-        with reporting(_lines):
+        with reporting(_Lines()):
             yield
 
 
@@ -106,6 +168,20 @@ def _bars() -> Iterator[Reporter]:
         yield report
 
 
-def _lines(work: str, done: int, total: int) -> None:
-    if done == 0:
-        say(f"{work}: {total} steps", err=True)
+class _Lines:
+    """A line where a stage begins, then one every few minutes with how far it is."""
+
+    def __init__(self) -> None:
+        self.begun: dict[str, float] = {}
+        self.told: dict[str, float] = {}
+
+    def __call__(self, work: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done == 0:
+            self.begun[work] = self.told[work] = now
+            say(f"{work}: {total} steps", err=True)
+        elif done < total and now - self.told[work] >= EVERY:
+            self.told[work] = now
+            gone = (now - self.begun[work]) / 60
+            left = gone / done * (total - done)
+            say(f"{work}: {done} of {total} after {gone:.0f} min, about {max(left, 1):.0f} min left", err=True)

@@ -48,7 +48,7 @@ def encode(
     Example: unseen corpus encode texts/ --id id --model minilm --address auto -o vectors/
     """
     from unseen.corpora import encode_corpus
-    from unseen.corpora.encoding import BATCH
+    from unseen.corpora.vectors import BATCH
 
     given = {"pooling": pooling, "layer": layer, "precision": precision, "trust": trust or None}
     params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

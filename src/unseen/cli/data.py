@@ -13,7 +13,7 @@ import typer
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from unseen.data.catalogue import Card, Copy
+    from unseen.data.catalogue import CatalogueCard, Copy
     from unseen.data.fetch import Progress
 
 app = typer.Typer(help="Known datasets: where they are, what is in them, what to beware of.", no_args_is_help=True)
@@ -81,7 +81,7 @@ def show_card(name: Name, data_dir: DataDir = None, as_json: Json = False) -> No
         say(line)
 
 
-def _summary(card: Card, data_dir: Path | None) -> dict[str, Any]:
+def _summary(card: CatalogueCard, data_dir: Path | None) -> dict[str, Any]:
     from unseen.data.catalogue import locate
 
     there = [str(path) for path in locate(card, data_dir)]
@@ -101,7 +101,7 @@ def _copy(copy: Copy) -> dict[str, Any]:
     return {"path": copy.path, "state": copy.state, "sha256": copy.sha256}
 
 
-def _description(card: Card, copies: list[Copy]) -> Iterator[str]:
+def _description(card: CatalogueCard, copies: list[Copy]) -> Iterator[str]:
     """The card as lines to read."""
     yield f"{card.name}: {card.title}"
     values = ", ".join(f"{raw} = {name}" for raw, name in card.mapping.items())

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli.console import Json, Quiet, notes, progress
+from unseen.cli.console import Json, Quiet, notes, print_result, progress
 from unseen.cli.model import Model
-from unseen.cli.stress import tell
 
 
 def demo(
@@ -26,5 +25,5 @@ def demo(
     from unseen.demo import demo as run_demo
 
     with notes(quiet), progress(quiet):
-        done = run_demo(out, model, seed)
-    tell(done, as_json)
+        result = run_demo(out, model, seed)
+    print_result(result, as_json)

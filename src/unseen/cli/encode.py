@@ -34,7 +34,7 @@ def encode(
     Example: unseen encode posts.csv --text text --label label --model tfidf -o vectors.npy
     """
     from unseen import api
-    from unseen.representations.resuming import forget
+    from unseen.representations.partial_vectors import forget
     from unseen.store import write_embeddings
 
     check_target(out, ".npy")

@@ -40,11 +40,12 @@ def as_typed(text: str) -> str:
 
 
 def _options() -> dict[str, Any]:
-    """The options of the command that was typed, by their names without dashes."""
+    """The options of the command that was typed, by their names without dashes and as Python calls them."""
     command: Any = get_command(PROGRAM[0])
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
-    return {name.lstrip("-"): each for each in command.params for name in each.opts if name.startswith("--")}
+    named = {name.lstrip("-"): each for each in command.params for name in each.opts if name.startswith("--")}
+    return {each.name.replace("_", "-"): each for each in named.values()} | named
 
 
 def _typed(name: str, value: str, options: dict[str, Any], as_it_was: str) -> str:
@@ -57,12 +58,14 @@ def _typed(name: str, value: str, options: dict[str, Any], as_it_was: str) -> st
     if named is None:
         value = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
         return f"--set {_quoted(f'{name}={value}')}" if "set" in options else as_it_was
+    spelt = [each for each in options[named].opts if each.startswith("--")]
+    option = f"--{named}" if f"--{named}" in spelt else spelt[0]
     if options[named].is_flag:
-        return f"--{named}"
-    words = [f"{raw}={text}" for raw, text in said.items()] if isinstance(said, dict) else said
+        return option
+    words = ",".join(f"{raw}={text}" for raw, text in said.items()) if isinstance(said, dict) else said
     words = list(words) if isinstance(words, list | tuple) else [words]
     words = words if options[named].multiple else [",".join(map(str, words))]
-    return " ".join(f"--{named} {_quoted(str(word))}" for word in words)
+    return " ".join(f"{option} {_quoted(str(word))}" for word in words)
 
 
 def _quoted(word: str) -> str:

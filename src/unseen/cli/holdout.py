@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli.check import Ignore
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
+from unseen.cli.console import Gates, Json, Quiet, command_line, notes, print_result, progress, say
 from unseen.cli.model import Set, Trust, parameters
 from unseen.cli.source import pairs
 
@@ -23,7 +22,7 @@ def holdout(
         str | None,
         typer.Option(metavar="DATA", help="Other data of the task, only for testing; columns as the task's."),
     ] = None,
-    labels: Annotated[
+    rename: Annotated[
         list[str] | None,
         typer.Option(
             "--map", metavar="THEIRS=OURS,…", help="A label of the task as one of the suite's; may be repeated."
@@ -57,6 +56,7 @@ def holdout(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
     workers: Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")] = 1,
     texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
+    gate: Gates = None,
     seed: Annotated[int, typer.Option(help="Seed of plans and trainings.")] = 42,
     data_dir: Annotated[Path | None, typer.Option(help="Folder of known datasets. (default: $UNSEEN_DATA)")] = None,
     as_json: Json = False,
@@ -66,11 +66,11 @@ def holdout(
 
     Example: unseen suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
     """
-    from unseen.functional.suite import load_suite
-    from unseen.study.learning import CONFIGURATIONS, learn_from_suite
+    from unseen.functional.tables import load_suite
+    from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
 
     chosen: dict[str, Any] = {
-        "model": model, "params": parameters(settings, trust=trust), "labels": pairs(labels, "--map"),
+        "model": model, "params": parameters(settings, trust=trust), "labels": pairs(rename, "--map"),
         "schemes": None if by is None else _listed(by), "strict": not published, "folds": folds, "seed": seed,
         "configurations": CONFIGURATIONS if trained_on is None else _listed(trained_on), "texts": texts,
     }  # fmt: skip
@@ -78,12 +78,12 @@ def holdout(
     loading = {name: value for name, value in given.items() if value is not None}
     with notes(quiet), progress(quiet):
         cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
-        done = learn_from_suite(
+        result = learn_from_suite(
             cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
-            out=out, workers=workers, command=command_line(),
+            out=out, workers=workers, gates=gate or (), command=command_line(),
             announce=None if quiet else lambda plan: say(described(plan), err=True), **chosen,
         )  # fmt: skip
-    _tell(done, as_json)
+    print_result(result, as_json)
 
 
 def _loaded(source: str, loading: dict[str, Any]) -> Any:
@@ -103,12 +103,3 @@ def described(plan: Any) -> str:
     schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
     done = f", {plan.done} of them done" if plan.done else ""
     return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
-
-
-def _tell(done: Any, as_json: bool) -> None:
-    if not as_json:
-        say("\n".join([*done.verdict, "", f"report: {done.report}"]))
-        return
-    rows = [asdict(row) for row in done.measurements if row.slice == "all"]
-    told = {"level": done.level, "verdict": list(done.verdict), "folder": done.folder, "report": done.report}
-    print_json(told | {"measurements": rows})

@@ -10,7 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.analyse import read_any_split
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
+from unseen.cli.console import (
+    Gates,
+    Json,
+    Quiet,
+    command_line,
+    notes,
+    print_json,
+    print_result,
+    print_table,
+    progress,
+    say,
+)
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import takes_data
 from unseen.errors import InputError
@@ -46,14 +57,14 @@ def flag(
     Example: unseen items flag posts.csv --id id --packs scrape-noise,label-text -o flags.csv
     """
     from unseen.audits.items import flag_items, rule_findings, rule_report, write_flags
-    from unseen.audits.items.flags_file import check_flags_path
+    from unseen.audits.items.flags import check_flags_path
 
     check_flags_path(out)
     with notes(quiet), progress(quiet):
         parts = None if split is None else read_any_split(split, data)
         flags = flag_items(data, _listed(packs), parts, language=language, seed=seed)
         rows, findings = rule_report(flags, data, parts, slice_by or ()), rule_findings(flags, data)
-        write_flags(flags, out)
+        write_flags(flags, out, data)
     if as_json:
         told = {"out": out, "items": len(flags), "flagged": int(flags.flagged().sum()), "skipped": flags.skipped}
         print_json(told | {"measurements": [asdict(row) for row in rows], "findings": _plain(findings)})
@@ -131,6 +142,7 @@ def effect(
     groups: Annotated[str | None, typer.Option(help="Column whose values are drawn together for intervals.")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
     workers: Annotated[int, typer.Option(help="Trainings side by side.")] = 1,
+    gate: Gates = None,
     seed: Seed = 42,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -139,23 +151,19 @@ def effect(
 
     Example: unseen items effect posts.csv --id id --model logistic --packs label-text --seeds 2 -o effect
     """
-    from unseen.study.item_effect import Wanted, item_effect
-    from unseen.study.spaces import Model as Trained
+    from unseen.runs.item_effect import ItemEffectSettings, item_effect
+    from unseen.runs.spaces import Model as Trained
 
     given = {"metrics": tuple(metric)} if metric else {}
-    wanted = Wanted(
+    wanted = ItemEffectSettings(
         model=Trained(model, parameters(settings, trust=trust)), packs=tuple(_listed(packs)), threshold=threshold,
         seeds=seeds, repeats=repeats, language=language, groups=groups, seed=seed, **given,
     )  # fmt: skip
     with notes(quiet), progress(quiet):
         parts = None if split is None else read_any_split(split, data)
         command = command_line()
-        done = item_effect(data, parts, wanted, out=out, workers=workers, command=command)
-    if as_json:
-        rows = [asdict(row) for row in done.measurements]
-        print_json({"report": done.report, "measurements": rows, "findings": _plain(done.findings)})
-        return
-    _print_effect(done, wanted)
+        result = item_effect(data, parts, wanted, out=out, workers=workers, gates=gate or (), command=command)
+    print_result(result, as_json)
 
 
 def _listed(names: str) -> list[str]:
@@ -222,27 +230,3 @@ def _cells(row: Any) -> list[str]:
     value = "-" if row.value is None else f"{row.value:.3f}"
     bounds = "-" if row.low is None else f"[{row.low:.3f}, {row.high:.3f}]"
     return [value, bounds, f"{row.n:,}"]
-
-
-def _print_effect(done: Any, wanted: Any) -> None:
-    names = set(wanted.metrics)
-    levels = [row for row in done.measurements if row.metric in names]
-    lines = [[row.metric, row.tags["train"], row.tags["test"], *_cells(row)] for row in levels]
-    print_table([["metric", "trained on", "tested on", "value", "95 % interval", "n"], *lines], numbers_from=3)
-    say()
-    gains = [row for row in done.measurements if row.metric.startswith("gain.")]
-    lines = [
-        [
-            row.metric.removeprefix("gain."),
-            f"{row.tags['train']} less {row.tags['than']}",
-            row.tags["test"],
-            *_cells(row),
-        ]
-        for row in gains
-    ]
-    print_table([["metric", "trainings", "tested on", "difference", "95 % interval", "n"], *lines], numbers_from=3)
-    say()
-    for each in done.findings:
-        if each.check.startswith(("items.effect", "items.degenerate", "items.seeds")):
-            say(f"{each.level}: {each.message}{' ' if each.advice else ''}{each.advice}")
-    say(f"report: {done.report}")

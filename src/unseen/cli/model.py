@@ -22,6 +22,10 @@ Trust = Annotated[
         "--trust", help="Run code that a model brings, from a folder or a pipeline file; only if you trust it."
     ),
 ]
+Map = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="THEIRS=OURS,…", help="The labels of the model or predictions in the data's words."),
+]
 TrustFile = Annotated[
     bool,
     typer.Option("--trust", help="Run code that the file names or a model in it brings; only if you trust it."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +23,9 @@ from unseen.cli.columns import (
     refuse_without_vectors,
     split_of,
 )
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
-from unseen.cli.model import Set, parameters
-from unseen.cli.source import takes_data
+from unseen.cli.console import Gates, Json, Quiet, command_line, notes, print_result, progress, say
+from unseen.cli.model import Map, Set, parameters
+from unseen.cli.source import pairs, takes_data
 from unseen.errors import InputError
 
 
@@ -56,6 +55,7 @@ def price(
     predictions: Annotated[
         Path | None, typer.Option(help="Predictions on the test part, to be priced without training.")
     ] = None,
+    rename: Map = None,
     metric: Annotated[str, typer.Option("-m", "--metric", help="'unseen ls metrics'.")] = "f1.macro",
     seeds: Annotated[int | None, typer.Option(help="Trainings of each. (default: 3)")] = None,
     repeats: Annotated[
@@ -67,6 +67,7 @@ def price(
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report and tables.")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn, and of the first training.")] = 42,
     workers: Annotated[int, typer.Option(help="Trainings side by side.")] = 1,
+    gate: Gates = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -75,9 +76,8 @@ def price(
     Example: unseen price posts.csv hard.csv --text text --label label --leaks near --seeds 1 --repeats 2
     """
     from unseen.audits.subject import SEMANTIC, Subject
-    from unseen.study.leaked import find_leaks
-    from unseen.study.price import Pricing
-    from unseen.study.price import price as priced
+    from unseen.runs.price import Pricing, find_leaks
+    from unseen.runs.price import price as priced
 
     if split is None and by is None:
         raise InputError("there is no split to price", fix="name its file, or the column that names the parts: --by")
@@ -95,17 +95,18 @@ def price(
             model=_model(model, predictions, parameters(settings)), metric=metric, units=units, seed=seed,
             **{name: value for name, value in training.items() if value is not None},
         )  # fmt: skip
-        said = _predictions(predictions, data)
+        said = _predictions(predictions, data, pairs(rename, "--map"))
         placed = _vectors(vectors or encoder, data, seed)
         found = find_leaks(
             Subject(data, cut, columns, placed, near, SEMANTIC if semantic is None else semantic, seed), kinds
         )
         command = command_line()
         announce = None if quiet else lambda cost: say(_cost(cost), err=True)
-        done = priced(
-            data, cut, found, how, predictions=said, out=out, workers=workers, command=command, announce=announce
-        )
-    _tell(done, metric, as_json)
+        result = priced(
+            data, cut, found, how, predictions=said, out=out, workers=workers, gates=gate or (), command=command,
+            announce=announce,
+        )  # fmt: skip
+    print_result(result, as_json)
 
 
 def _cost(cost: Any) -> str:
@@ -134,42 +135,18 @@ def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: An
 
 
 def _model(name: str | None, predictions: Path | None, params: dict[str, Any]) -> Any:
-    from unseen.study.spaces import Model
+    from unseen.runs.spaces import Model
 
     return None if name is None and predictions is not None else Model(name or "logistic", params)
 
 
-def _predictions(path: Path | None, data: Any) -> Any:
+def _predictions(path: Path | None, data: Any, rename: dict[str, str]) -> Any:
     from unseen.store import read_predictions
 
-    return None if path is None else read_predictions(path, data)
+    return None if path is None else read_predictions(path, data, rename)
 
 
 def _vectors(placed: Path | str | None, data: Any, seed: int) -> Any:
     from unseen.api import vectors_of
 
     return None if placed is None else vectors_of(data, placed, seed)
-
-
-def _tell(done: Any, metric: str, as_json: bool) -> None:
-    from unseen.reports.price_page import headlines, price_section
-
-    if as_json:
-        print_json(
-            {
-                "verdict": headlines(done.measurements, metric),
-                "findings": [asdict(each) for each in done.findings],
-                "measurements": [asdict(row) for row in done.measurements],
-                "report": done.report,
-            }
-        )
-        return
-    for table in price_section(done.measurements, done.findings, metric)["tables"]:
-        print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=1)
-        say(f"{table.note}\n")
-    for each in done.findings:
-        say(f"{each.level}: {each.message}" + (f" {each.advice}" if each.advice else ""))
-    for said in headlines(done.measurements, metric):
-        say(said)
-    if done.report is not None:
-        say(f"report: {done.report}")

@@ -105,15 +105,16 @@ def repair(
             columns=roles,
             name=out.stem,
         )
+        replaced = out.exists()
         written = write_repaired(made, out)
-    _show(made, written, as_json)
+    _show(made, written, replaced, as_json)
     if made.remaining:
         raise typer.Exit(1)
 
 
 def _check_targets(out: Path) -> None:
     """Refuse to replace what is not ours: files beside a split of ours are."""
-    from unseen.repairs.writing import targets
+    from unseen.repairs.files import targets
 
     check_target(out, ".csv")
     for each in targets(out).values():
@@ -121,7 +122,7 @@ def _check_targets(out: Path) -> None:
             raise InputError(f"{each} would be overwritten", fix="give -o another name, or move that file away")
 
 
-def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
+def _show(made: Any, written: dict[str, Path], replaced: bool, as_json: bool) -> None:
     from dataclasses import asdict
 
     from unseen.store.splits import description
@@ -142,7 +143,8 @@ def _show(made: Any, written: dict[str, Path], as_json: bool) -> None:
         say(f"note: {each.check} is worse than before ({change}): {printable(each.message)}")
     for each in made.remaining:
         say(f"still there: {printable(each.message)}" + (f" {printable(each.advice)}" if each.advice else ""))
-    say(f"\nwritten: {', '.join(str(path) for path in written.values())}")
+    over = ", in place of older ones" if replaced else ""
+    say(f"\nwritten: {', '.join(str(path) for path in written.values())}{over}")
     if "data" in written:
         labels = shlex.quote(printable(",".join(made.data.label_names)))
         say(f"Labels were changed, so the split belongs to {written['data']}, which holds the texts; load it with")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
+from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_result, progress, say
 from unseen.cli.model import TrustFile
 from unseen.cli.stress import duration
 
@@ -36,11 +36,11 @@ def run(
 
     Example: unseen run study.toml --plan
     """
-    from unseen import study as studies
+    from unseen import runs
     from unseen.engines import ENGINES
-    from unseen.study import validation
+    from unseen.runs import validation
 
-    plan_of, run_of = studies.plan_study, studies.run_study
+    plan_of, run_of = runs.plan_study, runs.run_study
     if validation.is_validation(study):
         plan_of, run_of = validation.plan_validation, validation.run_validation
     chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
@@ -51,13 +51,11 @@ def run(
         return
     announce = None if quiet else lambda found: say(described(found), err=True)
     with notes(quiet), progress(quiet):
-        done = run_of(
+        result = run_of(
             study, engine=chosen, out=out or Path("out") / study.stem, store=store,
             command=command_line(), announce=announce, trust=trust,
         )  # fmt: skip
-    _tell(done, as_json)
-    if not done.passed:
-        raise typer.Exit(1)
+    print_result(result, as_json)
 
 
 def _options(engine: str, workers: int | None, threads: int, address: str | None) -> dict[str, Any]:
@@ -75,7 +73,7 @@ def described(plan: Any) -> str:
     if plan.seconds is None:
         return said
     return (
-        f"{said} {plan.texts:,} texts to go through transformers: at most {duration(plan.seconds)} one after the "
+        f"{said} {plan.texts:,} texts to train on: about {duration(plan.seconds)} one after the "
         "other, at the speed measured now on this machine."
     )
 
@@ -88,20 +86,3 @@ def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: b
         for name, done in steps:
             say(f"{'done' if done else 'to do'}  {name}")
     say(described(plan))
-
-
-def _tell(done: Any, as_json: bool) -> None:
-    if as_json:
-        print_json({
-            "verdict": done.verdict, "folder": done.folder, "report": done.report, "failures": done.failures,
-            "passed": done.passed, "gates": [asdict(each) for each in done.gates],
-        })  # fmt: skip
-        return
-    say("".join(f"{sentence}\n" for sentence in done.verdict))
-    for name, said in done.failures.items():
-        say(f"failed: {name}: {said}", err=True)
-    for each in done.gates:
-        where = " ".join(filter(None, (each.gate.data, each.gate.space, each.gate.split, each.gate.model)))
-        value = "not measured" if each.value is None else f"{each.value:.3f}"
-        say(f"gate {'passed' if each.passed else 'FAILED'}: {each.gate.what} of {each.gate.metric} {where}: {value}")
-    say(f"report: {done.report}")

@@ -36,15 +36,14 @@ def sample(
 
     Example: unseen suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
     """
-    from unseen.functional.sampling import (
+    from unseen.functional.tables import formulas, load_suite, refuse_foreign
+    from unseen.functional.training_cases import (
         SAMPLE_KEYS,
         WARNING,
         read_failures,
         sample_failures,
         write_training_cases,
     )
-    from unseen.functional.suite import load_suite
-    from unseen.functional.writing import formulas, refuse_foreign
 
     refuse_foreign(out, SAMPLE_KEYS)
     with notes(quiet):

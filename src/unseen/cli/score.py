@@ -10,7 +10,9 @@ import typer
 
 from unseen.cli.analyse import read_any_split
 from unseen.cli.console import Json, Quiet, notes, print_json, print_table, progress, say
-from unseen.cli.source import takes_data
+from unseen.cli.model import Map
+from unseen.cli.source import pairs, takes_data
+from unseen.cli.target import check_measurements
 
 
 @takes_data
@@ -30,6 +32,7 @@ def score(
     compare: Annotated[
         Path | None, typer.Option(help="Predictions of another model: differences on the same rows, with p.")
     ] = None,
+    rename: Map = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 42,
     as_json: Json = False,
@@ -41,16 +44,22 @@ def score(
     """
     from unseen import api
     from unseen.evaluation import DEFAULT_METRICS
-    from unseen.store import write_measurements
+    from unseen.store import read_predictions, write_measurements
 
+    check_measurements(out)
     with notes(quiet), progress(quiet):
         found = None if split is None else read_any_split(split, data)
         options: dict[str, Any] = {"metrics": metric or list(DEFAULT_METRICS), "slices": slice_by or []}
         options |= {"groups": groups, "seed": seed}
-        rows = api.score(data, predictions, found, **options)
-        differences = [] if compare is None else api.compare(data, predictions, compare, found, **options)
+        said, *other = (
+            read_predictions(each, data, pairs(rename, "--map")) for each in (predictions, compare) if each is not None
+        )
+        rows = api.score(data, said, found, **options)
+        differences = api.compare(data, said, other[0], found, **options) if other else []
         if out is not None:
             write_measurements([*rows, *differences], out)
+    if out is not None and not quiet:
+        say(f"note: written: {out}", err=True)
     if as_json:
         print_json([asdict(row) for row in [*rows, *differences]])
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ import typer
 
 from unseen.cli.console import notes
 from unseen.errors import InputError
+from unseen.redaction import redacted
 
 HELP = "A table (CSV, TSV, JSONL, Parquet), a known dataset, or 'sample'."
 Data = Annotated[str, typer.Argument(metavar="DATA", help=HELP)]
@@ -58,6 +60,7 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
 
     Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes. DATA is the first
     argument. With `optional` it is the last and may be missing: `data` is then None, and loading options are refused.
+    A command with a parameter `typed` is given what was typed for all this, for its advice.
     """
     signature = inspect.signature(command, eval_str=True)
 
@@ -68,11 +71,14 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
             _refuse_idle(loading)
             command(data=None, **given)
             return
+        if "typed" in signature.parameters:
+            given["typed"] = _as_typed(source, given, loading)
+        _refuse_column(source, given.get("split"), "by" in given, loading)
         with notes(given["quiet"]):
             data = _loaded(source, _columns_named(given), loading)
         command(data=data, **given)
 
-    own = [each for name, each in signature.parameters.items() if name != "data"]
+    own = [each for name, each in signature.parameters.items() if name not in ("data", "typed")]
     first = inspect.Parameter("source", inspect.Parameter.KEYWORD_ONLY, annotation=Data)
     if optional:
         first = first.replace(annotation=OptionalData, default=None)
@@ -94,6 +100,35 @@ def _refuse_idle(loading: dict[str, Any]) -> None:
     if loading:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in loading)
         raise InputError(f"{named} has no effect without DATA", fix="name the data, or leave it out")
+
+
+def _refuse_column(source: str, split: str | list[str] | None, by: bool, loading: dict[str, Any]) -> None:
+    """Refuse a split that is no file, but a column of the data."""
+    asked = [split] if isinstance(split, str) else split or []
+    asked = [each for each in asked if not Path(each).exists()]
+    if not asked or not Path(source).is_file():
+        return
+    from unseen.data.tables import column_names
+
+    known = column_names(source, loading.get("delimiter"), loading.get("encoding", "utf-8"))
+    for each in asked:
+        if each in known:
+            made = f"make a split of it: unseen split {source} --with predefined --by {each} -o FILE.csv"
+            raise InputError(
+                f"there is no split file {each}, but {source} has such a column",
+                fix=f"did you mean --by {each}?" if by else made,
+            )
+
+
+def _as_typed(source: str, given: dict[str, Any], loading: dict[str, Any]) -> str:
+    """DATA, SPLIT and the options that say how to read them, for another command."""
+    words = [source] if given.get("split") is None else [source, given["split"]]
+    for name, value in {"by": given.get("by"), **loading}.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is not None:
+            several = value if isinstance(value, list) else [value]
+            words += [option] if value is True else [word for each in several for word in (option, str(each))]
+    return redacted(shlex.join(words))
 
 
 def _columns_named(given: dict[str, Any]) -> list[str]:

@@ -9,15 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, progress, say
+from unseen.cli.console import Gates, Json, Quiet, command_line, notes, print_json, print_result, progress, say
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.cli.source import pairs, takes_data
 from unseen.cli.split import numbers_of_clusters
+
+LONG = 600
+"""Seconds after which somebody may want a first answer sooner."""
 
 
 @takes_data
 def stress(
     data: Any,
+    typed: str,
     model: Model = "minilm",
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
     budget: Annotated[
@@ -85,7 +89,7 @@ def stress(
         list[str] | None, typer.Option(metavar="OURS=THEIRS,…", help="Labels of the data in the suite's words.")
     ] = None,
     texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
-    fail_above: Annotated[float | None, typer.Option(help="Exit 1 when the metric falls by more, e.g. 0.2.")] = None,
+    gate: Gates = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -108,7 +112,7 @@ def stress(
 
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
-    from unseen import study
+    from unseen import runs
 
     given: dict[str, Any] = {
         "model": model,
@@ -141,7 +145,7 @@ def stress(
     }
     if dry_run:
         with notes(quiet):
-            plan = study.plan(data, **given)
+            plan = runs.plan(data, workers=workers, **given)
         print_json(asdict(plan)) if as_json else say(described(plan))
         return
     command = command_line()
@@ -149,44 +153,21 @@ def stress(
     def carry_out(replace: bool) -> Any:
         with notes(quiet), progress(quiet):
             announce = None if quiet else lambda plan: say(described(plan), err=True)
-            return study.stress(
-                data, command=command, workers=workers, announce=announce, fail_above=fail_above, replace=replace,
-                **given,
+            return runs.stress(
+                data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
+                replace=replace, **given,
             )  # fmt: skip
 
     try:
-        done = carry_out(replace)
-    except study.OtherRunError as error:
+        result = carry_out(replace)
+    except runs.OtherRunError as error:
         if not sys.stdin.isatty():
             raise
         say(str(error), err=True)
         if not typer.confirm("Put this run in its place?", err=True):
             raise typer.Exit(error.exit_code) from error
-        done = carry_out(replace=True)
-    tell(done, as_json)
-    if fail_above is not None and (done.fall is None or done.fall > fail_above):
-        if not as_json:
-            how = "is not known" if done.fall is None else f"is {done.fall:.3f}"
-            say(f"failed: the fall {how}, and more than {fail_above} is not allowed", err=True)
-        raise typer.Exit(1)
-
-
-def tell(done: Any, as_json: bool) -> None:
-    """Print the verdict of a run and where its report is."""
-    if as_json:
-        print_json(
-            {
-                "level": done.verdict.level,
-                "verdict": done.verdict.lines(),
-                "actions": [asdict(each) for each in done.verdict.actions],
-                "fall": done.fall,
-                "hardest": done.family,
-                "folder": done.folder,
-                "report": done.report,
-            }
-        )
-    else:
-        say(f"{done.verdict}\n\nreport: {done.report}")
+        result = carry_out(replace=True)
+    print_result(result, as_json)
 
 
 def described(plan: Any) -> str:
@@ -195,15 +176,16 @@ def described(plan: Any) -> str:
     said = f"{rows}; {plan.trainings} trainings"
     said += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
     said += f"; {plan.done} are done" if plan.done else ""
-    return said + time_needed(plan, "--limit takes fewer rows.")
+    sooner = "; --model logistic gives a first answer sooner" * ((plan.seconds or 0.0) > LONG)
+    return said + time_needed(plan, f"--limit takes fewer rows{sooner}.")
 
 
 def time_needed(cost: Any, less: str) -> str:
     """How long trainings take, as the end of a sentence, and what makes it `less`."""
     if cost.seconds is None:
-        return "; a light recipe, seconds to a minute each, more with dozens of classes; the bar shows the time left"
+        return "; how long a recipe of your own takes is not known, the bar will show it" * (cost.done < cost.trainings)
     return (
-        f".\nAt {cost.texts_per_second:.0f} texts a second, measured now, that takes at most "
+        f".\nAt {cost.texts_per_second:,.0f} texts a second, measured now, that takes about "
         f"{duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
     )
 

@@ -45,8 +45,7 @@ def build(
 
     Example: unseen suite build kitchen.toml -o kitchen.csv
     """
-    from unseen.functional.building import build_suite
-    from unseen.functional.suite_file import read_suite_file
+    from unseen.functional.suite_file import build_suite, read_suite_file
 
     _check_out(out)
     with notes(quiet):
@@ -129,7 +128,7 @@ def validate(
         str | None, typer.Option("--annotators", help="Instead: what their columns begin with, before a number.")
     ] = None,
     id: Annotated[str | None, typer.Option(help="Column of the case ids in the annotations.")] = None,
-    labels: Annotated[
+    rename: Annotated[
         list[str] | None,
         typer.Option(
             "--map", metavar="THEIRS=OURS,…", help="What annotators said in the suite's words; may be repeated."
@@ -150,21 +149,21 @@ def validate(
     Example: unseen suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 2 -o validated.csv
     """
     from unseen.functional.annotations import confirmed, load_annotations, rater_agreement
-    from unseen.functional.writing import write_suite
+    from unseen.functional.tables import write_suite
 
     if out is not None:
         _check_out(out)
     with notes(quiet):
         loaded = _load(suite, column, ignore, data_dir, file)
         said = load_annotations(annotations, annotators=annotator or [], prefix=annotators, id=id).of(loaded)
-        said = said.renamed(pairs(labels, "--map"), loaded)
+        said = said.renamed(pairs(rename, "--map"), loaded)
         rows, removal = rater_agreement(loaded, said, seed=seed), confirmed(loaded, said, least)
         kept = loaded.take(removal.kept)
         if out is not None:
             write_suite(kept, out)
     ids, why = loaded.ids.to_pylist(), removal.reasons
     gone = [
-        {"id": ids[row], "reason": why[row], "votes": int(removal.votes[row]), "said": said.said(row)}
+        {"id": ids[row], "reason": why[row], "votes": int(removal.votes[row]), "said": said.summary(row)}
         for row in range(len(ids))
         if why[row]
     ]
@@ -179,7 +178,7 @@ def validate(
 
 
 def _check_out(out: Path) -> None:
-    from unseen.functional.writing import refuse_foreign
+    from unseen.functional.tables import refuse_foreign
 
     refuse_foreign(out)
 
@@ -187,7 +186,7 @@ def _check_out(out: Path) -> None:
 def _load(
     source: str, column: list[str] | None, ignore: list[str] | None, data_dir: Path | None, file: str | None
 ) -> Dataset:
-    from unseen.functional.suite import load_suite
+    from unseen.functional.tables import load_suite
 
     columns = pairs(column, "--column")
     if not Path(source).is_file():
@@ -207,7 +206,7 @@ def _published(suite: Dataset) -> dict[str, Any] | None:
 
 
 def _alterations(names: str | None, append: list[str], focus: list[str], seed: int) -> dict[str, Any]:
-    from unseen.functional.alterations import APPENDED, appending, perturbing
+    from unseen.functional.alterations import APPENDED, addition, perturbation
 
     if focus and not names:
         raise InputError("--focus has no effect without --with")
@@ -216,15 +215,15 @@ def _alterations(names: str | None, append: list[str], focus: list[str], seed: i
         called = each.rpartition(":")[2]
         if called in found:
             raise InputError(f"--with names {called!r} twice")
-        found[called] = perturbing(each, focus=focus, seed=seed)
+        found[called] = perturbation(each, focus=focus, seed=seed)
     for number, sentence in enumerate(append, 1):
-        found[APPENDED if len(append) == 1 else f"{APPENDED}_{number}"] = appending(sentence)
+        found[APPENDED if len(append) == 1 else f"{APPENDED}_{number}"] = addition(sentence)
     return found
 
 
 def _write(suite: Dataset, out: Path, as_json: bool, quiet: bool) -> None:
     from unseen.functional.counts import check_suite, count
-    from unseen.functional.writing import formulas, write_suite
+    from unseen.functional.tables import formulas, write_suite
 
     write_suite(suite, out)
     counted, findings = count(suite), check_suite(suite)

@@ -33,6 +33,20 @@ def check_target(path: Path, ending: str) -> None:
         raise InputError(f"cannot write {path}: {above} may not be written to", fix="name another folder")
 
 
+def check_measurements(path: Path | None) -> None:
+    """Refuse a folder, and a file that holds something else than measurements and would be lost."""
+    from unseen.store.files import door
+    from unseen.store.record_tables import MEASUREMENT
+
+    if path is not None and path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder", fix=f"name a file in it: -o {path / 'NAME.csv'}")
+    if path is not None and path.is_file() and path.stat().st_size:
+        with door(path, "measurements"), path.open("rb") as file:
+            ours = file.read(100).startswith(",".join(MEASUREMENT).encode())
+        if not ours:
+            raise InputError(f"{path} holds no measurements and would be overwritten", fix="give -o another name")
+
+
 def check_folder(path: Path) -> None:
     """Refuse a folder that holds other things than a model of ours."""
     from unseen.store.files import holds

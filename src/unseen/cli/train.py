@@ -32,6 +32,7 @@ def train(
     """
     from unseen import api
     from unseen.cli.target import check_folder
+    from unseen.splits.quotas import rows_asked
 
     check_folder(out)
     params = parameters(settings, bottleneck=bottleneck, trust=trust)
@@ -43,4 +44,6 @@ def train(
     if as_json:
         print_json({"folder": out, "model": model, "labels": classifier.classes_, "seed": seed})
     else:
-        say(f"{out}: {model} for {', '.join(classifier.classes_)}, trained on {len(data):,} texts")
+        aside = rows_asked(dev, len(data), "dev")
+        learnt = f"trained on {len(data) - aside:,} texts, its settings chosen on {aside:,} others (--dev)"
+        say(f"{out}: {model} for {', '.join(classifier.classes_)}, {learnt}; scores on these texts would flatter it")

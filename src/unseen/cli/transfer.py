@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_json, print_table, progress, say
+from unseen.cli.console import Gates, Json, Quiet, command_line, notes, print_result, progress, say
 from unseen.cli.model import Model, Set, Trust, parameters
 from unseen.errors import InputError
 
@@ -42,6 +41,7 @@ def transfer(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
     seed: Annotated[int, typer.Option(help="Of splits, cap and the first training.")] = 42,
     workers: Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")] = 1,
+    gate: Gates = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -49,22 +49,22 @@ def transfer(
 
     Example: unseen transfer posts.csv others.csv --model logistic --groups user --merge --out transfer
     """
-    from unseen.study.transfer import transfer as carry_over
+    from unseen.runs.transfer import transfer as carry_over
 
     columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
     with notes(quiet), progress(quiet):
-        done = carry_over(
+        result = carry_over(
             chosen(datasets or [], labels, columns, data_dir), model=model, params=parameters(settings, trust=trust),
             seeds=seeds, seed=seed, test=test, groups=groups, merge=merge, cap=cap, cap_by=cap_by, matched=matched,
-            out=out, workers=workers, command=command_line(),
+            out=out, workers=workers, gates=gate or (), command=command_line(),
             announce=None if quiet else lambda plan: say(described(plan), err=True),
         )  # fmt: skip
-    tell(done, as_json)
+    print_result(result, as_json)
 
 
 def chosen(said: list[str], file: Path | None, columns: dict[str, str], data_dir: Path | None) -> Any:
     """The datasets that are meant: those of the file with these names, others as sources; all of the file without."""
-    from unseen.study.transfer import Datasets, Entry, read_datasets
+    from unseen.runs.transfer import DatasetEntry, Datasets, read_datasets
 
     if not said and file is None:
         raise InputError("no datasets are named", fix="unseen transfer A B …, or --labels FILE that names them")
@@ -77,7 +77,9 @@ def chosen(said: list[str], file: Path | None, columns: dict[str, str], data_dir
             raise InputError(f"two datasets are called {name!r}", fix=f"name them: {name}-2={source}")
         is_table = each not in known.entries and Path(source).is_file()
         tables += is_table
-        entries[name] = known.entries[each] if each in known.entries else Entry(source, columns if is_table else {})
+        entries[name] = (
+            known.entries[each] if each in known.entries else DatasetEntry(source, columns if is_table else {})
+        )
     if columns and not tables:
         raise InputError(f"--{', --'.join(columns)} has no effect: no table is named", fix="say it in the file")
     if data_dir is not None:
@@ -113,29 +115,3 @@ def described(plan: Any) -> str:
     ]
     done = f", {plan.done} of them done" if plan.done else ""
     return "\n".join([*sizes, f"{plan.trainings} trainings{done}"])
-
-
-def tell(done: Any, as_json: bool) -> None:
-    """Print the matrix, the verdict and where the report is."""
-    from unseen.reports.transfer import MAIN, read_transfer_run
-    from unseen.reports.transfer_page import matrix_table
-
-    if as_json:
-        print_json(
-            {
-                "level": done.level,
-                "verdict": done.verdict,
-                "measurements": [asdict(row) for row in done.measurements],
-                "findings": [asdict(each) for each in done.findings],
-                "folder": done.folder,
-                "report": done.report,
-            }
-        )
-        return
-    table = matrix_table(read_transfer_run(done.folder), MAIN)
-    say(f"{table.title}")
-    print_table([table.columns, *(["" if cell is None else str(cell) for cell in row] for row in table.rows)], 1)
-    say(f"{table.note}\n")
-    for each in (each for each in done.findings if each.level != "ok"):
-        say(f"{each.level}: {each.message}")
-    say("\n".join(["", *done.verdict, "", f"report: {done.report}"]))

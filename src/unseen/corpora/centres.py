@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.corpora.pieces import hashes_of
 from unseen.corpora.shards import Shards, open_shards
+from unseen.corpora.texts import hashes_of
 from unseen.errors import InputError, VectorsError
 from unseen.progress import track
-from unseen.splits.assignment import METRICS
 from unseen.splits.clustering import SAMPLE, sweep
+from unseen.splits.neighbours import METRICS
 from unseen.splits.vectors import Rows, scramble
-from unseen.store.files import atomic, holds, read_json, twin_of, write_json
+from unseen.store.files import atomic, holds, read_json, sha256_of, twin_of, write_json
 from unseen.types import finite_float32
 
 KEYS = {"metric", "npy_sha256", "about"}
@@ -59,22 +58,20 @@ def fit_centres(
     shards = vectors if isinstance(vectors, Shards) else open_shards(vectors, "vectors")
     if sample < k:
         raise InputError(f"{k} centres need at least as many rows", got=f"sample={sample}")
-    rows = drawn(shards, sample, seed)
-    (found,) = sweep(rows, [k], metric=metric, n_init=n_init, seed=seed)
+    rows = sample_rows(shards, sample, seed)
+    (clustering,) = sweep(rows, [k], metric=metric, n_init=n_init, seed=seed)
     about = {"k": k, "sample": len(rows), "rows": shards.rows, "seed": seed, "n_init": n_init, "of": shards.about}
-    return Centres(found.centres, metric, about)
+    return Centres(clustering.centres, metric, about)
 
 
-def drawn(shards: Shards, sample: int, seed: int) -> Rows:
+def sample_rows(shards: Shards, sample: int, seed: int) -> Rows:
     """The vectors of the `sample` rows whose scrambled ids are smallest; 8 bytes per row in memory besides."""
     ids = track(shards.tables(["id"]), "drawing a sample", len(shards.shards))
-    places = {shard: scramble(hashes_of(table["id"]), seed) for shard, table in ids}
-    every = np.concatenate(list(places.values()))
+    ranks = {shard: scramble(hashes_of(table["id"]), seed) for shard, table in ids}
+    every = np.concatenate(list(ranks.values()))
     last = np.partition(every, sample - 1)[sample - 1] if sample < len(every) else np.uint64(2**64 - 1)
-    chosen: list[Rows] = []
-    for shard, table in track(shards.tables(["vector"]), "reading the sample", len(shards.shards)):
-        chosen.append(rows_of(table["vector"])[places[shard] <= last])
-    return np.concatenate(chosen)
+    vectors = track(shards.tables(["vector"]), "reading the sample", len(shards.shards))
+    return np.concatenate([rows_of(table["vector"])[ranks[shard] <= last] for shard, table in vectors])
 
 
 def rows_of(column: pa.ChunkedArray) -> Rows:
@@ -90,13 +87,11 @@ def write_centres(centres: Centres, path: str | Path) -> Path:
     if path.suffix != ".npy":
         raise VectorsError(f"centres are written as .npy, not as {path.name}", fix=f"-o {path.with_suffix('.npy')}")
     twin = twin_of(path, KEYS)
-    stream = io.BytesIO()
-    np.save(stream, centres.vectors, allow_pickle=False)
-    content = stream.getvalue()
+    description = {"metric": centres.metric, "k": len(centres.vectors)}
     with atomic(path) as temporary:
-        temporary.write_bytes(content)
-    known = {"npy_sha256": hashlib.sha256(content).hexdigest(), "about": centres.about}
-    write_json(twin, {"metric": centres.metric, "k": len(centres.vectors)} | known)
+        with temporary.open("wb") as file:
+            np.save(file, centres.vectors, allow_pickle=False)
+        write_json(twin, description | {"npy_sha256": sha256_of(temporary), "about": centres.about})
     return path
 
 
@@ -106,7 +101,7 @@ def read_centres(path: str | Path) -> Centres:
     twin = path.with_suffix(".json")
     if not path.is_file() or not holds(twin, KEYS):
         raise InputError(f"{path} holds no centres", expected="what 'unseen corpus centres' writes: .npy and .json")
-    said, content = read_json(twin), path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != said["npy_sha256"]:
+    description = read_json(twin)
+    if sha256_of(path) != description["npy_sha256"]:
         raise InputError(f"{path} was changed after it was written", fix="make the centres again")
-    return Centres(np.load(io.BytesIO(content), allow_pickle=False), said["metric"], said["about"])
+    return Centres(np.load(path, allow_pickle=False), description["metric"], description["about"])

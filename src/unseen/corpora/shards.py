@@ -60,23 +60,23 @@ def open_shards(path: str | Path, kind: str) -> Shards:
             expected=f"a folder that 'unseen corpus' has written, with {MANIFEST} in it",
             fix="start the command that writes it again: it goes on where it stopped" if begun else "check the path",
         )
-    said = read_json(path / MANIFEST)
-    if said["kind"] != kind:
-        raise InputError(f"{path} holds {said['kind']}", expected=kind)
-    made = Shards(path, kind, said["shards"], said["about"])
-    gone = [shard for shard in made.shards if not made.file(shard).is_file()]
+    manifest = read_json(path / MANIFEST)
+    if manifest["kind"] != kind:
+        raise InputError(f"{path} holds {manifest['kind']}", expected=kind)
+    shards = Shards(path, kind, manifest["shards"], manifest["about"])
+    gone = [shard for shard in shards.shards if not shards.file(shard).is_file()]
     if gone:
         raise InputError(
-            f"{len(gone)} shards of {path} are gone", got=made.file(gone[0]).name, fix="make the folder again"
+            f"{len(gone)} shards of {path} are gone", got=shards.file(gone[0]).name, fix="make the folder again"
         )
-    return made
+    return shards
 
 
 def finished(folder: Path, keys: Collection[str]) -> set[str]:
     """Which of the shards `keys` are there already; refuses a folder that holds anything else."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"cannot write to {folder}: it is a file", fix="name a folder")
-    there = {each.name for each in folder.glob("*") if not each.name.startswith(".")} if folder.is_dir() else set()
+    there = {path.name for path in folder.glob("*") if not path.name.startswith(".")} if folder.is_dir() else set()
     others = sorted(there - {f"{key}.parquet" for key in keys} - {MANIFEST})
     if others:
         raise InputError(

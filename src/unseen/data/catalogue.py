@@ -7,30 +7,33 @@ put there by hand or by `unseen.data.fetch`; nothing here touches the network.
 from __future__ import annotations
 
 import os
-import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pydantic import StrictBool, StrictInt
 
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.registry import Registry
 from unseen.store import sha256_of
+from unseen.store.settings_file import NO_OTHER_KEYS, read_settings
 
 if TYPE_CHECKING:
     from unseen.types import Dataset
 
 FOLDER = Path(__file__).parent / "cards"
-ACCESS = ("public", "on request", "ids only")
+Access = Literal["public", "on request", "ids only"]
+ACCESS: tuple[str, ...] = get_args(Access)
 STATES = ("absent", "as published", "local copy", "as fetched", "unchecked", "changed")
 """What is known of a file on this machine; the last is the only one that is wrong."""
 
 READERS = Registry(
     "reader",
     {
-        "hatexplain.v1": "unseen.data.hatexplain:read_posts",
+        "hatexplain.v1": "unseen.data.layouts:hatexplain_posts",
         "numbered-turns.v1": "unseen.data.layouts:numbered_turns",
         "text-files.v1": "unseen.data.layouts:text_files",
     },
@@ -42,27 +45,29 @@ READERS = Registry(
 class CardFile:
     """One file of a dataset."""
 
+    __pydantic_config__ = NO_OTHER_KEYS
+
     path: str
     """Place inside the data folder."""
     url: str | None = None
     """Public address; None when there is none."""
     sha256: str | None = None
     """Checksum of what `url` serves; None when nobody here has seen those bytes."""
-    bytes: int | None = None
+    bytes: StrictInt | None = None
     local_sha256: str | None = None
     """Checksum of another copy that is known to differ from what `url` serves, as `note` says."""
-    local_bytes: int | None = None
+    local_bytes: StrictInt | None = None
     reader: str | None = None
     """`table`, or a name in READERS; None when the file does not hold texts."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the reader."""
-    default: bool = False
+    default: StrictBool = False
     """Loaded when no file is asked for; of several, the first that is there."""
     attributes: tuple[str, ...] | None = None
     """Where they differ from the card's."""
-    rows: int | None = None
+    rows: StrictInt | None = None
     """Rows counted in the copy at hand."""
-    loaded: int | None = None
+    loaded: StrictInt | None = None
     """Rows that become a dataset, where it is fewer."""
     unpack: str | None = None
     """Folder inside the data folder into which this archive is unpacked."""
@@ -76,8 +81,10 @@ class CardFile:
 
 
 @dataclass(frozen=True)
-class Card:
+class CatalogueCard:
     """What is known about one dataset."""
+
+    __pydantic_config__ = NO_OTHER_KEYS
 
     name: str
     title: str
@@ -86,9 +93,8 @@ class Card:
     homepage: str
     licence: str
     citation: str
-    access: str
-    """One of ACCESS."""
-    rows: int
+    access: Access
+    rows: StrictInt
     """As published."""
     labels: tuple[str, ...]
     """Label names in their declared order."""
@@ -108,10 +114,10 @@ class Card:
 
     def file(self, name: str) -> CardFile:
         """The file with this path or file name."""
-        for each in self.files:
-            if name in (each.path, each.name):
-                return each
-        raise UnknownNameError.of(f"file of {self.name}", name, [each.path for each in self.files])
+        for file in self.files:
+            if name in (file.path, file.name):
+                return file
+        raise UnknownNameError.of(f"file of {self.name}", name, [file.path for file in self.files])
 
     def raw_labels(self) -> dict[str, str]:
         """Label name of every raw value, in the declared order of labels."""
@@ -135,31 +141,22 @@ class Copy:
 
 
 @cache
-def cards() -> dict[str, Card]:
+def cards() -> dict[str, CatalogueCard]:
     """Every card by name, in alphabetical order."""
-    found = [read_card(path) for path in sorted(FOLDER.glob("*.toml"))]
-    return {each.name: each for each in sorted(found, key=lambda each: each.name)}
+    known = [read_card(path) for path in FOLDER.glob("*.toml")]
+    return {card.name: card for card in sorted(known, key=lambda card: card.name)}
 
 
-def card(name: str) -> Card:
+def card(name: str) -> CatalogueCard:
     """The card of the dataset called `name`."""
     if name not in cards():
         raise UnknownNameError.of("known dataset", name, cards(), fix="'unseen data ls' lists them")
     return cards()[name]
 
 
-def read_card(path: str | Path) -> Card:
-    """The card in a TOML file."""
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        files = tuple(CardFile(**_tuples(each)) for each in content.pop("files"))
-        return Card(files=files, **_tuples(content))
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as cause:
-        raise InputError(f"{path} is not the card of a dataset: {cause}") from cause
-
-
-def _tuples(content: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+def read_card(path: str | Path) -> CatalogueCard:
+    """The card in a TOML file; all its mistakes in one error."""
+    return read_settings(path, CatalogueCard, "is not the card of a dataset")
 
 
 def data_folder(data_dir: str | Path | None = None) -> Path:
@@ -172,15 +169,15 @@ def data_folder(data_dir: str | Path | None = None) -> Path:
     return (cached if cached.is_absolute() else Path.home() / ".cache") / "unseen" / "data"
 
 
-def locate(card: Card, data_dir: str | Path | None = None) -> list[Path]:
+def locate(card: CatalogueCard, data_dir: str | Path | None = None) -> list[Path]:
     """Those files of `card` that are in the data folder, in the order of the card."""
-    paths = [data_folder(data_dir) / each.path for each in card.files]
+    paths = [data_folder(data_dir) / file.path for file in card.files]
     return [path for path in paths if path.is_file()]
 
 
-def verify(card: Card, data_dir: str | Path | None = None) -> list[Copy]:
+def verify(card: CatalogueCard, data_dir: str | Path | None = None) -> list[Copy]:
     """What lies in the data folder for each file of `card`, compared with every checksum that is known."""
-    return [copy_of(each, data_folder(data_dir)) for each in card.files]
+    return [copy_of(file, data_folder(data_dir)) for file in card.files]
 
 
 def copy_of(file: CardFile, folder: Path) -> Copy:
@@ -188,15 +185,12 @@ def copy_of(file: CardFile, folder: Path) -> Copy:
     path = folder / file.path
     if not path.is_file():
         return Copy(file, path, "absent")
-    found = sha256_of(path)
+    sha256 = sha256_of(path)
     known = {file.local_sha256: "local copy", recorded_sha256(path): "as fetched", file.sha256: "as published"}
     known.pop(None, None)
-    return Copy(file, path, known.get(found, "changed" if _decides(file, known) else "unchecked"), found)
-
-
-def _decides(file: CardFile, known: Mapping[str | None, str]) -> bool:
     # A checksum of a copy that differs from the public file says nothing about the public file.
-    return bool(known) and (file.url is None or set(known.values()) != {"local copy"})
+    decides = bool(known) and (file.url is None or set(known.values()) != {"local copy"})
+    return Copy(file, path, known.get(sha256, "changed" if decides else "unchecked"), sha256)
 
 
 def recorded_sha256(path: Path) -> str | None:
@@ -239,19 +233,19 @@ def load_card(name: str, /, data_dir: str | Path | None = None, file: str | None
     return load_table(rows, **{**settings, **overrides})
 
 
-def _copy_to_load(card: Card, folder: Path, name: str | None) -> Copy:
-    wanted = [card.file(name)] if name else [each for each in card.files if each.default]
-    if name and wanted[0].reader is None:
-        texts = [each.path for each in card.files if each.reader]
+def _copy_to_load(card: CatalogueCard, folder: Path, name: str | None) -> Copy:
+    files = [card.file(name)] if name else [file for file in card.files if file.default]
+    if name and files[0].reader is None:
+        texts = [file.path for file in card.files if file.reader]
         raise InputError(f"{name} does not hold the texts of {card.name}", expected=f"one of {', '.join(texts)}")
-    for each in wanted:
-        if (folder / each.path).is_file():
-            return copy_of(each, folder)
-    others = [each.name for each in card.files if each.reader and (folder / each.path).is_file()]
-    fix = card.instructions or f"unseen data fetch {card.name} --data-dir {folder}, or set UNSEEN_DATA to where it is"
+    for file in files:
+        if (folder / file.path).is_file():
+            return copy_of(file, folder)
+    others = [file.name for file in card.files if file.reader and (folder / file.path).is_file()]
     raise InputError(
         f"{card.name} is not in {folder}",
-        expected=" or ".join(each.path for each in wanted),
+        expected=" or ".join(file.path for file in files),
         got=f"{', '.join(others)}, which is loaded only when asked for with file=" if others else None,
-        fix=fix,
+        fix=card.instructions
+        or f"unseen data fetch {card.name} --data-dir {folder}, or set UNSEEN_DATA to where it is",
     )

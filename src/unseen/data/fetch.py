@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import os
-import ssl
 import time
-import urllib.error
-import urllib.request
 import warnings
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
-from urllib.parse import urlsplit
+from typing import IO
+from urllib.parse import urljoin, urlsplit
+
+import httpx
 
 from unseen.data.archives import unpack
-from unseen.data.catalogue import Card, CardFile, copy_of, data_folder, locate, recorded_sha256
-from unseen.data.deadlines import Deadline
+from unseen.data.catalogue import CardFile, CatalogueCard, copy_of, data_folder, locate, recorded_sha256
+from unseen.data.web import TRANSIENT, new_client, reason, wait_for
 from unseen.errors import FetchError, UnseenWarning
 from unseen.store import sha256_of, write_text
 
@@ -27,17 +26,16 @@ TIMEOUT = 30.0
 """Seconds for the head of an answer, and between two bytes."""
 SLOWEST = 1_000
 """Bytes per second, on average, below which an attempt is given up once it has lasted TIMEOUT."""
-BLOCK = 1 << 18
 LARGEST = 4 * 2**30
 """Bytes at which a download of unannounced size is given up."""
-TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
-BROKEN = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ssl.SSLError)
+NOTHING_LEFT = 416
+"""Status that says that the range which was asked for is not in the file."""
 
 Progress = Callable[[str, int, int | None], None]
 """Called with the name of a file, its bytes so far and in total (None when the server does not say)."""
 
 
-def fetch(card: Card, data_dir: str | Path | None = None, progress: Progress | None = None) -> list[Path]:
+def fetch(card: CatalogueCard, data_dir: str | Path | None = None, progress: Progress | None = None) -> list[Path]:
     """Download what `card` lists and is not there yet; gives the paths of all its files that are there.
 
     A file that is there stays, unless it differs from a checksum that is known: then a good download replaces it.
@@ -45,7 +43,7 @@ def fetch(card: Card, data_dir: str | Path | None = None, progress: Progress | N
     An archive is not downloaded when the texts are there in another form.
     """
     folder = data_folder(data_dir)
-    public = [each for each in card.files if each.url]
+    public = [file for file in card.files if file.url]
     if not public and not locate(card, folder):
         raise FetchError(f"{card.name} cannot be downloaded: access is {card.access}", fix=card.instructions)
     for file in public:
@@ -56,8 +54,8 @@ def fetch(card: Card, data_dir: str | Path | None = None, progress: Progress | N
     return locate(card, folder)
 
 
-def _has_texts(card: Card, folder: Path) -> bool:
-    return any(each.default and (folder / each.path).is_file() for each in card.files)
+def _has_texts(card: CatalogueCard, folder: Path) -> bool:
+    return any(file.default and (folder / file.path).is_file() for file in card.files)
 
 
 def fetch_file(file: CardFile, folder: Path, progress: Progress | None = None) -> Path:
@@ -119,47 +117,48 @@ def _receive(file: CardFile, url: str, part: Path, progress: Progress | None) ->
         if attempt:
             time.sleep(PAUSE * 2 ** (attempt - 1))
         try:
-            _receive_once(file, url, part, progress)
+            wait_for(_receive_once, file, url, part, progress)
             return resumed
-        except urllib.error.HTTPError as cause:
+        except httpx.TooManyRedirects as cause:
+            raise FetchError(f"{url} redirects for ever", fix=_by_hand(part)) from cause
+        except httpx.HTTPStatusError as cause:
             error: Exception = cause
-            cause.close()
-            if cause.code not in TRANSIENT:
-                raise FetchError(f"{url} answers {cause.code} {cause.reason}", fix=_by_hand(part)) from cause
-        except BROKEN as cause:
-            error = cause
+            status, why = cause.response.status_code, cause.response.reason_phrase
+            if status not in TRANSIENT:
+                raise FetchError(f"{url} answers {status} {why}", fix=_by_hand(part)) from cause
+        except httpx.TransportError as cause:
+            error, why = cause, reason(cause)
+        except (TimeoutError, ConnectionError) as cause:
+            error, why = cause, str(cause) or "timed out"
     raise FetchError(
-        f"{url} could not be downloaded in {ATTEMPTS} attempts: {getattr(error, 'reason', None) or error}",
+        f"{url} could not be downloaded in {ATTEMPTS} attempts: {why}",
         fix=f"try again, it goes on from {part.name}; {_by_hand(part)}",
     ) from error
 
 
-def _receive_once(file: CardFile, url: str, part: Path, progress: Progress | None) -> None:
+async def _receive_once(file: CardFile, url: str, part: Path, progress: Progress | None) -> None:
     """One request, for the bytes that `part` does not have yet."""
     have, tag = _resumable(file, part)
-    headers = {"User-Agent": "unseen"} | ({"Range": f"bytes={have}-"} if have else {})
+    headers = {"Range": f"bytes={have}-"} if have else {}
     if have and tag:
         headers["If-Range"] = tag
-    try:
-        with Deadline(TIMEOUT) as deadline:
-            answer = _opener(deadline).open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
-    except urllib.error.HTTPError as cause:
-        if cause.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
-            raise
-        with cause:
-            if have and cause.headers.get("Content-Range") == f"bytes */{have}":
+    async with new_client(timeout=TIMEOUT, follow_redirects=True, event_hooks={"response": [check_redirect]}) as client:
+        async with asyncio.timeout(TIMEOUT):
+            answer = await client.send(client.build_request("GET", url, headers=headers), stream=True)
+        if answer.status_code == NOTHING_LEFT:
+            if have and answer.headers.get("Content-Range") == f"bytes */{have}":
                 return
-        _discard(part)
-        raise ConnectionError("the server no longer has the part that was asked for") from cause
-    with answer:
-        if answer.status != http.client.PARTIAL_CONTENT or not _continues(answer, have):
+            _discard(part)
+            raise ConnectionError("the server no longer has the part that was asked for")
+        answer.raise_for_status()
+        if answer.status_code != httpx.codes.PARTIAL_CONTENT or not _continues(answer, have):
             have = 0
         _note_tag(part, answer.headers.get("ETag"))
-        length = answer.headers.get("Content-Length")
-        total = have + int(length) if length and length.isdigit() else None
+        length = answer.headers.get("Content-Length", "")
+        total = have + int(length) if length.isdigit() else None
         try:
             with part.open("ab" if have else "wb") as out:
-                have = _copy(answer, out, have, total, file, progress)
+                have = await _copy(answer, out, have, total, file, progress)
         except FetchError:
             _discard(part)
             raise
@@ -167,33 +166,39 @@ def _receive_once(file: CardFile, url: str, part: Path, progress: Progress | Non
         raise FetchError(f"another program writes to {part}", fix="wait for it to finish")
 
 
-def _copy(
-    answer: http.client.HTTPResponse,
-    out: IO[bytes],
-    have: int,
-    total: int | None,
-    file: CardFile,
-    progress: Progress | None,
+async def check_redirect(answer: httpx.Response) -> None:
+    """Refuse a redirect that leads away from the web, or from https to http."""
+    if answer.has_redirect_location:
+        old, new = str(answer.url), urljoin(str(answer.url), answer.headers["Location"])
+        _refuse_other_schemes(new)
+        if urlsplit(old).scheme == "https" != urlsplit(new).scheme:
+            raise FetchError(f"{old} redirects to {new}, which is not encrypted")
+
+
+async def _copy(
+    answer: httpx.Response, out: IO[bytes], have: int, total: int | None, file: CardFile, progress: Progress | None
 ) -> int:
     """Write what `answer` holds to `out`; gives the bytes that are there now."""
     most = file.bytes or LARGEST
     if total is not None and total > most:
         raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got=f"{total} bytes")
     begun, before = time.monotonic(), have
-    while block := answer.read1(BLOCK):
-        have += len(block)
-        lasted = time.monotonic() - begun
-        if lasted > TIMEOUT and have - before < SLOWEST * lasted:
-            raise TimeoutError(f"less than {SLOWEST} bytes per second arrive")
-        if have > most:
-            raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got="more")
-        out.write(block)
-        if progress:
-            progress(file.name, have, total or file.bytes)
+    try:
+        async for block in answer.aiter_raw():
+            have += len(block)
+            lasted = time.monotonic() - begun
+            if lasted > TIMEOUT and have - before < SLOWEST * lasted:
+                raise TimeoutError(f"less than {SLOWEST} bytes per second arrive")
+            if have > most:
+                raise FetchError(f"{file.url} is larger than it should be", expected=f"{most} bytes", got="more")
+            out.write(block)
+            if progress:
+                progress(file.name, have, total or file.bytes)
+    except httpx.RemoteProtocolError as cause:
+        promised = "" if total is None else f" of {total}"
+        raise ConnectionError(f"the connection ended after {have}{promised} bytes") from cause
     out.flush()
     os.fsync(out.fileno())
-    if total is not None and have < total:
-        raise ConnectionError(f"the connection ended after {have} of {total} bytes")
     return have
 
 
@@ -221,40 +226,40 @@ def _tag_path(part: Path) -> Path:
     return part.with_name(f"{part.name}.etag")
 
 
-def _continues(answer: Any, have: int) -> bool:
-    return str(answer.headers.get("Content-Range", "")).startswith(f"bytes {have}-")
+def _continues(answer: httpx.Response, have: int) -> bool:
+    return answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
 
 
 def _problem(file: CardFile, target: Path, part: Path) -> FetchError | None:
     """Why the downloaded `part` must not be used, or None."""
-    size, found = part.stat().st_size, sha256_of(part)
+    size, digest = part.stat().st_size, sha256_of(part)
     noted = recorded_sha256(target)
-    if file.sha256 and found != file.sha256:
+    if file.sha256 and digest != file.sha256:
         return FetchError(
             f"{file.url} is not the file it should be; the download was removed",
             expected=f"sha256 {file.sha256}" + (f", {file.bytes} bytes" if file.bytes else ""),
-            got=f"sha256 {found}, {size} bytes",
+            got=f"sha256 {digest}, {size} bytes",
             fix=f"try again; if it stays so the public file was changed: get a copy by hand and put it at {target}",
         )
-    if not file.sha256 and noted and found != noted:
+    if not file.sha256 and noted and digest != noted:
         return FetchError(
             f"{file.url} has changed since it was first downloaded; the new download was removed",
             expected=f"sha256 {noted}, noted in {target.name}.sha256",
-            got=f"sha256 {found}, {size} bytes",
+            got=f"sha256 {digest}, {size} bytes",
             fix=f"delete {target}.sha256 to accept the new version",
         )
     return None
 
 
 def _keep(file: CardFile, target: Path, part: Path) -> None:
-    found = sha256_of(part)
+    digest = sha256_of(part)
     part.replace(target)
     _discard(part)
     if not file.sha256 and recorded_sha256(target) is None:
-        write_text(target.with_name(f"{target.name}.sha256"), f"{found}  {target.name}\n")
+        write_text(target.with_name(f"{target.name}.sha256"), f"{digest}  {target.name}\n")
         warnings.warn(
             f"no checksum is known for {file.url}: {target.name} could not be verified; "
-            f"its sha256 {found} is noted in {target.name}.sha256, so that a later change is noticed",
+            f"its sha256 {digest} is noted in {target.name}.sha256, so that a later change is noticed",
             UnseenWarning,
             stacklevel=2,
         )
@@ -272,38 +277,3 @@ def _by_hand(part: Path) -> str:
 def _refuse_other_schemes(url: str) -> None:
     if urlsplit(url).scheme not in ("http", "https"):
         raise FetchError(f"{url!r} is not a web address", expected="http:// or https://")
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects, but only from web address to web address, and never from https to http."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        """The request for the new address."""
-        _refuse_other_schemes(newurl)
-        if urlsplit(req.full_url).scheme == "https" != urlsplit(newurl).scheme:
-            raise FetchError(f"{req.full_url} redirects to {newurl}, which is not encrypted")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        """Follow the redirect; urllib refuses other schemes as a plain HTTP error, which would hide the reason."""
-        location = headers.get("location") or headers.get("uri") or ""
-        if urlsplit(location).scheme:
-            _refuse_other_schemes(location)
-        return super().http_error_302(req, fp, code, msg, headers)
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-
-def _opener(deadline: Deadline) -> urllib.request.OpenerDirector:
-    """An opener that knows http and https and nothing else: no file://, no ftp://, no data:."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.UnknownHandler(),
-        *deadline.handlers,
-        urllib.request.HTTPDefaultErrorHandler(),
-        _Redirects(),
-        urllib.request.HTTPErrorProcessor(),
-    ):
-        opener.add_handler(handler)
-    return opener

@@ -30,16 +30,16 @@ def group_codes(data: Dataset, attribute: str, links: bool = False) -> Codes:
     codes = _value_codes(data, attribute)
     if not links:
         return codes
-    to, n = referred(data, attribute), len(data)
-    rows, valued = np.flatnonzero(to != NONE), np.flatnonzero(codes != NONE)
+    targets, n = referred(data, attribute), len(data)
+    linked, valued = np.flatnonzero(targets != NONE), np.flatnonzero(codes != NONE)
     _, first, place = np.unique(codes[valued], return_index=True, return_inverse=True)
-    starts = np.concatenate([rows, valued])
-    ends = np.concatenate([to[rows], valued[first[place.reshape(-1)]]])
+    starts = np.concatenate([linked, valued])
+    ends = np.concatenate([targets[linked], valued[first[place.reshape(-1)]]])
     graph = sparse.coo_array((np.ones(len(starts), np.int8), (starts, ends)), shape=(n, n))
-    found = connected_components(graph, directed=False)[1].astype(np.intp)
+    components = connected_components(graph, directed=False)[1].astype(np.intp)
     unnamed = codes == NONE
-    unnamed[to[rows]] = False
-    return np.where(unnamed, NONE, found)
+    unnamed[targets[linked]] = False
+    return np.where(unnamed, NONE, components)
 
 
 def referred(data: Dataset, attribute: str) -> Codes:
@@ -50,8 +50,8 @@ def referred(data: Dataset, attribute: str) -> Codes:
     names = data.attribute(attribute).cast(pa.large_string()).combine_chunks()
     ids = data.ids.cast(pa.large_string()).combine_chunks()
     whole = pc.replace_substring_regex(names, r"^([+-]?\d+)\.0+$", r"\1")
-    found = pc.coalesce(pc.index_in(names, value_set=ids), pc.index_in(whole, value_set=ids))
-    return found.fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.intp)
+    rows = pc.coalesce(pc.index_in(names, value_set=ids), pc.index_in(whole, value_set=ids))
+    return rows.fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.intp)
 
 
 def holds_links(data: Dataset, attribute: str) -> bool:
@@ -62,14 +62,14 @@ def holds_links(data: Dataset, attribute: str) -> bool:
     """
     if pa.types.is_nested(data.attribute(attribute).type):
         return False
-    codes, to = _value_codes(data, attribute), referred(data, attribute)
-    rows = np.flatnonzero((to != NONE) & (to != np.arange(len(data))))
-    if not len(rows) or (to != NONE).sum() < MOST * (codes != NONE).sum():
+    codes, targets = _value_codes(data, attribute), referred(data, attribute)
+    rows = np.flatnonzero((targets != NONE) & (targets != np.arange(len(data))))
+    if not len(rows) or (targets != NONE).sum() < MOST * (codes != NONE).sum():
         return False
-    ends = to[rows]
-    answered = (codes[ends] == NONE) | (to[ends] == rows) | (to[ends] == ends)
+    ends = targets[rows]
+    refers_back = (codes[ends] == NONE) | (targets[ends] == rows) | (targets[ends] == ends)
     numbers = pc.match_substring_regex(data.ids.take(pa.array(ends)), r"^\d{1,9}$")
-    return bool(answered.mean() >= MOST) or not pc.any(numbers).as_py()
+    return bool(refers_back.mean() >= MOST) or not pc.any(numbers).as_py()
 
 
 def _value_codes(data: Dataset, attribute: str) -> Codes:
@@ -84,8 +84,8 @@ def _value_codes(data: Dataset, attribute: str) -> Codes:
     missing = pc.or_(pc.is_null(column, nan_is_null=True).combine_chunks(), pc.equal(names, "").fill_null(True))
     encoded = pc.if_else(missing, pa.scalar(None, pa.large_string()), names).dictionary_encode()
     rank = np.argsort(pc.sort_indices(encoded.dictionary).to_numpy().astype(np.intp))
-    found = encoded.indices.fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.intp)
-    return np.where(found == NONE, NONE, np.append(rank, NONE)[found])
+    codes = encoded.indices.fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.intp)
+    return np.append(rank, NONE)[codes]
 
 
 def alone(codes: Codes) -> Codes:

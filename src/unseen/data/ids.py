@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.values import STRINGS, slices
+from unseen.data.columns import STRINGS, slices
 from unseen.types import ROWS_AT_ONCE
 
 DIGITS = 16
@@ -22,15 +22,11 @@ def made_ids(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     keys = np.empty(len(texts), dtype=np.dtype(">u8"))
     start = 0
     for part in slices(texts):
-        keys[start : start + len(part)] = _digests(part)
+        digests = [hashlib.sha256(text).digest()[:8] for text in part.cast(pa.large_binary()).to_pylist()]
+        keys[start : start + len(part)] = np.frombuffer(b"".join(digests), dtype=">u8")
         start += len(part)
     occurrences = _occurrences(keys.astype(np.uint64))
-    return pa.chunked_array(list(_named(keys, occurrences)), type=STRINGS)
-
-
-def _digests(texts: pa.Array) -> npt.NDArray[Any]:
-    values = texts.cast(pa.large_binary()).to_pylist()
-    return np.frombuffer(b"".join(hashlib.sha256(value).digest()[:8] for value in values), dtype=">u8")
+    return pa.chunked_array(list(_names(keys, occurrences)), type=STRINGS)
 
 
 def _occurrences(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -44,7 +40,7 @@ def _occurrences(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     return occurrences
 
 
-def _named(keys: npt.NDArray[Any], occurrences: npt.NDArray[np.int64]) -> Iterator[pa.Array]:
+def _names(keys: npt.NDArray[Any], occurrences: npt.NDArray[np.int64]) -> Iterator[pa.Array]:
     for start in range(0, len(keys), ROWS_AT_ONCE):
         part, repeats = keys[start : start + ROWS_AT_ONCE], occurrences[start : start + ROWS_AT_ONCE]
         offsets = np.arange(len(part) + 1, dtype=np.int64) * DIGITS

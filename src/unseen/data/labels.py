@@ -1,17 +1,36 @@
-"""Labels: their names, declared or found, and their order."""
+"""Labels: their names, declared or found, their order, and those that may not be classes.
+
+Doubtful are other spellings of a label, signs for nothing, several labels in one, and labels of hardly any rows.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.values import STRINGS, as_strings, as_text
+from unseen.data.columns import STRINGS, as_text
 from unseen.errors import InputError
+from unseen.types import some
+
+PLACEHOLDERS = frozenset({"NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "null", "NULL", "Null", "None", "nil"})
+"""What other programs write where there is no label. In text they are labels like any other; not `none`, which is a
+class in many datasets."""
+SEPARATORS = re.compile(r"[|;,]")
+FEWEST = 10
+"""Rows below which a class is rare: a tenth of them, the usual test part, is no row."""
+MANY = 100
+"""Rows from which on that is worth a warning: in a handful of rows, every class is rare and everybody sees it."""
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -24,9 +43,14 @@ class Declared:
 
     def rename(self, labels: pa.ChunkedArray) -> pa.ChunkedArray:
         """The values of the source as label names; undeclared ones become null."""
-        names = pa.array(self.raw.values(), type=STRINGS)
-        found = pc.index_in(labels, value_set=pa.array(self.raw, type=STRINGS))
-        return pa.chunked_array([names.take(chunk) for chunk in found.chunks], type=STRINGS)
+        return _replaced(labels, self.raw)
+
+
+def _replaced(labels: pa.ChunkedArray, names: Mapping[str, str]) -> pa.ChunkedArray:
+    """The name of each label; null where it has none."""
+    replacements = pa.array(names.values(), type=STRINGS)
+    places = pc.index_in(labels, value_set=pa.array(names, type=STRINGS))
+    return pa.chunked_array([replacements.take(chunk) for chunk in places.chunks], type=STRINGS)
 
 
 def declare(labels: Sequence[Any] | Mapping[Any, str] | None, from_source: Sequence[str] | None) -> Declared | None:
@@ -40,44 +64,99 @@ def declare(labels: Sequence[Any] | Mapping[Any, str] | None, from_source: Seque
             expected="labels=('no', 'yes') or labels={'0': 'no', '1': 'yes'}",
             got=repr(declared),
         )
-    pairs = declared.items() if isinstance(declared, Mapping) else [(name, name) for name in declared]
     raw: dict[str, str] = {}
-    for value, name in pairs:
-        _add(raw, value, name)
+    for value, name in declared.items() if isinstance(declared, Mapping) else zip(declared, declared, strict=True):
+        value_text, name_text = as_text(value), as_text(name)
+        if not (value_text and value_text.strip() and name_text and name_text.strip()):
+            raise InputError("a declared label is empty", got=f"{value!r}: {name!r}", fix="leave unlabelled values out")
+        if value_text in raw:
+            raise InputError(f"the label {value_text!r} is declared twice", fix="name each label once")
+        raw[value_text] = name_text
     names = tuple(dict.fromkeys(raw.values()))
     if len(names) < 2:
         raise InputError("labels declares fewer than two labels", expected="two or more", got=str(list(names)))
     return Declared(names, raw)
 
 
-def _add(raw: dict[str, str], value: Any, name: Any) -> None:
-    key, text = as_text(value), as_text(name)
-    if not (key and key.strip() and text and text.strip()):
-        raise InputError("a declared label is empty", got=f"{value!r}: {name!r}", fix="leave unlabelled values out")
-    if key in raw:
-        raise InputError(f"the label {key!r} is declared twice", fix="name each label once")
-    raw[key] = text
-
-
-def label_strings(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
-    """Labels as strings; null where there is nothing but space."""
-    strings = as_strings(column, what)
-    return pc.if_else(is_blank(strings), pa.scalar(None, STRINGS), strings)
-
-
-def is_blank(strings: pa.ChunkedArray) -> pa.ChunkedArray:
-    """True where a string is missing, empty or only white space."""
-    return pc.fill_null(pc.or_(pc.equal(strings, ""), pc.utf8_is_space(strings)), True)
-
-
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Found labels in the order used when none is declared: numbers by value, then words by alphabet."""
-    return tuple(sorted(names, key=lambda name: (_number(name), name)))
+
+    def number(name: str) -> float:
+        try:
+            value = float(name)
+        except ValueError:
+            return math.inf
+        return math.inf if math.isnan(value) else value
+
+    return tuple(sorted(names, key=lambda name: (number(name), name)))
 
 
-def _number(name: str) -> float:
-    try:
-        value = float(name)
-    except ValueError:
-        return math.inf
-    return math.inf if math.isnan(value) else value
+def label_counts(labels: pa.ChunkedArray) -> dict[str, int]:
+    """Rows of each label."""
+    return {entry["values"]: entry["counts"] for entry in pc.value_counts(labels.drop_null()).to_pylist()}
+
+
+def spelling_key(label: str) -> str:
+    """Equal for labels that differ by case, blanks, Unicode form, invisible characters, or as 0 and 0.0 do."""
+    text = unicodedata.normalize("NFC", label).casefold()
+    text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc") or letter.isspace())
+    text = " ".join(text.split())
+    return str(float(text)) if NUMBER.fullmatch(text) else unicodedata.normalize("NFC", text)
+
+
+def variants(counts: Mapping[str, int], declared: Collection[str] = ()) -> dict[str, str]:
+    """The label that each other spelling of it stands for: a declared one, else the most frequent."""
+    order = sorted(counts, key=lambda name: (spelling_key(name), name not in declared, -counts[name], name))
+    main_spelling: dict[str, str] = {}
+    for _, spellings in groupby(order, key=spelling_key):
+        first, *others = spellings
+        main_spelling |= {other: first for other in others if other not in declared}
+    return main_spelling
+
+
+def merge_spellings(labels: pa.ChunkedArray, declared: Collection[str]) -> pa.ChunkedArray:
+    """The labels with other spellings of one replaced by it."""
+    counts = label_counts(labels)
+    main_spelling = variants(counts | dict.fromkeys(declared, 0) | counts, declared)
+    return pc.coalesce(_replaced(labels, main_spelling), labels) if main_spelling else labels
+
+
+def placeholders(names: Collection[str]) -> list[str]:
+    """Names that stand for no label in other programs."""
+    return [name for name in names if name in PLACEHOLDERS]
+
+
+def several(names: Collection[str]) -> list[str]:
+    """Names made of others: every part of `a|b` is a name, or part of another such name."""
+    parts = {name: [part.strip() for part in SEPARATORS.split(name)] for name in names}
+    uses = Counter(part for own in parts.values() for part in dict.fromkeys(own))
+    return [name for name, own in parts.items() if len(own) > 1 and all(part and uses[part] > 1 for part in own)]
+
+
+DOUBTS: dict[str, tuple[Callable[[Collection[str]], list[str]], str]] = {
+    "placeholders": (placeholders, "labels that often mean that there is none are taken as classes"),
+    "several": (several, "labels that look like several labels in one are taken as classes"),
+}
+"""Which names are doubtful, and what is said of them, by the word that drops their rows."""
+
+
+def doubts(counts: Mapping[str, int], declared: bool) -> list[str]:
+    """What a reader should know about these labels, with counts and with what to do; declared ones are only counted."""
+
+    def counted(names: Collection[str]) -> str:
+        return some((f"{name!r} ({counts[name]:,})" for name in names), SHOWN)
+
+    sentences = []
+    if other := {} if declared else variants(counts):
+        pairs = [f"{a!r} ({counts[a]:,}) beside {b!r} ({counts[b]:,})" for a, b in other.items()]
+        sentences.append(
+            f"labels that differ only in spelling are taken as classes: {some(pairs, SHOWN)}; to merge them: merge=True"
+        )
+    for word, (doubtful, what) in DOUBTS.items():
+        if names := [] if declared else doubtful(counts):
+            sentences.append(f"{what}: {counted(names)}; to leave them out: drop=[{word!r}]")
+    rare = [name for name, count in counts.items() if count < FEWEST]
+    if rare and sum(counts.values()) >= MANY:
+        way = "drop=['undeclared'], with the others in labels=…" if declared else "drop=['rare']"
+        sentences.append(f"classes with fewer than {FEWEST} rows: {counted(rare)}; to leave them out: {way}")
+    return sentences

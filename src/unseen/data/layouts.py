@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, TableError
+from unseen.store import read_json
 
 NUMBERED = re.compile(r"^(\d+)\. ?", re.MULTILINE)
+HATEXPLAIN_SOURCE = re.compile(r"_(gab|twitter)$")
+HATEXPLAIN_PARTS = {"train": "train", "val": "dev", "test": "test"}
+HATEXPLAIN_DIVISIONS = "post_id_divisions.json"
+NOBODY = "None"
+"""What an annotator of HateXplain writes who sees no target."""
 
 
 def text_files(path: str | Path, texts: str) -> list[dict[str, Any]]:
@@ -20,17 +27,17 @@ def text_files(path: str | Path, texts: str) -> list[dict[str, Any]]:
     """
     path = Path(path)
     folder = path.parent.resolve()
-    rows, missing = [], []
-    for line, row in _lines(path):
+    rows, problems = [], []
+    for line, row in _csv_rows(path):
         place = (folder / texts.format(**row)).resolve()
         if not place.is_relative_to(folder):
             raise TableError(f"line {line} of {path} names a text outside its folder", got=str(place))
         try:
             rows.append({**row, "text": place.read_text(encoding="utf-8").strip()})
         except (OSError, UnicodeDecodeError) as cause:
-            missing.append(f"line {line}: {place.name}: {cause}")
-    if missing:
-        raise TableError(f"{len(missing)} texts of {path} cannot be read", problems=missing)
+            problems.append(f"line {line}: {place.name}: {cause}")
+    if problems:
+        raise TableError(f"{len(problems)} texts of {path} cannot be read", problems=problems)
     return rows
 
 
@@ -41,7 +48,7 @@ def numbered_turns(path: str | Path, marked: str, labels: Sequence[str]) -> list
     turns with the second of `labels`, the others have the first. A row's id is conversation and turn.
     """
     rows: list[dict[str, Any]] = []
-    for conversation, (_, row) in enumerate(_lines(Path(path))):
+    for conversation, (_, row) in enumerate(_csv_rows(Path(path))):
         if not {"id", "text", marked} <= row.keys():
             raise InputError(
                 f"{path} cannot be read as conversations",
@@ -49,14 +56,14 @@ def numbered_turns(path: str | Path, marked: str, labels: Sequence[str]) -> list
                 got=", ".join(row),
                 fix="a copy without texts holds ids only: get the revision with texts",
             )
-        numbers = {int(each) for each in re.findall(r"\d+", row[marked])}
+        marked_turns = set(map(int, re.findall(r"\d+", row[marked])))
         post_ids = turns(row["id"])
         for number, text in turns(row["text"]).items():
             rows.append(
                 {
                     "id": f"{conversation}.{number}",
                     "text": text,
-                    "label": labels[number in numbers],
+                    "label": labels[number in marked_turns],
                     "conversation": str(conversation),
                     "post_id": post_ids.get(number, ""),
                 }
@@ -67,15 +74,15 @@ def numbered_turns(path: str | Path, marked: str, labels: Sequence[str]) -> list
 def turns(numbered: str) -> dict[int, str]:
     """Text by number of `1. first` and `2. second` on lines of their own; a number out of turn is text."""
     starts: list[re.Match[str]] = []
-    for found in NUMBERED.finditer(numbered):
-        if int(found.group(1)) == len(starts) + 1:
-            starts.append(found)
-    ends = [found.start() for found in starts[1:]] + [len(numbered)]
+    for start in NUMBERED.finditer(numbered):
+        if int(start[1]) == len(starts) + 1:
+            starts.append(start)
+    ends = [start.start() for start in starts[1:]] + [len(numbered)]
     spans = zip(starts, ends, strict=False)
-    return {number: numbered[found.end() : end].strip() for number, (found, end) in enumerate(spans, 1)}
+    return {number: numbered[start.end() : end].strip() for number, (start, end) in enumerate(spans, 1)}
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of each row, by column name."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -85,3 +92,67 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError, csv.Error) as cause:
         raise InputError(f"cannot read {path}: {cause}") from cause
+
+
+def hatexplain_posts(path: str | Path, divisions: str | Path | None = None, least: int = 1) -> list[dict[str, Any]]:
+    """One row per post of HateXplain's official file, in its order: id, text, label, target, source, part.
+
+    A post has the label that at least two of its three annotators gave (Mathew et al. 2021, section 3). A post
+    without a majority has the label None: load with `drop=["unlabelled"]`, which counts what it drops.
+    `part` comes from the id lists in `divisions`, by default the file of that name beside `path`; it is empty
+    when there are none, or when they do not name the post. `target` are the communities that at least `least`
+    annotators name.
+    """
+    if not isinstance(least, int) or least < 1:
+        raise InputError("least must be a number of annotators, at least 1", got=repr(least))
+    posts = read_json(path)
+    beside = Path(path).with_name(HATEXPLAIN_DIVISIONS) if divisions is None else Path(divisions)
+    parts = hatexplain_parts(beside) if divisions is not None or beside.is_file() else {}
+    rows, problems = [], []
+    for post_id, post in posts.items():
+        try:
+            row = {
+                "id": post_id,
+                "text": " ".join(post["post_tokens"]),
+                "label": majority([annotator["label"] for annotator in post["annotators"]]),
+                "target": targets(post["annotators"], least),
+                "source": hatexplain_source(post_id),
+                "part": parts.get(post_id, ""),
+            }
+            rows.append(row)
+        except (KeyError, TypeError, AttributeError) as cause:
+            problems.append(f"post {post_id}: {type(cause).__name__} {cause}")
+    if problems:
+        raise TableError(
+            f"{len(problems)} posts of {path} cannot be read",
+            problems=problems,
+            expected="post_tokens, and annotators with label and target",
+        )
+    return rows
+
+
+def hatexplain_parts(path: str | Path) -> dict[str, str]:
+    """Part of each post id, from the official id lists; the list `val` is the part dev."""
+    lists = {name: ids for name, ids in read_json(path).items() if name in HATEXPLAIN_PARTS}
+    return {post_id: HATEXPLAIN_PARTS[name] for name, ids in lists.items() for post_id in ids}
+
+
+def hatexplain_source(post_id: str) -> str:
+    """Where a post is from, by the end of its id; `unknown` for ids that do not say."""
+    source = HATEXPLAIN_SOURCE.search(post_id)
+    return source[1] if source else "unknown"
+
+
+def majority(labels: list[str]) -> str | None:
+    """The label that more than half of the annotators gave, or None."""
+    label, votes = Counter(labels).most_common(1)[0] if labels else ("", 0)
+    return label if votes * 2 > len(labels) else None
+
+
+def targets(annotators: list[Mapping[str, Any]], least: int = 1) -> list[str]:
+    """Every community that at least `least` annotators named, in alphabetical order; empty when there is none.
+
+    The paper's bias figures count a community only when two annotators name it; the union of one is wider.
+    """
+    votes = Counter(name for annotator in annotators for name in set(annotator["target"]))
+    return sorted(name for name, times in votes.items() if times >= least and name != NOBODY)

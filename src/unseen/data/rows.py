@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.values import plain
+from unseen.data.columns import plain
 from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameError, nearest_name
 from unseen.types import some
 
@@ -64,7 +66,7 @@ class Rows:
     """What messages call the source."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How it was read: format, delimiter, encoding."""
-    lines: Callable[[Sequence[int]], list[int]] | None = None
+    lines: Callable[[Sequence[int]], Sequence[int]] | None = None
     """Physical lines of row positions in ascending order; None when the source has no lines."""
     typed: bool = True
     """False when the format holds only text, as CSV does, so that numbers have to be recognised."""
@@ -74,65 +76,75 @@ class Rows:
     def places(self, positions: Iterable[int]) -> str:
         """Where these rows are, for a message: physical lines, or positions where there are no lines."""
         numbers = list(self.numbers(islice(positions, SHOWN_PROBLEMS + 1)).values())
-        kind = f"line{'s' * (len(numbers) > 1)}" if self.lines else f"row{'s' * (len(numbers) > 1)}"
+        kind = ("line" if self.lines else "row") + "s" * (len(numbers) > 1)
         return f"{kind} {some(numbers, SHOWN_PROBLEMS)}" + ("" if self.lines else " (the first is row 0)")
 
     def numbers(self, positions: Iterable[int]) -> dict[int, int]:
         """The line of each row position, or the position itself where there are no lines."""
-        ascending = sorted({int(each) for each in positions})
+        ascending = sorted(set(map(int, positions)))
         return dict(zip(ascending, self.lines(ascending) if self.lines else ascending, strict=True))
 
+    def all_numbers(self) -> npt.NDArray[np.int64]:
+        """The line of every row, or its number from 1 where there are no lines."""
+        every = range(self.table.num_rows)
+        return np.array(self.lines(every), np.int64) if self.lines else np.arange(1, len(every) + 1)
 
-def refuse_long(rows: Rows, longest: int) -> None:
-    """Refuse cells of more than `longest` bytes: every one, with its line, column and size."""
-    problems = []
-    for name in rows.table.column_names:
-        column = plain(rows.table[name])
-        if not pa.types.is_large_string(column.type):
-            continue
-        sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
-        found = np.flatnonzero(sizes > longest)
-        problems += [f"{rows.places([at])}, column {name!r}: {sizes[at]:,} bytes" for at in found[:SHOWN_PROBLEMS]]
-    if problems:
-        raise TableError(
-            f"{rows.title} has cells that are too long for a text",
-            problems=problems,
-            expected=f"at most {longest:,} bytes",
-            fix="shorten them, or allow longer ones: longest=… (--longest BYTES)",
-        )
+    def refuse_long(self, longest: int) -> None:
+        """Refuse cells of more than `longest` bytes: every one, with its line, column and size."""
+        problems = []
+        for name in self.table.column_names:
+            column = plain(self.table[name])
+            if not pa.types.is_large_string(column.type):
+                continue
+            sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
+            for row in np.flatnonzero(sizes > longest)[:SHOWN_PROBLEMS]:
+                problems.append(f"{self.places([row])}, column {name!r}: {sizes[row]:,} bytes")
+        if problems:
+            raise TableError(
+                f"{self.title} has cells that are too long for a text",
+                problems=problems,
+                expected=f"at most {longest:,} bytes",
+                fix="shorten them, or allow longer ones: longest=… (--longest BYTES)",
+            )
 
 
-def require_columns(title: str, wanted: Iterable[str], known: Sequence[str]) -> list[str]:
+def column_title(name: str, source: str) -> str:
+    """What messages call a column."""
+    return f"the column {name!r} of {source}"
+
+
+def require_columns(title: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
     """The columns to read; refuses those that the source lacks, all at once, and names that stand for two columns."""
-    wanted = [name for name in wanted if name in known or not isinstance(name, IfThere)]
+    names = [name for name in names if name in known or not isinstance(name, IfThere)]
     if len(known) > MOST_COLUMNS:
         raise TableError(
             f"{title} has more than {MOST_COLUMNS:,} columns",
             fix="keep the columns of texts, labels, ids and attributes; rows may have been taken for columns",
         )
-    repeated = [name for name, count in Counter(known).items() if count > 1 and (name or name in wanted)]
+    repeated = [name for name, count in Counter(known).items() if count > 1 and (name or name in names)]
     if repeated:
-        places = [
-            f"{name!r} is the name of columns {', '.join(str(at) for at, each in enumerate(known, 1) if each == name)}"
-            for name in repeated
-        ]
+        numbers = {name: [str(number) for number, other in enumerate(known, 1) if other == name] for name in repeated}
         raise TableError(
             f"{title} has columns of the same name",
-            problems=places,
+            problems=[f"{name!r} is the name of columns {', '.join(own)}" for name, own in numbers.items()],
             expected="a name of its own for each column",
             fix="rename them in the first line of the file",
         )
-    missing = [name for name in wanted if name not in known]
+    missing = [name for name in names if name not in known]
     if missing:
         raise UnknownNameError(
             f"{title} has no column called {', '.join(map(repr, missing))}",
-            problems=[_hint(name, known) for name in missing],
+            problems=[_missing_column(name, known) for name in missing],
             expected=f"names among its columns: {some(map(repr, known), SHOWN_COLUMNS)}",
             fix="name the columns of your data: text, label, id, attributes (--text, --label, --id, --attribute)",
         )
-    return wanted
+    return names
 
 
-def _hint(name: str, known: Sequence[str]) -> str:
+def _missing_column(name: str, known: Sequence[str]) -> str:
     near = nearest_name(name, known)
+    # the one column whose name holds this one as a word: `tweet` may stand for `tweet_text`
+    longer = [other for other in known if name.casefold() in re.split(r"[\W_]+", other.casefold())]
+    if near is None and len(longer) == 1:
+        near = longer[0]
     return f"{name!r} is missing" + (f"; did you mean {near!r}?" if near is not None else "")

@@ -66,7 +66,10 @@ def sample_corpus(n: int = 3000, seed: int = 42) -> Dataset:
     draw = Draws(generator(int(seed), "sample", "noise"))
     noisy = [draw.chance(NOISE) for _ in messages]
     others = {label: [name for name in names if name != label] for label in names}
-    labels = [draw.one(others[m.label]) if wrong else m.label for m, wrong in zip(messages, noisy, strict=True)]
+    labels = [
+        draw.one(others[message.label]) if wrong else message.label
+        for message, wrong in zip(messages, noisy, strict=True)
+    ]
     columns: dict[str, Any] = {
         "id": string_array([f"sample-{row:05d}" for row in range(n)]),
         "text": string_array([message.text for message in messages]),
@@ -111,10 +114,10 @@ class Draws:
 def _parsed(texts: Mapping[str, Sequence[str]]) -> Phrases:
     """Phrases by name, each as a list with literals at even places and names of slots at odd ones."""
     phrases: Phrases = {}
-    waiting = [(name, [each for text in some for each in _counted(text)]) for name, some in texts.items()]
+    waiting = [(name, [form for text in own for form in _counted(text)]) for name, own in texts.items()]
     while waiting:
-        name, some = waiting.pop()
-        phrases[name] = [re.split(r"\{([^{}]+)\}", text) for text in some]
+        name, forms = waiting.pop()
+        phrases[name] = [re.split(r"\{([^{}]+)\}", form) for form in forms]
         slots = [slot for parts in phrases[name] for slot in parts[1::2]]
         waiting += [(slot, slot.split("|")) for slot in slots if "|" in slot and slot not in phrases]
     return phrases
@@ -147,14 +150,14 @@ class Register:
     def write(self, text: str, draw: Draws) -> str:
         """`text` in this register."""
         if self._swapped:
-            text = self._swapped.sub(lambda found: self._swap[found[0]], text)
+            text = self._swapped.sub(lambda match: self._swap[match[0]], text)
         if self._habits["typo"]:
             text = " ".join(_slip(word, draw) if self.has("typo", draw) else word for word in text.split(" "))
         text = re.sub(r" +([,.?;:] )", r"\1", " ".join(text.split())).lstrip(",: ")
         text = text if self.has("stop", draw) else text.rstrip(".?")
         if self.has("lower", draw):
             return text.lower()
-        return re.sub(r"(^|[.?!] )([a-z])", lambda found: found[1] + found[2].upper(), text)
+        return re.sub(r"(^|[.?!] )([a-z])", lambda match: match[1] + match[2].upper(), text)
 
 
 def _slip(word: str, draw: Draws) -> str:
@@ -196,19 +199,19 @@ class Message:
 
 
 def _people(material: Mapping[str, Any], draw: Draws) -> Iterator[Person]:
-    about = material["people"]
-    names = [f"{first}_{second}" for first in about["first"] for second in about["second"]]
-    topics, kinds = list(material["topics"]), material["temperaments"]
-    for number in range(about["count"]):
-        source = draw.weighted({name: each["share"] for name, each in material["sources"].items()})
+    people, sources = material["people"], material["sources"]
+    names = [f"{first}_{second}" for first in people["first"] for second in people["second"]]
+    topics, temperaments = list(material["topics"]), material["temperaments"]
+    for number in range(people["count"]):
+        source = draw.weighted({name: table["share"] for name, table in sources.items()})
         yield Person(
             author=names.pop(draw.one(range(len(names)))),
-            register=draw.weighted(material["sources"][source]["registers"]),
+            register=draw.weighted(sources[source]["registers"]),
             source=source,
             topics=(topics[number % len(topics)], draw.one(topics)),
-            temperament=tuple(kinds[number % len(kinds)]),
-            aside=draw.one(about["asides"]),
-            sign=draw.one(about["signs"]),
+            temperament=tuple(temperaments[number % len(temperaments)]),
+            aside=draw.one(people["asides"]),
+            sign=draw.one(people["signs"]),
         )
 
 
@@ -220,14 +223,22 @@ class Town:
         self._labels: Sequence[str] = material["labels"]
         self._topics: Mapping[str, Any] = material["topics"]
         self._sources: Mapping[str, Any] = material["sources"]
-        self._registers = {name: Register(r["habits"], r["swap"]) for name, r in material["registers"].items()}
+        registers = material["registers"]
+        self._registers = {name: Register(table["habits"], table["swap"]) for name, table in registers.items()}
         shared = _parsed(material["phrases"])
-        of_register = {name: _parsed(r["phrases"]) for name, r in material["registers"].items()}
-        of_topic = {name: _parsed(t["phrases"]) for name, t in self._topics.items()}
-        self._phrases = {(t, r): {**shared, **of_register[r], **of_topic[t]} for t in of_topic for r in of_register}
+        of_register = {name: _parsed(table["phrases"]) for name, table in registers.items()}
+        of_topic = {name: _parsed(table["phrases"]) for name, table in self._topics.items()}
+        self._phrases = {
+            (topic, register): {**shared, **of_register[register], **of_topic[topic]}
+            for topic in of_topic
+            for register in of_register
+        }
         # Zipf-like: whoever stands in the list more often writes more often.
-        self._openers = [p for rank, p in enumerate(_people(material, draw)) for _ in range(600 // (rank + 3))]
-        self._repliers = {t: [p for p in self._openers for _ in range(_taste(p, t))] for t in of_topic}
+        people = enumerate(_people(material, draw))
+        self._openers = [person for rank, person in people for _ in range(600 // (rank + 3))]
+        self._repliers = {
+            topic: [person for person in self._openers for _ in range(_taste(person, topic))] for topic in of_topic
+        }
 
     def conversation(self, thread: str) -> list[Message]:
         """The messages of one thread, about one topic in one source; where `private`, all by one person."""
@@ -235,14 +246,15 @@ class Town:
         opener = draw.one(self._openers)
         day = draw.one(range(DAYS))
         quarter = day * 8 // DAYS
-        topic = draw.weighted({name: t["share"][quarter] * _taste(opener, name) for name, t in self._topics.items()})
+        shares = {name: table["share"][quarter] for name, table in self._topics.items()}
+        topic = draw.weighted({name: share * _taste(opener, name) for name, share in shares.items()})
         source = opener.source if draw.chance(AT_HOME) else draw.one(list(self._sources))
         about = self._sources[source]
         messages = [self._message(opener, topic, source, day, thread)]
         while draw.chance(about["replies"]):
-            who = opener if about["private"] or draw.chance(0.3) else draw.one(self._repliers[topic])
+            writer = opener if about["private"] or draw.chance(0.3) else draw.one(self._repliers[topic])
             day = min(DAYS - 1, day + draw.one(range(4)))
-            messages.append(self._message(who, topic, source, day, thread))
+            messages.append(self._message(writer, topic, source, day, thread))
         return messages
 
     def repost(self, message: Message, thread: str) -> Message:
@@ -257,36 +269,36 @@ class Town:
         written = min(later, FIRST_DAY + timedelta(DAYS - 1)).isoformat()
         return replace(message, text=text, source=draw.one(list(self._sources)), thread=thread, written=written)
 
-    def _message(self, who: Person, topic: str, source: str, day: int, thread: str) -> Message:
+    def _message(self, person: Person, topic: str, source: str, day: int, thread: str) -> Message:
         draw, about = self._draw, self._topics[topic]
-        register = who.register if draw.chance(AT_HOME) else draw.weighted(self._sources[source]["registers"])
-        mix = zip(self._labels, about["mix"], who.temperament, strict=True)
+        register = person.register if draw.chance(AT_HOME) else draw.weighted(self._sources[source]["registers"])
+        mix = zip(self._labels, about["mix"], person.temperament, strict=True)
         label = draw.weighted({name: share * tilt for name, share, tilt in mix})
         manner = draw.weighted(about["manners"][label])
         text = ""
         while not WORDS[0] <= len(text.split()) <= WORDS[1]:
-            text = self._text(who, self._phrases[topic, register], register, f"{label}.{manner}")
+            text = self._text(person, self._phrases[topic, register], register, f"{label}.{manner}")
         written = (FIRST_DAY + timedelta(day)).isoformat()
-        return Message(text, label, who.author, source, thread, topic, written, register, manner)
+        return Message(text, label, person.author, source, thread, topic, written, register, manner)
 
-    def _text(self, who: Person, phrases: Phrases, register: str, kind: str) -> str:
+    def _text(self, person: Person, phrases: Phrases, register: str, kind: str) -> str:
         """What was meant, with or without greeting, aside and sign-off; of any length."""
         draw, style = self._draw, self._registers[register]
         text = _say(kind, phrases, draw)
         if style.has("aside", draw):
             text += " " + _say("aside", phrases, draw)
         if draw.chance(HABIT):
-            text = f"{who.aside}, {text}"
+            text = f"{person.aside}, {text}"
         elif style.has("opener", draw):
             text = _say("opener", phrases, draw) + " " + text
         if style.has("closer", draw):
             text += " " + _say("closer", phrases, draw)
         text = style.write(text, draw)
-        return f"{text} {who.sign}".strip() if draw.chance(HABIT) else text
+        return f"{text} {person.sign}".strip() if draw.chance(HABIT) else text
 
 
-def _taste(who: Person, topic: str) -> int:
-    return FAVOURITE if topic in who.topics else 1
+def _taste(person: Person, topic: str) -> int:
+    return FAVOURITE if topic in person.topics else 1
 
 
 def _messages(n: int, material: Mapping[str, Any], seed: int) -> list[Message]:

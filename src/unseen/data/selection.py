@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -11,18 +12,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.data.columns import is_blank
 from unseen.data.ids import repeats
-from unseen.data.labels import Declared, in_order, is_blank
+from unseen.data.labels import DOUBTS, FEWEST, Declared, in_order, label_counts, variants
 from unseen.data.rows import Rows
-from unseen.data.spellings import DOUBTS, FEWEST
-from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameError, nearest_name
+from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameError, UnseenWarning, nearest_name
 from unseen.types import some
 
 REFUSED = ("unlabelled", "undeclared", "empty", "duplicates")
 """Rows that are refused unless they are left out: without label, with a label that is not declared, without text,
 with the id of an earlier row."""
 DROPPABLE = ("unlabelled", "undeclared", "placeholders", "several", "empty", "duplicates", "rare")
-"""Rows that can be left out: these, and rows whose label `unseen.data.spellings` doubts. Each row counts once, under
+"""Rows that can be left out: these, and rows whose label `unseen.data.labels` doubts. Each row counts once, under
 the first that holds."""
 DOUBTED = tuple(word for word in DROPPABLE if word not in REFUSED)
 
@@ -40,35 +41,45 @@ class Candidates:
     ids: pa.ChunkedArray | None
     declared: Declared | None
 
-    def found(self, reason: str) -> Mask:
-        """The rows that `reason` is about."""
+    def mask(self, reason: str, keep: Mask) -> Mask:
+        """The rows, of those that are kept so far, that `reason` is about."""
+        if reason == "duplicates":
+            return self._duplicates(keep)
+        if reason == "rare":
+            return self._rare(keep)
         if reason == "unlabelled":
-            return _mask(self.labels.is_null())
+            return _mask(self.labels.is_null()) & keep
         if reason == "empty":
-            return _mask(is_blank(self.texts))
+            return _mask(is_blank(self.texts)) & keep
         if reason == "undeclared" and self.declared:
             known = pa.array(self.declared.raw, type=self.labels.type)
-            return _mask(pc.and_not(self.labels.is_valid(), pc.is_in(self.labels, value_set=known)))
+            return _mask(pc.and_not(self.labels.is_valid(), pc.is_in(self.labels, value_set=known))) & keep
         if reason in DOUBTS:
-            names = self.labels.unique().drop_null().to_pylist()
-            doubted = pa.array(DOUBTS[reason][0](names), type=self.labels.type)
-            return _mask(pc.is_in(self.labels, value_set=doubted))
-        return np.zeros(len(self.texts), dtype=bool)
+            doubtful_names, _ = DOUBTS[reason]
+            doubtful = pa.array(doubtful_names(_distinct(self.labels)), type=self.labels.type)
+            return _mask(pc.is_in(self.labels, value_set=doubtful)) & keep
+        return np.zeros(len(keep), dtype=bool)
 
-    def rare(self, keep: Mask) -> Mask:
+    def _duplicates(self, keep: Mask) -> Mask:
+        mask = np.zeros(len(keep), dtype=bool)
+        if self.ids is not None:
+            mask[keep] = repeats(_kept(self.ids, keep))
+        return mask
+
+    def _rare(self, keep: Mask) -> Mask:
         """The rows to keep whose label few of them have."""
         codes = self.labels.dictionary_encode().combine_chunks().indices.fill_null(-1).to_numpy()
         counts = np.bincount(codes[keep & (codes >= 0)], minlength=codes.max(initial=0) + 1)
         return keep & (codes >= 0) & (counts[codes] < FEWEST)
 
-    def described(self, reason: str, positions: npt.NDArray[np.intp]) -> str:
-        """One problem: what is wrong with these rows, and where they are."""
+    def problem(self, reason: str, positions: npt.NDArray[np.intp]) -> str:
+        """What is wrong with these rows, and where they are."""
         if reason == "undeclared":
-            values = pc.value_counts(self.labels.take(pa.array(positions))).to_pylist()
-            said = ", ".join(f"{each['values']!r} {each['counts']}" for each in values[:SHOWN_PROBLEMS])
+            counts = label_counts(self.labels.take(pa.array(positions)))
+            values = [f"{value!r} {count}" for value, count in counts.items()]
             more = f", … and {len(values) - SHOWN_PROBLEMS} more" if len(values) > SHOWN_PROBLEMS else ""
-            places = self.rows.places(positions)
-            return f"{_rows(positions)} labels that are not declared: {said}{more}; {places}"
+            shown = ", ".join(values[:SHOWN_PROBLEMS]) + more
+            return f"{_rows(positions)} labels that are not declared: {shown}; {self.rows.places(positions)}"
         if reason == "duplicates":
             return f"{_rows(positions)} the id of an earlier row: {self._repeated_ids(positions)}"
         what = {"unlabelled": "no label", "empty": "no text"}[reason]
@@ -78,9 +89,27 @@ class Candidates:
         assert self.ids is not None
         names = self.ids.take(pa.array(positions[:SHOWN_PROBLEMS])).unique().to_pylist()
         places = {name: np.flatnonzero(_mask(pc.equal(self.ids, name)))[:SHOWN_PROBLEMS].tolist() for name in names}
-        lines = self.rows.numbers(each for some_rows in places.values() for each in some_rows)
+        lines = self.rows.numbers(row for rows in places.values() for row in rows)
         kind = "lines" if self.rows.lines else "rows"
-        return "; ".join(f"{name!r} on {kind} {some(lines[each] for each in places[name])}" for name in names)
+        return "; ".join(f"{name!r} on {kind} {some(lines[row] for row in places[name])}" for name in names)
+
+    def class_problems(self, keep: Mask) -> list[str]:
+        """Declared labels without rows, or too few labels to tell apart."""
+        if not keep.any():
+            return [f"no rows are left of {len(keep)}" if len(keep) else "there are column names, but no rows"]
+        values = _distinct(_kept(self.labels, keep))
+        if self.declared is None:
+            return [f"only one label occurs: {values[0]!r}"] if len(values) == 1 else []
+        raw = self.declared.raw
+        used = {raw.get(value) for value in values}
+        problems = []
+        for name in self.declared.names:
+            if name not in used:
+                near = nearest_name(name, [value for value in values if value not in raw])
+                labels = some(map(repr, in_order(values)), SHOWN_PROBLEMS)
+                advice = f"did you mean {near!r}?" if near else f"the labels are {labels}"
+                problems.append(f"no row has the declared label {name!r}; {advice}")
+        return problems
 
 
 def check_drop(drop: Collection[str], declares: bool, has_ids: bool) -> tuple[str, ...]:
@@ -111,68 +140,48 @@ def select(candidates: Candidates, drop: Collection[str]) -> tuple[Mask, dict[st
     for reason in DROPPABLE:
         if reason in DOUBTED and reason not in drop:
             continue
-        found = _found(candidates, reason, keep)
+        mask = candidates.mask(reason, keep)
         if reason in drop:
-            keep &= ~found
-            dropped[reason] = int(found.sum())
-        elif found.any():
-            problems.append(candidates.described(reason, np.flatnonzero(found)))
+            if reason == "rare":
+                _warn_of_spellings(candidates, mask, keep)
+            keep &= ~mask
+            dropped[reason] = int(mask.sum())
+        elif mask.any():
+            problems.append(candidates.problem(reason, np.flatnonzero(mask)))
             at_fault.append(reason)
     if candidates.ids is not None and candidates.ids.null_count:
         nameless = np.flatnonzero(_mask(candidates.ids.is_null()) & keep)
         if len(nameless):
             problems.append(f"{_rows(nameless)} no id: {candidates.rows.places(nameless)}")
-    problems += _class_problems(candidates, keep)
+    problems += candidates.class_problems(keep)
     if problems:
-        raise _refusal(candidates.rows.title, problems, at_fault)
+        advice = f", or leave these rows out: drop={at_fault!r}" if at_fault else " or the arguments"
+        raise TableError(
+            f"{candidates.rows.title} cannot be used as it is",
+            problems=problems,
+            expected="rows of two or more labels, every row with a text, a label and an id of its own",
+            fix=f"correct the data{advice}",
+        )
     return keep, dropped
 
 
-def _found(candidates: Candidates, reason: str, keep: Mask) -> Mask:
-    """The rows, of those that are kept so far, that `reason` is about."""
-    if reason == "duplicates":
-        return _duplicates(candidates.ids, keep)
-    return candidates.rare(keep) if reason == "rare" else candidates.found(reason) & keep
+def _warn_of_spellings(candidates: Candidates, rare: Mask, keep: Mask) -> None:
+    """Say which rare labels that are dropped are another spelling of a larger class."""
+    rare_names = set(_distinct(candidates.labels.filter(pa.array(rare))))
+    counts = label_counts(candidates.labels.filter(pa.array(keep)))
+    spellings = {a: b for a, b in variants(counts).items() if a in rare_names}
+    pairs = [f"{a!r} ({counts[a]:,}), which may be {b!r} ({counts[b]:,})" for a, b in spellings.items()]
+    if pairs:
+        what = f"{candidates.rows.title}: rare labels are dropped that differ from another only in spelling"
+        warnings.warn(f"{what}: {some(pairs)}; to keep them: merge=True", UnseenWarning, stacklevel=4)
 
 
-def _duplicates(ids: pa.ChunkedArray | None, keep: Mask) -> Mask:
-    found = np.zeros(len(keep), dtype=bool)
-    if ids is not None:
-        found[keep] = repeats(ids if keep.all() else ids.filter(pa.array(keep)))
-    return found
+def _kept(column: pa.ChunkedArray, keep: Mask) -> pa.ChunkedArray:
+    return column if keep.all() else column.filter(pa.array(keep))
 
 
-def _class_problems(candidates: Candidates, keep: Mask) -> list[str]:
-    """Declared labels without rows, or too few labels to tell apart."""
-    if not keep.any():
-        return [f"no rows are left of {len(keep)}" if len(keep) else "there are column names, but no rows"]
-    labels = candidates.labels if keep.all() else candidates.labels.filter(pa.array(keep))
-    found = labels.unique().drop_null().to_pylist()
-    if candidates.declared is None:
-        return [f"only one label occurs: {found[0]!r}"] if len(found) == 1 else []
-    used = {candidates.declared.raw.get(value) for value in found}
-    return [
-        f"no row has the declared label {name!r}{_hint(candidates.declared, name, found)}"
-        for name in candidates.declared.names
-        if name not in used
-    ]
-
-
-def _hint(declared: Declared, name: str, found: list[str]) -> str:
-    strange = [value for value in found if value not in declared.raw]
-    near = nearest_name(name, strange)
-    return (
-        f"; did you mean {near!r}?" if near else f"; the labels are {some(map(repr, in_order(found)), SHOWN_PROBLEMS)}"
-    )
-
-
-def _refusal(title: str, problems: list[str], at_fault: list[str]) -> TableError:
-    return TableError(
-        f"{title} cannot be used as it is",
-        problems=problems,
-        expected="rows of two or more labels, every row with a text, a label and an id of its own",
-        fix="correct the data" + (f", or leave these rows out: drop={at_fault!r}" if at_fault else " or the arguments"),
-    )
+def _distinct(column: pa.ChunkedArray) -> list[str]:
+    return list(column.unique().drop_null().to_pylist())
 
 
 def _rows(positions: npt.NDArray[Any]) -> str:

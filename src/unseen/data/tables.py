@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from unseen.data import delimited
-from unseen.data.attributes import attribute_column
-from unseen.data.content import File, known_encoding, reading, recognise
+from unseen.data.columns import as_strings, attribute_column, filled_strings
+from unseen.data.delimited import delimited_names, read_delimited
+from unseen.data.files import File, known_encoding, reading, recognise
 from unseen.data.ids import made_ids, repeats
-from unseen.data.labels import Declared, declare, in_order, label_strings
+from unseen.data.labels import Declared, declare, in_order, merge_spellings
 from unseen.data.objects import read_object
-from unseen.data.records import column_of, json_names, read_json
-from unseen.data.rows import LONGEST, Columns, Rows, refuse_long, require_columns
-from unseen.data.selection import Candidates, check_drop, select
-from unseen.data.spellings import merge as merge_spellings
-from unseen.data.values import as_strings
-from unseen.errors import InputError, TableError, UnseenWarning
+from unseen.data.parquet import parquet_names, read_parquet
+from unseen.data.records import json_names, read_json
+from unseen.data.rows import LONGEST, Columns, Rows, column_title
+from unseen.data.selection import Candidates, Mask, check_drop, select
+from unseen.errors import InputError, UnseenWarning
 from unseen.store.datasets import encode_labels
 from unseen.store.files import sha256_of
 from unseen.types import Dataset, Origin
@@ -59,7 +59,7 @@ def load_table(
     as NA and null, which are labels like any other in a text file), `several` (`a|b`), `rare` (fewer than ten rows).
     `merge` makes one label of those that differ only by case, blanks, Unicode form, invisible characters, or as 0
     and 0.0 do: the declared one, else the most frequent. A cell of more than
-    `longest` bytes is refused. `unseen.data.attributes` says which types attributes keep.
+    `longest` bytes is refused. `unseen.data.columns` says which types attributes keep.
     """
     columns = Columns(text, label, id, (attributes,) if isinstance(attributes, str) else tuple(attributes))
     path = Path(source) if isinstance(source, str | os.PathLike) else None
@@ -68,13 +68,13 @@ def load_table(
         rows = read_object(source, columns.names)
     else:
         with reading(path):
-            rows = _read_file(recognise(path, known_encoding(encoding)), columns.names, delimiter)
-    refuse_long(rows, longest)
+            rows = _read_file(recognise(path, encoding), columns.names, delimiter)
+    rows.refuse_long(longest)
     declared = declare(labels, None if merge else rows.class_names.get(label))
     if id is None:
         columns = replace(columns, id=_usable_id(rows, columns))
     drop = check_drop(drop, labels is not None, columns.id is not None)
-    table, label_names, dropped = _dataset_table(rows, columns, declared, drop, merge)
+    table, label_names, dropped, keep, left_out = _dataset_table(rows, columns, declared, drop, merge)
     params = {
         **({"file": path.name} if path else {}),
         **rows.settings,
@@ -86,30 +86,46 @@ def load_table(
         **({"longest": longest} if longest != LONGEST else {}),
     }
     inputs = {"file": sha256_of(path)} if path else {}
-    origin = Origin("load", params, inputs=inputs, versions={each: _version(each) for each in ("unseen", "pyarrow")})
-    return Dataset(name or _name_of(path), table, label_names, columns.attributes, origin)
+    versions = {package: _version(package) for package in ("unseen", "pyarrow")}
+    with reading(path) if path else nullcontext():
+        places = rows.all_numbers()[keep]
+    return Dataset(
+        name or _name_of(path), table, label_names, columns.attributes,
+        Origin("load", params, inputs=inputs, versions=versions),
+        left_out=left_out, places=places, on_lines=rows.lines is not None,
+    )  # fmt: skip
 
 
 def column_names(path: str | Path, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:
     """The names of the columns of a file that `load_table` reads."""
     with reading(Path(path)):
-        file = recognise(Path(path), known_encoding(encoding))
+        file = recognise(Path(path), encoding)
         if file.format == "delimited":
-            return delimited.column_names(file, delimiter)
-        if file.format == "json":
-            return json_names(file)
-        with pq.ParquetFile(path) as table:
-            return list(table.schema_arrow.names)
+            return delimited_names(file, delimiter)
+        return json_names(file) if file.format == "json" else parquet_names(file.path)
 
 
-def _read_file(file: File, wanted: Sequence[str], delimiter: str | None) -> Rows:
+def read_strings(
+    path: str | Path, names: Sequence[str], what: str, delimiter: str | None = None, encoding: str = "utf-8"
+) -> dict[str, pa.ChunkedArray]:
+    """The columns `names` of a CSV or JSON file with `what`, as strings, null where there is nothing but space."""
+    path = Path(path)
+    with reading(path):
+        file = recognise(path, encoding)
+        if file.format not in ("delimited", "json"):
+            raise InputError(f"{path} is not a CSV or JSON file", fix=f"write the {what} as CSV")
+        rows = read_delimited(file, names, delimiter) if file.format == "delimited" else read_json(file, names)
+    return {name: filled_strings(rows.table[name], column_title(name, str(path))) for name in names}
+
+
+def _read_file(file: File, names: Sequence[str], delimiter: str | None) -> Rows:
     if file.format == "delimited":
-        return delimited.read_delimited(file, wanted, delimiter)
+        return read_delimited(file, names, delimiter)
     if file.format == "json":
         _refuse_unused(str(file.path), delimiter)
-        return read_json(file, wanted)
+        return read_json(file, names)
     _refuse_unused(str(file.path), delimiter, file.encoding)
-    return _read_parquet(file.path, wanted)
+    return read_parquet(file.path, names)
 
 
 def _refuse_unused(title: str, delimiter: str | None, encoding: str = "utf-8") -> None:
@@ -119,26 +135,14 @@ def _refuse_unused(title: str, delimiter: str | None, encoding: str = "utf-8") -
         raise InputError(f"encoding has no effect on {title}", expected="encoding only for CSV and JSON files")
 
 
-def _read_parquet(path: Path, wanted: Sequence[str]) -> Rows:
-    try:
-        with pq.ParquetFile(path) as file:
-            wanted = require_columns(str(path), wanted, file.schema_arrow.names)
-            table = file.read(columns=list(wanted))
-    except (pa.ArrowException, OSError) as cause:
-        raise TableError(
-            f"{path} is a damaged Parquet file", got=str(cause), fix="copy or write it again; it may be cut short"
-        ) from cause
-    return Rows(table.replace_schema_metadata(None), str(path), {"format": "parquet"})
-
-
 def _usable_id(rows: Rows, columns: Columns) -> str | None:
     """The column `id`, when the source has one that nobody named and it can tell rows apart."""
     if "id" in (columns.text, columns.label) or "id" not in rows.table.column_names:
         return None
     try:
-        ids = label_strings(rows.table["id"], "id")
-        wrong = {"no id": ids.null_count, "the id of an earlier row": int(repeats(ids).sum())}
-        why = ", ".join(f"{count:,} rows have {what}" for what, count in wrong.items() if count)
+        ids = filled_strings(rows.table["id"], "id")
+        counts = {"no id": ids.null_count, "the id of an earlier row": int(repeats(ids).sum())}
+        why = ", ".join(f"{count:,} rows have {what}" for what, count in counts.items() if count)
     except InputError as cause:
         why = cause.message
     if why:
@@ -153,30 +157,32 @@ def _usable_id(rows: Rows, columns: Columns) -> str | None:
 
 def _dataset_table(
     rows: Rows, columns: Columns, declared: Declared | None, drop: Collection[str], merge: bool
-) -> tuple[pa.Table, tuple[str, ...], dict[str, int]]:
-    """The columns of a Dataset, its label names, and the rows dropped for each reason."""
+) -> tuple[pa.Table, tuple[str, ...], dict[str, int], Mask, frozenset[str]]:
+    """The columns of a Dataset, its label names, rows dropped for each reason, which were kept, ids of the others."""
 
-    def what(name: str) -> str:
-        return column_of(name, rows.title)
+    def title(name: str) -> str:
+        return column_title(name, rows.title)
 
-    texts = as_strings(rows.table[columns.text], what(columns.text))
-    labels = label_strings(rows.table[columns.label], what(columns.label))
+    texts = as_strings(rows.table[columns.text], title(columns.text))
+    labels = filled_strings(rows.table[columns.label], title(columns.label))
     if merge:
         labels = merge_spellings(labels, declared.raw if declared else ())
-    ids = None if columns.id is None else label_strings(rows.table[columns.id], what(columns.id))
+    ids = None if columns.id is None else filled_strings(rows.table[columns.id], title(columns.id))
     keep, dropped = select(Candidates(rows, texts, labels, ids, declared), drop)
-    raw = {name: rows.table[name] for name in columns.attributes}
-    kept = pa.table({"text": texts, "label": labels, **({} if ids is None else {"id": ids}), **raw})
+    attributes = {name: rows.table[name] for name in columns.attributes}
+    kept = pa.table({"text": texts, "label": labels, **({} if ids is None else {"id": ids}), **attributes})
     if not keep.all():
         kept = kept.filter(pa.array(keep))
     label_names = declared.names if declared else in_order(kept["label"].unique().to_pylist())
-    made = {
+    table = {
         "id": made_ids(kept["text"]) if ids is None else kept["id"],
         "text": kept["text"],
         "label": encode_labels(declared.rename(kept["label"]) if declared else kept["label"], label_names),
-        **{name: attribute_column(kept[name], what(name), rows.typed) for name in columns.attributes},
+        **{name: attribute_column(kept[name], title(name), rows.typed) for name in columns.attributes},
     }
-    return pa.table(made), label_names, dropped
+    every_id = made_ids(pc.fill_null(texts, "")) if ids is None else ids
+    left_out = frozenset() if keep.all() else frozenset({*every_id.to_pylist()} - {*table["id"].to_pylist(), None})
+    return pa.table(table), label_names, dropped, keep, left_out
 
 
 def _name_of(path: Path | None) -> str:

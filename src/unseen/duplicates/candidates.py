@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.duplicates.kernels import candidates, lay_out
+from unseen.machine import usable_threads
 from unseen.progress import track
-from unseen.splits.assignment import usable_threads
 
 Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -46,6 +46,6 @@ def matching(
 
     with ThreadPoolExecutor(usable_threads()) as pool:
         orders = list(pool.map(sort, range(len(keys))))
-        found = list(track(pool.map(look, range(len(keys))), "near-duplicates", len(keys)))
-    first, second, similarity = (np.concatenate(each) for each in zip(*found, strict=True))
+        by_band = list(track(pool.map(look, range(len(keys))), "near-duplicates", len(keys)))
+    first, second, similarity = (np.concatenate(bands) for bands in zip(*by_band, strict=True))
     return first, second, similarity

@@ -31,13 +31,13 @@ def normal_forms(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> normal_forms(pa.chunked_array([["RT @ann: So   it GOES!! http://a.b/c", "So it goes😀"]])).to_pylist()
     ['so it goes', 'so it goes 😀']
     """
-    found = pc.utf8_lower(texts.cast(pa.large_string()))
-    found = pc.replace_substring_regex(found, r"[\x{FE0E}\x{FE0F}]", "")
+    forms = pc.utf8_lower(texts.cast(pa.large_string()))
+    forms = pc.replace_substring_regex(forms, r"[\x{FE0E}\x{FE0F}]", "")
     for pattern in TRIFLES:
-        found = pc.replace_substring_regex(found, pattern, " ")
-    found = pc.replace_substring_regex(found, rf"([{SYMBOLS}][{SYMBOLS}{JOINS}]*)", r" \1 ")
-    found = pc.replace_substring_regex(found, r"\brt\b", " ")
-    return pc.utf8_trim_whitespace(pc.replace_substring_regex(found, " +", " "))
+        forms = pc.replace_substring_regex(forms, pattern, " ")
+    forms = pc.replace_substring_regex(forms, rf"([{SYMBOLS}][{SYMBOLS}{JOINS}]*)", r" \1 ")
+    forms = pc.replace_substring_regex(forms, r"\brt\b", " ")
+    return pc.utf8_trim_whitespace(pc.replace_substring_regex(forms, " +", " "))
 
 
 def same(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:

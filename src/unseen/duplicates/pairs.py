@@ -25,6 +25,13 @@ class Pairs:
     second: Rows
     similarity: Floats
 
+    @classmethod
+    def among(cls, distinct: Rows, stands_for: Rows, first: Rows, second: Rows, similarity: Floats) -> Pairs:
+        """Pairs of places in `distinct`, the rows that stand for others, put into the order of rows."""
+        a, b = np.sort(np.stack([distinct[first], distinct[second]]), axis=0)
+        order = np.lexsort((b, a))
+        return cls(stands_for, a[order], b[order], similarity[order])
+
     @property
     def rows(self) -> int:
         """How many rows were compared."""
@@ -36,8 +43,8 @@ class Pairs:
     def groups(self) -> Rows:
         """A number per row, the same for rows that are alike, directly or by way of others."""
         links = sparse.coo_array((np.ones(len(self), np.int8), (self.first, self.second)), shape=(self.rows, self.rows))
-        _, found = connected_components(links, directed=False)
-        return found[self.stands_for].astype(np.intp)
+        _, groups = connected_components(links, directed=False)
+        return groups[self.stands_for].astype(np.intp)
 
     def across(self, left: Mask, right: Mask) -> tuple[Rows, Rows, Floats]:
         """The rows of `left` that are like one of `right`, the one each is most like, and how much.
@@ -57,6 +64,5 @@ class Pairs:
         order = np.lexsort((-b, value))  # the last one written is the most similar, and the first among equals
         better = order[value[order] > likeness[a[order]]]
         partner[a[better]], likeness[a[better]] = b[better], value[better]
-        found = partner[self.stands_for[ours]] >= 0
-        rows = ours[found]
+        rows = ours[partner[self.stands_for[ours]] >= 0]
         return rows, partner[self.stands_for[rows]], likeness[self.stands_for[rows]]

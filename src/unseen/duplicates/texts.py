@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,8 +13,8 @@ from unseen.duplicates.kernels import jaccards, minhash_keys
 from unseen.duplicates.normal_forms import normal_forms, same_forms
 from unseen.duplicates.pairs import Pairs, Rows
 from unseen.errors import InputError
+from unseen.machine import usable_threads
 from unseen.seeding import generator
-from unseen.splits.assignment import usable_threads
 
 HASHES, MOST_ROWS = 125, 5
 """Hash functions of a text, and how many of them make a key at most."""
@@ -40,12 +39,15 @@ def near_pairs(texts: pa.ChunkedArray, threshold: float = 0.8, seed: int = 42) -
     stands_for = same_forms(texts)
     distinct = _by_content(forms, np.unique(stands_for))
     content = _Content(forms.take(pa.array(distinct)))
-    first, second, similarity = matching(
-        content.keys(rows_of_a_key(threshold), seed), content.similarities(threshold), threshold
-    )
-    a, b = np.sort(np.stack([distinct[first], distinct[second]]), axis=0)
-    order = np.lexsort((b, a))
-    return Pairs(stands_for, a[order].astype(np.intp), b[order].astype(np.intp), similarity[order])
+
+    def compare(first: Places, second: Places) -> Floats:
+        similarity: Floats = jaccards(
+            content.buffer, content.ends, content.longest, content.sizes, threshold, first, second
+        )
+        return similarity
+
+    first, second, similarity = matching(content.keys(rows_of_a_key(threshold), seed), compare, threshold)
+    return Pairs.among(distinct, stands_for, first, second, similarity)
 
 
 def rows_of_a_key(threshold: float) -> int:
@@ -70,9 +72,9 @@ class _Content:
     """Texts as bytes, for the compiled loops."""
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
-        _, ends, content = texts.buffers()
+        _, ends, buffer = texts.buffers()
         self.ends = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        self.content = np.frombuffer(content, np.uint8) if content else np.empty(0, np.uint8)
+        self.buffer = np.frombuffer(buffer, np.uint8) if buffer else np.empty(0, np.uint8)
         self.longest = int(np.diff(self.ends).max(initial=0))
         self.sizes = np.zeros(len(texts), np.int32)
 
@@ -86,19 +88,8 @@ class _Content:
         def hash_from(start: int) -> None:
             end = min(len(self.sizes), start + BLOCK)
             ends, sizes, own = self.ends[start : end + 1], self.sizes[start:end], keys[:, start:end]
-            minhash_keys(self.content, ends, self.longest, draw, rows, sizes, own)
+            minhash_keys(self.buffer, ends, self.longest, draw, rows, sizes, own)
 
         with ThreadPoolExecutor(usable_threads()) as pool:
             list(pool.map(hash_from, range(0, len(self.sizes), BLOCK)))
         return keys
-
-    def similarities(self, least: float):  # type: ignore[no-untyped-def]
-        """A function that gives the Jaccard similarity of pairs of texts."""
-
-        def compare(first: Places, second: Places) -> Floats:
-            found: npt.NDArray[np.float64] = jaccards(
-                self.content, self.ends, self.longest, self.sizes, least, first, second
-            )
-            return found
-
-        return compare

@@ -33,15 +33,14 @@ def vector_pairs(vectors: npt.ArrayLike, threshold: float = 0.95, seed: int = 42
     """
     if not 0 < threshold <= 1:
         raise InputError("a cosine that makes vectors alike is above 0 and at most 1", got=str(threshold))
-    given = np.asarray(vectors, dtype=np.float32)
-    if given.ndim != 2:
-        raise InputError("vectors have the wrong shape", expected="one row per text", got=str(given.shape))
-    stands_for, distinct = _equal(given)
-    unit = _unit(given[distinct])
-    found = _all_pairs(unit, threshold, seed) if len(unit) <= EXACT else _hashed_pairs(unit, threshold, seed)
-    a, b = np.sort(np.stack([distinct[found[0]], distinct[found[1]]]), axis=0)
-    order = np.lexsort((b, a))
-    return Pairs(stands_for, a[order], b[order], np.minimum(found[2][order], 1.0))
+    vectors = np.asarray(vectors, dtype=np.float32)
+    if vectors.ndim != 2:
+        raise InputError("vectors have the wrong shape", expected="one row per text", got=str(vectors.shape))
+    stands_for, distinct = _equal(vectors)
+    unit = _unit(vectors[distinct])
+    search = _all_pairs if len(unit) <= EXACT else _hashed_pairs
+    first, second, similarity = search(unit, threshold, seed)
+    return Pairs.among(distinct, stands_for, first, second, np.minimum(similarity, 1.0))
 
 
 def _equal(vectors: Vectors) -> tuple[Rows, Rows]:
@@ -61,11 +60,11 @@ def _equal(vectors: Vectors) -> tuple[Rows, Rows]:
 def _hashed(vectors: Vectors) -> npt.NDArray[np.uint64]:
     """A number per vector, the same for equal ones."""
     factors = generator(0, "equal vectors").integers(0, 2**63, vectors.shape[1], dtype=np.uint64) | np.uint64(1)
-    found = np.empty(len(vectors), np.uint64)
+    hashed = np.empty(len(vectors), np.uint64)
     for start in range(0, len(vectors), BLOCK):
         block = np.ascontiguousarray(vectors[start : start + BLOCK] + np.float32(0))  # −0 is 0
-        found[start : start + BLOCK] = (block.view(np.uint32) * factors).sum(axis=1, dtype=np.uint64)
-    return found
+        hashed[start : start + BLOCK] = (block.view(np.uint32) * factors).sum(axis=1, dtype=np.uint64)
+    return hashed
 
 
 def _unit(vectors: Vectors) -> Vectors:
@@ -75,7 +74,7 @@ def _unit(vectors: Vectors) -> Vectors:
 
 
 def _all_pairs(unit: Vectors, threshold: float, seed: int) -> tuple[Places, Places, Floats]:
-    found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    by_block = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     draw = generator(seed, "partners")
     starts = range(0, len(unit), BLOCK)
     for start in track(starts, "semantic neighbours", len(starts)):
@@ -85,18 +84,18 @@ def _all_pairs(unit: Vectors, threshold: float, seed: int) -> tuple[Places, Plac
             partners = np.flatnonzero(near[row])
             near[row, draw.permutation(partners)[PARTNERS:]] = False
         first, second = np.nonzero(near)
-        found.append((first + start, second + start, products[first, second].astype(np.float64)))
-    first, second, similarity = (np.concatenate(each) for each in zip(*found, strict=True))
+        by_block.append((first + start, second + start, products[first, second].astype(np.float64)))
+    first, second, similarity = (np.concatenate(blocks) for blocks in zip(*by_block, strict=True))
     return first, second, similarity
 
 
 def _hashed_pairs(unit: Vectors, threshold: float, seed: int) -> tuple[Places, Places, Floats]:
     def compare(first: Places, second: Places) -> Floats:
-        found = np.empty(len(first))
+        similarity = np.empty(len(first))
         for start in range(0, len(first), BLOCK):
             here = slice(start, start + BLOCK)
-            found[here] = np.einsum("nd,nd->n", unit[first[here]], unit[second[here]])
-        return found
+            similarity[here] = np.einsum("nd,nd->n", unit[first[here]], unit[second[here]])
+        return similarity
 
     return matching(_sides(unit, seed), compare, threshold - 1e-6)
 

@@ -21,15 +21,12 @@ class Inline:
         todo = waiting.ready()
         while todo:
             step = todo.pop(0)
-            outcome = _tried(step, results, shared)
+            error: Exception | None = None
+            try:
+                do_in(results, step, shared)
+            except Exception as raised:  # whatever a step raises is its own affair
+                error = raised
+            outcome = Outcome(step, error)
             waiting.ended(outcome)
             yield outcome
             todo += waiting.ready()
-
-
-def _tried(step: Step, results: Results, shared: Mapping[str, Any]) -> Outcome:
-    try:
-        do_in(results, step, shared)
-    except Exception as error:  # whatever a step raises is its own affair
-        return Outcome(step, error)
-    return Outcome(step)

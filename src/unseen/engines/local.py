@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -12,16 +13,17 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unseen.engines.steps import Outcome, Step, Waiting, do_in, has_gpu
+from unseen.engines.steps import Outcome, Step, Waiting, do_in
 from unseen.errors import InputError, UnseenError
+from unseen.machine import THREAD_VARIABLES, cores, has_gpu
 from unseen.store.results import Results
 from unseen.store.temporary import temporary_folder
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ATTEMPTS = 3
 """How often a step is begun whose process dies, of too little memory for instance."""
 
@@ -30,9 +32,9 @@ class Local:
     """Processes of this machine, as many as it has cores, each with one thread unless told otherwise."""
 
     def __init__(self, workers: int | None = None, threads: int = 1) -> None:
-        for name, given in (("workers", workers), ("threads", threads)):
-            if given is not None and given < 1:
-                raise InputError(f"{name} must be at least 1", got=str(given))
+        for name, number in (("workers", workers), ("threads", threads)):
+            if number is not None and number < 1:
+                raise InputError(f"{name} must be at least 1", got=str(number))
         self.workers = workers or max(1, cores() // threads)
         self.threads = threads
 
@@ -47,7 +49,7 @@ class Local:
             return
         with temporary_folder() as private:
             places = {
-                name: _hand_over(content, private / f"{number}.pickle")
+                name: _write_shared(content, private / f"{number}.pickle")
                 for number, (name, content) in enumerate(shared.items())
             }
             yield from _Crew(self, waiting, results, places, private).outcomes()
@@ -89,7 +91,9 @@ class _Crew:
             self.attempts[step.key] += 1
             executor = self.idle.pop() or self._worker()
             places = {name: self.places[name] for name in step.shared.values()}
-            self.running[executor.submit(_work, str(self.results.path), step, places)] = (step, executor)
+            with _deaf_to_interrupts():
+                future = executor.submit(_work, str(self.results.path), step, places)
+            self.running[future] = (step, executor)
 
     def _worker(self) -> Any:
         from loky import ProcessPoolExecutor
@@ -117,19 +121,21 @@ class _Crew:
             if self.attempts[step.key] < ATTEMPTS:
                 self.queue.insert(0, step)
             else:
-                yield Outcome(step, _died(step))
+                died = f"the process of the step {step.name!r} died {ATTEMPTS} times"
+                yield Outcome(step, UnseenError(died, fix="take fewer workers (--workers 1) if memory was short"))
 
 
-def _died(step: Step) -> UnseenError:
-    return UnseenError(
-        f"the process of the step {step.name!r} died {ATTEMPTS} times",
-        fix="take fewer workers (--workers 1) if memory was short",
-    )
-
-
-def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Whatever process is started here never hears of Ctrl-C, which a terminal sends it too: its parent ends it."""
+    if threading.current_thread() is not threading.main_thread():  # only that one may say what signals do
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 def _begin(path: Sequence[str], parent: int, private: str) -> None:
@@ -147,14 +153,14 @@ def _end_with(parent: int, private: str) -> None:
 
 def import_from(path: Sequence[str]) -> None:
     """Let a worker import what its parent can."""
-    sys.path.extend(each for each in path if each not in sys.path)
+    sys.path.extend(folder for folder in path if folder not in sys.path)
 
 
 def _work(store: str, step: Step, places: Mapping[str, str]) -> None:
-    do_in(Results(store), step, {name: _handed_over(place) for name, place in places.items()})
+    do_in(Results(store), step, {name: _read_shared(place) for name, place in places.items()})
 
 
-def _hand_over(content: Any, path: Path) -> str:
+def _write_shared(content: Any, path: Path) -> str:
     """Write what workers share to a private file of this run; no other file is ever unpickled."""
     with path.open("wb") as file:
         pickle.dump(content, file, protocol=5)
@@ -162,6 +168,6 @@ def _hand_over(content: Any, path: Path) -> str:
 
 
 @lru_cache(maxsize=4)
-def _handed_over(place: str) -> Any:
+def _read_shared(place: str) -> Any:
     with open(place, "rb") as file:
         return pickle.load(file)

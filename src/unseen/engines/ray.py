@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.engines.local import THREAD_VARIABLES, cores, import_from
+from unseen.engines.local import import_from
 from unseen.engines.steps import Outcome, Step, Waiting, do_in
 from unseen.errors import InputError, MissingPackageError, UnseenError
+from unseen.machine import THREAD_VARIABLES, cores
 from unseen.store.files import read_json
 from unseen.store.results import RECORD, Results
 
@@ -58,9 +59,8 @@ class Ray:
         if ray.is_initialized():
             yield ray
             return
-        local = (
-            {} if self.address else {"num_cpus": (self.workers or cores()) * self.threads, "include_dashboard": False}
-        )
+        cpus = (self.workers or cores()) * self.threads
+        local = {} if self.address else {"num_cpus": cpus, "include_dashboard": False}
         try:
             ray.init(self.address, log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, ValueError, RuntimeError) as cause:
@@ -82,7 +82,8 @@ class _Run:
         self.shared = {name: self.ray.put(content) for name, content in shared.items()}
         self.made: dict[str, Any] = {}
         """References to results that open steps still need."""
-        self.wanted = Counter(need.key for step in waiting.open.values() for need in step.needs.values())
+        self.open_needs = Counter(need.key for step in waiting.open.values() for need in step.needs.values())
+        """How many open steps need each result."""
         self.running: dict[Any, Step] = {}
         self.place = f"unseen-{secrets.token_hex(6)}"
         self.work = self.ray.remote(_work)
@@ -130,11 +131,11 @@ class _Run:
             return Outcome(step, cause if isinstance(cause, Exception) else error)
         except RayError as error:
             return Outcome(step, UnseenError(f"Ray lost the step {step.name!r}: {error}"))
-        if self.wanted[step.key]:
+        if self.open_needs[step.key]:
             self.made[step.key] = reference
         for need in step.needs.values():
-            self.wanted[need.key] -= 1
-            if not self.wanted[need.key]:
+            self.open_needs[need.key] -= 1
+            if not self.open_needs[need.key]:
                 self.made.pop(need.key, None)  # Ray may forget it
         return Outcome(step)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
 
+from unseen.machine import has_gpu
 from unseen.release import __version__
 from unseen.store.results import Results
 
@@ -83,17 +84,10 @@ class Outcome:
     error: Exception | None = None
 
 
-def has_gpu() -> bool:
-    """Whether this process can use a graphics card."""
-    import torch
-
-    return bool(torch.cuda.is_available())
-
-
 def key_of(name: str, decides: Any) -> str:
     """Hash of a name and of everything that decides what it stands for."""
-    said = json.dumps([name, decides], sort_keys=True, default=_plain, ensure_ascii=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = json.dumps([name, decides], sort_keys=True, default=_plain, ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -102,19 +96,19 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-def in_order(wanted: Iterable[Step]) -> list[Step]:
+def in_order(steps: Iterable[Step]) -> list[Step]:
     """These steps and all they need, each once, needs first."""
-    found: dict[str, Step] = {}
+    ordered: dict[str, Step] = {}
 
     def visit(step: Step) -> None:
-        if step.key not in found:
+        if step.key not in ordered:
             for need in step.needs.values():
                 visit(need)
-            found[step.key] = step
+            ordered[step.key] = step
 
-    for step in wanted:
+    for step in steps:
         visit(step)
-    return list(found.values())
+    return list(ordered.values())
 
 
 def do_in(results: Results, step: Step, shared: Mapping[str, Any]) -> None:

@@ -1,9 +1,9 @@
 """Evaluation: predictions to measurements."""
 
-from unseen.evaluation.comparisons import compare, paired_over_examples
-from unseen.evaluation.measuring import DEFAULT_METRICS, measure
+from unseen.evaluation.contrasts import compare, paired_over_rows
+from unseen.evaluation.falls import OverSeeds, Run, fall, level, over_seeds
+from unseen.evaluation.measurements import DEFAULT_METRICS, measure
 from unseen.evaluation.metrics import METRICS, Metric, metric
-from unseen.evaluation.runs import OverSeeds, Run, fall, level, over_seeds
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -17,5 +17,5 @@ __all__ = [
     "measure",
     "metric",
     "over_seeds",
-    "paired_over_examples",
+    "paired_over_rows",
 ]

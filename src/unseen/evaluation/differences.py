@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen.errors import InputError
+from unseen.evaluation.falls import over_seeds
 from unseen.evaluation.intervals import STATISTICS
-from unseen.evaluation.runs import over_seeds
 from unseen.types import Measurement
 
 SETUP = ("data", "space", "model")
@@ -22,7 +22,7 @@ Pair = tuple[Measurement, Measurement]
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairedTrainings:
     """Trainings of two runs side by side, in groups of equal metric, slice and tags but split and seed."""
 
     groups: Mapping[Key, tuple[Pair, ...]]
@@ -38,8 +38,8 @@ class Pairs:
     """Tags that were compared."""
 
 
-def differences(a: Sequence[Measurement], b: Sequence[Measurement]) -> list[Measurement]:
-    """`difference.METRIC`, B less A, of each group of paired trainings: their mean with a 95 % interval.
+def difference(group: Key, pairs: Sequence[Pair]) -> Measurement:
+    """`difference.METRIC`, B less A, of one group of paired trainings: their mean with a 95 % interval.
 
     `low` and `high` are Student's t over the paired differences; they are missing with one pair, and where
     all differences are the same number, because trainings that do not vary say nothing about another one.
@@ -47,11 +47,6 @@ def differences(a: Sequence[Measurement], b: Sequence[Measurement]) -> list[Meas
     where each of several seeds is crossed with several splits, it is rather too narrow. The tags `a`, `b` and
     `pairs` hold the two means and the number of pairs; `n` is the number of rows that B was tested on.
     """
-    return [difference(key, pairs) for key, pairs in paired(a, b).groups.items()]
-
-
-def difference(group: Key, pairs: Sequence[Pair]) -> Measurement:
-    """The mean difference of one group, B less A."""
     values = [_value(second) - _value(first) for first, second in pairs]
     mean, _, low, high = over_seeds(values)
     if np.ptp(values) < SAME:
@@ -63,7 +58,7 @@ def difference(group: Key, pairs: Sequence[Pair]) -> Measurement:
     return Measurement(f"difference.{metric}", mean, n, low, high, slice_, {**tags, **means, "pairs": len(pairs)})
 
 
-def paired(a: Sequence[Measurement], b: Sequence[Measurement]) -> Pairs:
+def paired(a: Sequence[Measurement], b: Sequence[Measurement]) -> PairedTrainings:
     """The single trainings of two runs, paired by all their tags; a score that is missing makes no pair.
 
     A tag of the setup (data, space, model) is ignored where each side has at most one value of it: then it
@@ -76,7 +71,7 @@ def paired(a: Sequence[Measurement], b: Sequence[Measurement]) -> Pairs:
         if key in second:
             groups.setdefault(_group(key), []).append((first[key], second[key]))
     in_a, in_b = (dict.fromkeys(map(_group, rows)) for rows in (first, second))
-    return Pairs(
+    return PairedTrainings(
         {key: tuple(pairs) for key, pairs in groups.items()},
         tuple(key for key in in_a if key not in in_b),
         tuple(key for key in in_b if key not in in_a),
@@ -88,11 +83,11 @@ def paired(a: Sequence[Measurement], b: Sequence[Measurement]) -> Pairs:
 
 def paired_falls(a: Sequence[Measurement], b: Sequence[Measurement], ignored: Iterable[str] = ()) -> list[Pair]:
     """The rows `fall.METRIC` of families that both sides have, equal in all tags but `ignored`."""
-    found = []
+    falls = []
     for rows in (a, b):
-        falls = [row for row in rows if row.metric.startswith("fall.") and "split" not in row.tags]
-        found.append({_key(row, ignored): row for row in falls if row.value is not None})
-    return [(row, found[1][key]) for key, row in found[0].items() if key in found[1]]
+        known = [row for row in rows if row.metric.startswith("fall.") and row.value is not None]
+        falls.append({_key(row, ignored): row for row in known if "split" not in row.tags})
+    return [(row, falls[1][key]) for key, row in falls[0].items() if key in falls[1]]
 
 
 def of_one_training(row: Measurement) -> bool:
@@ -101,24 +96,25 @@ def of_one_training(row: Measurement) -> bool:
 
 
 def _ignored(a: Iterable[Measurement], b: Iterable[Measurement]) -> dict[str, tuple[str, str]]:
-    found = {}
+    """The tags of the setup of which each side has at most one value, and not the same."""
+    ignored = {}
     for tag in SETUP:
         sides = [{str(row.tags[tag]) for row in rows if of_one_training(row) and tag in row.tags} for rows in (a, b)]
         if sides[0] != sides[1] and max(map(len, sides)) == 1:
-            found[tag] = (next(iter(sides[0]), ""), next(iter(sides[1]), ""))
-    return found
+            ignored[tag] = (next(iter(sides[0]), ""), next(iter(sides[1]), ""))
+    return ignored
 
 
 def _trainings(rows: Iterable[Measurement], ignored: Iterable[str], side: str) -> dict[Key, Measurement]:
-    found: dict[Key, Measurement] = {}
+    trainings: dict[Key, Measurement] = {}
     for row in rows:
         if of_one_training(row) and row.value is not None:
             key = _key(row, ignored)
-            if key in found:
-                said = ", ".join(f"{name} {value}" for name, value in key)
-                raise InputError(f"two measurements of {side} are of the same training: {said}")
-            found[key] = row
-    return found
+            if key in trainings:
+                training = ", ".join(f"{name} {value}" for name, value in key)
+                raise InputError(f"two measurements of {side} are of the same training: {training}")
+            trainings[key] = row
+    return trainings
 
 
 def _key(row: Measurement, ignored: Iterable[str]) -> Key:

@@ -15,31 +15,30 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import UnknownNameError
+from unseen.types.arrays import Codes, Floats
 
-Codes = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.float64]
 SCHEMES = ("micro", "macro", "weighted", "dodrans", "entropy")
 SCORES = ("f1", "precision", "recall")
 
 
-def tally(gold: Codes, said: Codes, k: int) -> Floats:
+def tally(gold: Codes, predicted: Codes, k: int) -> Floats:
     """The tally [3, k] of rows."""
-    places, _ = tally_places(gold, said, k)
+    places, _ = tally_places(gold, predicted, k)
     return np.bincount(places, minlength=3 * k).reshape(3, k).astype(np.float64)
 
 
-def tally_places(gold: Codes, said: Codes, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def tally_places(gold: Codes, predicted: Codes, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Where in a flat tally [3 · k] the rows add one, and which row it is."""
-    right = np.flatnonzero(gold == said)
-    places = np.concatenate([gold[right], np.add(said, k), np.add(gold, 2 * k)]).astype(np.int64)
-    return places, np.concatenate([right, np.arange(len(said)), np.arange(len(gold))]).astype(np.int64)
+    right = np.flatnonzero(gold == predicted)
+    places = np.concatenate([gold[right], np.add(predicted, k), np.add(gold, 2 * k)]).astype(np.int64)
+    return places, np.concatenate([right, np.arange(len(predicted)), np.arange(len(gold))]).astype(np.int64)
 
 
 def class_scores(tallies: Floats, score: str = "f1") -> Floats:
     """The score of each class [..., k]; zero where it would divide by zero, as scikit-learn has it."""
     if score not in SCORES:
         raise UnknownNameError.of("score", score, SCORES)
-    hits, predicted, gold = (tallies[..., each, :] for each in range(3))
+    hits, predicted, gold = (tallies[..., count, :] for count in range(3))
     if score == "f1":
         return _ratio(2 * hits, predicted + gold)
     return _ratio(hits, predicted if score == "precision" else gold)
@@ -78,22 +77,22 @@ def averages(
     included = np.setdiff1d(np.arange(tallies.shape[-1]), excluded)
     some = tallies[..., included]
     counts = some[..., 2, :]
-    hits, predicted, rows = (some[..., each, :].sum(axis=-1) for each in range(3))
+    hits, predicted, rows = (some[..., count, :].sum(axis=-1) for count in range(3))
     if scheme == "micro":
         below = {"f1": predicted + rows, "precision": predicted, "recall": rows}[score]
-        found = _ratio((2 if score == "f1" else 1) * hits, below)
+        score_of_all = _ratio((2 if score == "f1" else 1) * hits, below)
     else:
         total = tallies[..., 2, :].sum(axis=-1) if count_excluded else rows
-        found = (scheme_weights(counts, scheme, total) * class_scores(some, score)).sum(axis=-1)
-    return np.where(rows > 0, found, np.nan)
+        score_of_all = (scheme_weights(counts, scheme, total) * class_scores(some, score)).sum(axis=-1)
+    return np.where(rows > 0, score_of_all, np.nan)
 
 
 def averaged(
     tallied: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
 ) -> float | None:
     """`averages` of one tally; None when no class has rows."""
-    found = float(averages(tallied, scheme, score, excluded, count_excluded))
-    return None if np.isnan(found) else found
+    value = float(averages(tallied, scheme, score, excluded, count_excluded))
+    return None if np.isnan(value) else value
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

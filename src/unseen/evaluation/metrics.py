@@ -12,15 +12,21 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.calibration import calibration_errors, log_losses, squared_distances
 from unseen.evaluation.f_scores import SCHEMES, SCORES, averages, class_scores, tally
-from unseen.evaluation.ranking import auc, aucs, average_precision, average_precisions, mean_auc
+from unseen.evaluation.probability_scores import (
+    auc,
+    aucs,
+    average_precision,
+    average_precisions,
+    calibration_errors,
+    log_losses,
+    mean_auc,
+    squared_distances,
+)
+from unseen.types.arrays import Codes, Floats
 
-Codes = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.float64]
 Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
 OfCounts = Callable[[Floats, Sequence[str]], Floats]
 OfWeights = Callable[[Codes, Floats, Sequence[str]], Callable[[Floats], Floats]]
@@ -55,20 +61,41 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     if name in (*SCORES, "roc_auc", "average_precision"):
-        family = [each for each in METRICS if each.startswith(f"{name}.")]
+        family = [known for known in METRICS if known.startswith(f"{name}.")]
         raise InputError(f"{name!r} does not say which", expected=f"one of {', '.join(family)}, or {name}[LABEL]")
-    found = OF_LABEL.match(name)
-    if found and found["score"] in (*SCORES, "roc_auc", "average_precision"):
-        return _of_label(found["score"], found["label"])
+    match = OF_LABEL.match(name)
+    if match and match["score"] in (*SCORES, "roc_auc", "average_precision"):
+        return _of_label(match["score"], match["label"])
     raise UnknownNameError.of("metric", name, METRICS, fix="or one of a label, e.g. f1[LABEL]")
+
+
+def chance(metric: Metric, gold: Codes, mix: Floats, label_names: Sequence[str]) -> float | None:
+    """The score of somebody who has not read the texts: what guessing gives on `gold`.
+
+    The guesser knows the class mix of the training part and draws labels from it, whatever the text. Scores of labels
+    are those of the confusion counts this gives on average: accuracy is Σ gold share × mix, 1/k when both are even.
+    Areas under ROC are ½, average precision is the share of the class; log loss and Brier score are those of answering
+    the mix itself. None where the metric knows no such level (calibration error).
+    """
+    counts = np.bincount(gold, minlength=len(mix)).astype(np.float64)
+    if metric.of_counts is not None:
+        expected = float(metric.of_counts(np.array([counts * mix, counts.sum() * mix, counts]), label_names))
+        return None if np.isnan(expected) else expected
+    if metric.id.startswith("roc_auc"):
+        return 0.5
+    if metric.id.startswith("average_precision"):
+        shares = dict(zip(label_names, counts / counts.sum(), strict=True))
+        label = metric.id.partition("[")[2].removesuffix("]")
+        return float(shares[label]) if label else float(np.mean(list(shares.values())))
+    return None if metric.id.startswith("ece") else metric(gold, np.tile(mix, (len(gold), 1)), label_names)
 
 
 def counted(name: str, of_counts: OfCounts, scheme: str | None = None) -> Metric:
     """A metric that the tallies decide; `scheme` weights the labels, where it is an average over them."""
 
     def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
-        found = float(of_counts(tally(gold, probabilities.argmax(axis=1), len(names)), names))
-        return None if np.isnan(found) else found
+        value = float(of_counts(tally(gold, probabilities.argmax(axis=1), len(names)), names))
+        return None if np.isnan(value) else value
 
     return Metric(name, compute, of_counts=of_counts, scheme=scheme)
 
@@ -101,7 +128,7 @@ def _averaged(score: str, scheme: str) -> Metric:
 
 
 def _share_right(tallies: Floats, _: Sequence[str]) -> Floats:
-    right, _, rows = (tallies[..., each, :].sum(axis=-1) for each in range(3))
+    right, _, rows = (tallies[..., count, :].sum(axis=-1) for count in range(3))
     return np.where(rows > 0, right / np.maximum(rows, 1), np.nan)
 
 
@@ -160,8 +187,8 @@ def _calibration_error(gold: Codes, probabilities: Floats, _: Sequence[str]) -> 
 
 
 METRICS: dict[str, Metric] = {
-    each.id: each
-    for each in (
+    one.id: one
+    for one in (
         counted("accuracy", _share_right),
         *(_averaged(score, scheme) for score in SCORES for scheme in SCHEMES),
         Metric("roc_auc.binary", _two_classes, of_weights=lambda gold, p, _: partial(aucs, gold == 1, p[:, 1])),

@@ -27,10 +27,10 @@ def at_threshold(predictions: Predictions, label: str, threshold: float) -> Pred
     stretched = np.where(
         reached, np.maximum(stretched, np.nextafter(0.5, 1)), np.minimum(stretched, np.nextafter(0.5, 0))
     )
-    found = np.empty_like(predictions.probabilities)
-    found[:, column], found[:, 1 - column] = stretched, 1 - stretched
+    probabilities = np.empty_like(predictions.probabilities)
+    probabilities[:, column], probabilities[:, 1 - column] = stretched, 1 - stretched
     params = dict(predictions.origin.params) | {"threshold": {label: threshold}}
-    return Predictions(predictions.ids, found, names, replace(predictions.origin, params=params))
+    return Predictions(predictions.ids, probabilities, names, replace(predictions.origin, params=params))
 
 
 def check_threshold(label_names: Sequence[str], thresholds: Mapping[str, float]) -> None:

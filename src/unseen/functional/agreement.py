@@ -14,16 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.counting import blocks, times_drawn
-from unseen.evaluation.intervals import DRAWS, percentiles
+from unseen.evaluation.bootstrap import DRAWS, blocks, group_numbers, percentiles, times_drawn
+from unseen.evaluation.intervals import Bounds
 from unseen.seeding import generator
 from unseen.types import Measurement
+from unseen.types.arrays import Codes, Floats, Rows
 
-Floats = npt.NDArray[np.float64]
+Ratings = Sequence[Sequence[Any]] | npt.NDArray[Any]
+"""Ratings [items, raters]; None and NaN are missing."""
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 
-def rating_counts(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> tuple[Floats, list[Any]]:
+def rating_counts(ratings: Ratings) -> tuple[Floats, list[Any]]:
     """How often each item got each value [items, values], and the values in order; None and NaN are missing."""
     rows = [[value for value in row if value is not None and value == value] for row in ratings]
     values = _sorted([value for row in rows for value in row])
@@ -45,7 +47,7 @@ def _sorted(values: Collection[Any]) -> list[Any]:
         ) from cause
 
 
-def majority(ratings: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> list[Any]:
+def majority(ratings: Ratings) -> list[Any]:
     """The value that most raters gave each item; None where there is no single one.
 
     >>> majority([["a", "a", "b"], ["a", "b", None]])
@@ -68,9 +70,7 @@ def fleiss_kappa(counts: npt.ArrayLike) -> float | None:
     return _value(_kappa, _kappa_sums(_checked(counts)))
 
 
-def krippendorff_alpha(
-    ratings: Sequence[Sequence[Any]] | npt.NDArray[Any], level: str = "nominal", order: Sequence[Any] | None = None
-) -> float | None:
+def krippendorff_alpha(ratings: Ratings, level: str = "nominal", order: Sequence[Any] | None = None) -> float | None:
     """Krippendorff's alpha of ratings [items, raters]; None and NaN are missing.
 
     `level` says what the values are: names (nominal), ranks (ordinal), numbers (interval), or numbers with a true
@@ -87,28 +87,28 @@ def agreement(
     *,
     level: str = "nominal",
     order: Sequence[Any] | None = None,
-    units: npt.NDArray[np.intp] | None = None,
+    groups: Codes | None = None,
     seed: int = 42,
 ) -> list[Measurement]:
     """Plain agreement of pairs of raters, kappa and alpha, each with a 95 % interval from drawing items.
 
-    `level` and `order` are those of `krippendorff_alpha`. `units` (a number per item) are drawn whole: items of one
+    `level` and `order` are those of `krippendorff_alpha`. `groups` (a number per item) are drawn whole: items of one
     template are not independent.
     """
     table = _checked(counts)
     rated = table.sum(axis=1) >= 2
     table, n = table[rated], int(rated.sum())
-    unit = None if units is None else np.asarray(units)[rated]
-    found = []
+    group = None if groups is None else np.asarray(groups)[rated]
+    measurements = []
     for metric, of, sums in (
         ("rater_agreement", _plain, _kappa_sums(table)),
         ("fleiss_kappa", _kappa, _kappa_sums(table)),
         (f"krippendorff_alpha.{level}", _alpha(values, level, order), _alpha_sums(table)),
     ):
         value = _value(of, sums)
-        low, high = (None, None) if value is None else _interval(of, sums, unit, seed)
-        found.append(Measurement(metric, value, n if value is not None else 0, low, high))
-    return found
+        low, high = (None, None) if value is None else _interval(of, sums, group, seed)
+        measurements.append(Measurement(metric, value, n if value is not None else 0, low, high))
+    return measurements
 
 
 def _checked(counts: npt.ArrayLike) -> Floats:
@@ -165,7 +165,7 @@ def _measured(values: Sequence[Any], level: str) -> Floats:
     return numbers
 
 
-def _ranks(values: Sequence[Any], order: Sequence[Any] | None) -> npt.NDArray[np.intp]:
+def _ranks(values: Sequence[Any], order: Sequence[Any] | None) -> Rows:
     """Places of the values from the lowest to the highest: as `order` says, or as numbers."""
     if order is not None:
         lacking = [value for value in values if value not in order]
@@ -223,19 +223,17 @@ def _value(of: Callable[[Floats], Floats], sums: Floats) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _interval(
-    of: Callable[[Floats], Floats], sums: Floats, units: npt.NDArray[np.intp] | None, seed: int
-) -> tuple[float, float] | tuple[None, None]:
-    draw, found = generator(seed, "raters"), []
+def _interval(of: Callable[[Floats], Floats], sums: Floats, groups: Codes | None, seed: int) -> Bounds:
+    """The 95 % interval from drawing items, or whole groups of them."""
+    draw = generator(seed, "raters")
     with np.errstate(invalid="ignore", divide="ignore"):
-        if units is None:
+        if groups is None:
             patterns, times = np.unique(sums, axis=0, return_counts=True)
-            for size in blocks(DRAWS, patterns.size):
-                drawn = draw.multinomial(len(sums), times / len(sums), size=size)
-                found.append(of(drawn @ patterns))
+            sizes = blocks(DRAWS, patterns.size)
+            drawn = [of(draw.multinomial(len(sums), times / len(sums), size=size) @ patterns) for size in sizes]
         else:
-            codes = np.unique(units, return_inverse=True)[1].reshape(-1)
-            whole = np.zeros((int(codes.max()) + 1, sums.shape[1]))
-            np.add.at(whole, codes, sums)
-            found = [of(drawn @ whole) for drawn in times_drawn(len(whole), DRAWS, draw)]
-    return percentiles(np.concatenate(found)) or (None, None)
+            group = group_numbers(groups, len(sums))
+            of_groups = np.zeros((int(group.max()) + 1, sums.shape[1]))
+            np.add.at(of_groups, group, sums)
+            drawn = [of(often @ of_groups) for often in times_drawn(len(of_groups), DRAWS, draw)]
+    return percentiles(np.concatenate(drawn)) or (None, None)

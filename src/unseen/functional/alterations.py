@@ -15,9 +15,8 @@ import numpy as np
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.functional.perturbations import PERTURBATIONS
-from unseen.functional.suite import KINDS, check_expectation
+from unseen.functional.suite import KINDS, check_expectation, suite_of
 from unseen.functional.suite import ORIGINAL as ORIGINALS
-from unseen.functional.writing import suite_of
 from unseen.registry import check_parameters
 from unseen.seeding import generator
 from unseen.types import Dataset, Origin
@@ -28,7 +27,7 @@ ORIGINAL = ORIGINALS[-1]
 APPENDED = "appended"
 
 
-def perturbing(name: str, *, focus: Sequence[str] = (), seed: int = 42) -> Alteration:
+def perturbation(name: str, *, focus: Sequence[str] = (), seed: int = 42) -> Alteration:
     """The perturbation `name`, drawn for each id on its own: the order of rows does not matter.
 
     A perturbation that gives back what it was given counts as one that does not apply.
@@ -36,16 +35,16 @@ def perturbing(name: str, *, focus: Sequence[str] = (), seed: int = 42) -> Alter
     function = PERTURBATIONS.get(name)
     if not callable(function):
         raise InputError(f"the perturbation {name!r} cannot be called", got=type(function).__name__)
-    more: dict[str, Any] = {"focus": tuple(focus)} if focus else {}
-    check_parameters(f"the perturbation {name!r}", function, more)
+    options: dict[str, Any] = {"focus": tuple(focus)} if focus else {}
+    check_parameters(f"the perturbation {name!r}", function, options)
     _check_role(name, function)
-    full = PERTURBATIONS.full_name(name)
+    full_name = PERTURBATIONS.full_name(name)
 
     def alter(case: str, text: str) -> str | None:
-        made = function(text, generator(seed, full, case), **more)
-        if made is not None and not isinstance(made, str):
-            raise InputError(f"the perturbation {name!r} gave {type(made).__name__}", expected="a text, or None")
-        return made if made != text else None
+        perturbed = function(text, generator(seed, full_name, case), **options)
+        if perturbed is not None and not isinstance(perturbed, str):
+            raise InputError(f"the perturbation {name!r} gave {type(perturbed).__name__}", expected="a text, or None")
+        return perturbed if perturbed != text else None
 
     return alter
 
@@ -53,22 +52,22 @@ def perturbing(name: str, *, focus: Sequence[str] = (), seed: int = 42) -> Alter
 def _check_role(name: str, function: Any) -> None:
     """Refuse what is not called with a text and a generator, and with no more than that."""
     try:
-        takes = list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except ValueError:  # some builtin functions tell nothing about themselves
-        takes = []
-    needed = [each for each in takes if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD]
-    if len(needed) != 2:
+        parameters = []
+    positional = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if sum(one.default is one.empty for one in positional) != 2:
         raise InputError(f"{name!r} is not a perturbation", expected="a function of a text and a NumPy generator")
 
 
-def appending(addition: str) -> Alteration:
+def addition(sentence: str) -> Alteration:
     """Adds a sentence at the end; a space is put before it when neither side has one."""
-    if not addition.strip():
-        raise InputError("there is nothing to append", got=repr(addition))
+    if not sentence.strip():
+        raise InputError("there is nothing to append", got=repr(sentence))
 
     def alter(case: str, text: str) -> str:
-        apart = text[-1:].isspace() or addition[:1].isspace()
-        return f"{text}{'' if apart else ' '}{addition}"
+        apart = text[-1:].isspace() or sentence[:1].isspace()
+        return f"{text}{'' if apart else ' '}{sentence}"
 
     return alter
 
@@ -89,20 +88,20 @@ def altered_suite(
     """
     _check(data, alterations, kind, expect, most)
     ids, texts, labels = (data.table[name].to_pylist() for name in ("id", "text", "label"))
-    found: dict[int, list[dict[str, str | None]]] = {}
+    cases: dict[int, list[dict[str, str | None]]] = {}
     for row in range(len(data)) if most is None else _drawn(data, seed):
-        if len(found) == most:
+        if len(cases) == most:
             break
         original = {"id": ids[row], "text": texts[row], "label": labels[row], "template": ids[row]}
-        if made := list(_versions(original, alterations)):
-            told = [each | {"kind": kind, "expect": expect} for each in made]
-            found[row] = [original | {"functionality": ORIGINAL, "kind": KINDS[0]}, *told]
-    if not found:
+        if versions := list(_versions(original, alterations)):
+            judged = [version | {"kind": kind, "expect": expect} for version in versions]
+            cases[row] = [original | {"functionality": ORIGINAL, "kind": KINDS[0]}, *judged]
+    if not cases:
         raise InputError(f"none of {', '.join(alterations)} applies to any text of {data.name}")
     params = {"alterations": list(alterations), "kind": kind, "expect": expect, "most": most}
     origin = Origin("alter", params, seed, {"data": data.fingerprint})
-    cases = [case for row in sorted(found) for case in found[row]]
-    return suite_of(f"{data.name}-altered", cases, data.label_names, origin)
+    in_order = [case for row in sorted(cases) for case in cases[row]]
+    return suite_of(f"{data.name}-altered", in_order, data.label_names, origin)
 
 
 def _drawn(data: Dataset, seed: int) -> list[int]:

@@ -14,21 +14,15 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.content import known_encoding, reading, recognise
-from unseen.data.delimited import read_delimited
-from unseen.data.labels import label_strings
-from unseen.data.records import read_json
-from unseen.data.tables import column_names
+from unseen.data.tables import column_names, read_strings
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.agreement import agreement, majority
-from unseen.functional.links import template_links
-from unseen.functional.outcomes import Codes, units
-from unseen.functional.suite import MAIN
+from unseen.functional.suite import MAIN, template_codes, template_links
 from unseen.types import Dataset, Measurement, some
+from unseen.types.arrays import Rows
 
 REASONS = (None, "votes", "template", "reference")
 """Why a case goes; None: it stays."""
@@ -41,11 +35,11 @@ class Annotations:
     ids: tuple[str, ...]
     annotators: tuple[str, ...]
     values: tuple[str, ...]
-    codes: Codes
+    codes: Rows
     """Place in `values` [cases, annotators]; -1 where an annotator said nothing."""
 
     @cached_property
-    def counts(self) -> npt.NDArray[np.intp]:
+    def counts(self) -> Rows:
         """How often each case got each value [cases, values]."""
         return np.stack([(self.codes == code).sum(axis=1) for code in range(len(self.values))], axis=1)
 
@@ -54,7 +48,7 @@ class Annotations:
         named = np.array([*self.values, None], dtype=object)
         return majority(named[self.codes])
 
-    def said(self, row: int) -> str:
+    def summary(self, row: int) -> str:
         """What annotators said about one case, for a reader: `rude 3, fine 2`."""
         order = sorted(zip(-self.counts[row], self.values, strict=True))
         return ", ".join(f"{value} {-n}" for n, value in order if n) or "nothing"
@@ -92,11 +86,11 @@ class Removal:
 
     reasons: tuple[str | None, ...]
     """Of each case: None where it stays, otherwise `votes`, `template` or `reference`."""
-    votes: npt.NDArray[np.intp]
+    votes: Rows
     """Annotators who gave each case its gold label."""
 
     @property
-    def kept(self) -> Codes:
+    def kept(self) -> Rows:
         """Rows that stay."""
         return np.array([row for row, why in enumerate(self.reasons) if why is None], dtype=np.intp)
 
@@ -116,23 +110,15 @@ def load_annotations(
     """
     names = column_names(path, delimiter, encoding)
     columns = _annotator_columns(path, names, annotators, prefix)
-    key = id or next((each for each in MAIN["id"] if each in names), "id")
-    with reading(Path(path)):
-        file = recognise(Path(path), known_encoding(encoding))
-        if file.format not in ("delimited", "json"):
-            raise InputError(f"{path} is not a CSV or JSON file", fix="write the annotations as CSV")
-        rows = (
-            read_delimited(file, [key, *columns], delimiter)
-            if file.format == "delimited"
-            else read_json(file, [key, *columns])
-        )
-    said = [label_strings(rows.table[name], f"the column {name!r} of {path}") for name in columns]
-    values = pa.array(sorted({value for each in said for value in each.unique().to_pylist() if value is not None}))
+    key = id or next((name for name in MAIN["id"] if name in names), "id")
+    answers = read_strings(path, [key, *columns], "annotations", delimiter, encoding)
+    ratings = [answers[name] for name in columns]
+    values = pa.array(sorted({value for rating in ratings for value in rating.drop_null().unique().to_pylist()}))
     if len(values) == 0:
         raise TableError(f"{path} holds no annotations", got=f"only blanks in {some(columns)}")
-    found = [pc.fill_null(pc.index_in(each, value_set=values.cast(each.type)), -1) for each in said]
-    ids = _ids(label_strings(rows.table[key], f"the column {key!r} of {path}"), path)
-    codes = np.stack([each.to_numpy().astype(np.intp) for each in found], axis=1)
+    places = [pc.fill_null(pc.index_in(rating, value_set=values.cast(rating.type)), -1) for rating in ratings]
+    ids = _ids(answers[key], path)
+    codes = np.stack([place.to_numpy().astype(np.intp) for place in places], axis=1)
     return Annotations(ids, tuple(columns), tuple(values.to_pylist()), codes)
 
 
@@ -147,17 +133,29 @@ def confirmed(suite: Dataset, annotations: Annotations, least: int = 4) -> Remov
         raise InputError(
             "least must be a number of annotators", expected=f"1 to {len(annotations.annotators)}", got=str(least)
         )
-    _refuse_other_words(suite, annotations)
-    _tell_strange_values(suite, annotations)
+    strange = [value for value in annotations.values if value not in suite.label_names]
+    if len(strange) == len(annotations.values):
+        raise MismatchError(
+            f"nothing that annotators said is a label of {suite.name}",
+            expected=f"some of {some(suite.label_names, 20)}",
+            got=some(annotations.values, 20),
+            fix="say what each stands for: renamed({'theirs': 'ours'}, suite) (--map theirs=ours on the command line)",
+        )
+    if strange:
+        note = f"annotators also said {some(strange)}, which are not labels of {suite.name}: they confirm no case"
+        warnings.warn(note, UnseenWarning, 2)
     place = {value: code for code, value in enumerate(annotations.values)}
     gold = np.array([place.get(name, -2) for name in suite.label_names])[suite.labels]
     votes = (annotations.codes == gold[:, None]).sum(axis=1)
-    why = np.where(votes < least, REASONS.index("votes"), 0)
-    template, (referring, referred) = units(suite), template_links(suite)
-    _close(why, template, "template")
-    while (more := _losing(referring, referred, template[why > 0], template[why == 0])).any():
-        why[np.isin(template, referring[more])] = REASONS.index("reference")
-    return Removal(tuple(REASONS[each] for each in why), votes)
+    reason = np.where(votes < least, REASONS.index("votes"), 0)
+    template, (referring, referred) = template_codes(suite), template_links(suite)
+    reason[np.isin(template, template[reason > 0]) & (reason == 0)] = REASONS.index("template")
+    while True:
+        gone, staying = template[reason > 0], template[reason == 0]
+        losing = np.isin(referring, staying) & np.isin(referred, gone)  # links from what stays to what goes
+        if not losing.any():
+            return Removal(tuple(REASONS[code] for code in reason), votes)
+        reason[np.isin(template, referring[losing])] = REASONS.index("reference")
 
 
 def rater_agreement(
@@ -173,7 +171,9 @@ def rater_agreement(
     `level` and `order` say what the values are, as for `krippendorff_alpha`.
     """
     of_suite = annotations.of(suite)
-    return agreement(of_suite.counts, of_suite.values, level=level, order=order, units=units(suite), seed=seed)
+    return agreement(
+        of_suite.counts, of_suite.values, level=level, order=order, groups=template_codes(suite), seed=seed
+    )
 
 
 def _annotator_columns(
@@ -186,16 +186,15 @@ def _annotator_columns(
     for name in annotators:
         if name not in names:
             raise UnknownNameError.of(f"column of {path}", name, names)
-    found = list(annotators) or [
-        name for name in names if name.removeprefix(prefix or "").isdigit() and name.startswith(prefix or "")
-    ]
-    if len(set(found)) < 2:
+    numbered = [name for name in names if name.removeprefix(prefix or "").isdigit() and name.startswith(prefix or "")]
+    columns = list(dict.fromkeys(annotators or numbered))
+    if len(columns) < 2:
         raise InputError(
-            f"{path} has {len(set(found))} columns of annotators",
+            f"{path} has {len(columns)} columns of annotators",
             expected="at least two",
             got=f"columns {some(names, 20)}",
         )
-    return list(dict.fromkeys(found))
+    return columns
 
 
 def _ids(column: pa.ChunkedArray, path: str | Path) -> tuple[str, ...]:
@@ -205,30 +204,3 @@ def _ids(column: pa.ChunkedArray, path: str | Path) -> tuple[str, ...]:
     if repeated:
         raise TableError(f"{repeated} rows of {path} have the id of another row", expected="one row per case")
     return tuple(column.to_pylist())
-
-
-def _refuse_other_words(suite: Dataset, annotations: Annotations) -> None:
-    if not {*annotations.values} & {*suite.label_names}:
-        raise MismatchError(
-            f"nothing that annotators said is a label of {suite.name}",
-            expected=f"some of {some(suite.label_names, 20)}",
-            got=some(annotations.values, 20),
-            fix="say what each stands for: renamed({'theirs': 'ours'}, suite) (--map theirs=ours on the command line)",
-        )
-
-
-def _tell_strange_values(suite: Dataset, annotations: Annotations) -> None:
-    strange = [value for value in annotations.values if value not in suite.label_names]
-    if strange:
-        said = f"annotators also said {some(strange)}, which are not labels of {suite.name}: they confirm no case"
-        warnings.warn(said, UnseenWarning, 3)
-
-
-def _close(why: Codes, template: Codes, reason: str) -> None:
-    """Let every case go that is of a template with a case that goes."""
-    why[np.isin(template, template[why > 0]) & (why == 0)] = REASONS.index(reason)
-
-
-def _losing(referring: Codes, referred: Codes, gone: Codes, staying: Codes) -> npt.NDArray[np.bool_]:
-    """Links from a template that stays to one that goes."""
-    return np.isin(referring, staying) & np.isin(referred, gone)

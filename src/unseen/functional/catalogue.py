@@ -42,11 +42,11 @@ class Published:
 @cache
 def published() -> dict[str, Published]:
     """Every definition by its name."""
-    found = [Published(**tomllib.loads(path.read_text(encoding="utf-8"))) for path in sorted(FOLDER.glob("*.toml"))]
-    return {each.name: each for each in found}
+    suites = [Published(**tomllib.loads(path.read_text(encoding="utf-8"))) for path in sorted(FOLDER.glob("*.toml"))]
+    return {suite.name: suite for suite in suites}
 
 
 def recognised(columns: Collection[str]) -> Published | None:
     """The published suite that has these columns; of several, the one that asks for most of them."""
-    fitting = [each for each in published().values() if set(each.recognised_by) <= set(columns)]
-    return max(fitting, key=lambda each: len(each.recognised_by), default=None)
+    fitting = [suite for suite in published().values() if set(suite.recognised_by) <= set(columns)]
+    return max(fitting, key=lambda suite: len(suite.recognised_by), default=None)

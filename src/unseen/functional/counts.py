@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.functional.outcomes import balanced, partners, units
-from unseen.functional.suite import KINDS, ORIGINAL
+from unseen.functional.suite import KINDS, ORIGINAL, balanced, partners, role_values, template_codes
 from unseen.types import Dataset, Finding, some
 
 
@@ -61,72 +57,47 @@ class SuiteCounts:
 
 def count(suite: Dataset) -> SuiteCounts:
     """The counts of a suite."""
-    rows, (refers, others) = _Rows(suite), partners(suite)
-    elsewhere = [rows.class_[row] != rows.class_[other] for row, other in zip(refers, others, strict=True)]
-    targets = Counter(each for each in rows.target if each is not None)
-    even = Counter(rows.target[row] for row in np.flatnonzero(balanced(suite)))
+    (cases, others), template = partners(suite), template_codes(suite)
+    functionality, class_, target = (role_values(suite, role) for role in ("functionality", "class", "target"))
+    kind = np.array([value or KINDS[0] for value in role_values(suite, "kind")], dtype=object)
+    has_templates = "template" in suite.attributes
+    functionalities = []
+    for name in dict.fromkeys(functionality):
+        rows = np.flatnonzero(functionality == name)
+        labels = tuple(suite.label_names[code] for code in np.unique(suite.labels[rows]))
+        templates = len(np.unique(template[rows])) if has_templates else None
+        kinds = tuple(dict.fromkeys(kind[rows]))
+        functionalities.append(FunctionalityCount(name, class_[rows[0]] or None, labels, kinds, len(rows), templates))
+    named = np.flatnonzero(target != "")
+    targets, even = Counter(target[named]), Counter(target[balanced(suite)])
+    targets_of: dict[int, set[str]] = {}
+    for row in named if has_templates else ():
+        targets_of.setdefault(int(template[row]), set()).add(target[row])
+    by_size = sorted(targets.items(), key=lambda item: (-item[1], item[0]))
     return SuiteCounts(
         cases=len(suite),
         labels=suite.label_counts,
-        functionalities=tuple(rows.of_functionality(*each) for each in rows.by_functionality().items()),
-        classes=dict(Counter(each for each in rows.class_ if each is not None)),
-        targets=tuple(TargetCount(str(name), n, even[name]) for name, n in sorted(targets.items(), key=_largest)),
+        functionalities=tuple(functionalities),
+        classes=dict(Counter(name for name in class_ if name)),
+        targets=tuple(TargetCount(name, n, even[name]) for name, n in by_size),
         untargeted=len(suite) - targets.total(),
-        templates=len(set(rows.template.tolist())) if rows.has_templates else None,
-        shared_templates=sum(len(each) > 1 for each in rows.targets_of_templates().values()),
-        references=len(np.unique(refers)),
-        contrasts=len(np.unique(refers[suite.labels[refers] != suite.labels[others]])),
-        straddling=len(np.unique(refers[np.array(elsewhere, dtype=bool)])),
+        templates=len(np.unique(template)) if has_templates else None,
+        shared_templates=sum(len(names) > 1 for names in targets_of.values()),
+        references=len(np.unique(cases)),
+        contrasts=len(np.unique(cases[suite.labels[cases] != suite.labels[others]])),
+        straddling=len(np.unique(cases[class_[cases] != class_[others]])),
     )
 
 
 def check_suite(suite: Dataset) -> list[Finding]:
     """What to know before trusting a suite, one finding per check."""
-    counted, ids = count(suite), suite.ids.to_pylist()
-    return [_labels(counted), _templates(counted), _duplicates(suite, ids), _groups(counted), _references(counted)]
-
-
-class _Rows:
-    """The attributes of a suite as lists; None where it has none."""
-
-    def __init__(self, suite: Dataset) -> None:
-        self.suite = suite
-        self.functionality, self.class_, self.target = map(self._values, ("functionality", "class", "target"))
-        self.kind = [each or KINDS[0] for each in self._values("kind")]
-        self.has_templates = "template" in suite.attributes
-        self.template = units(suite)
-
-    def _values(self, name: str) -> list[Any]:
-        return self.suite.attribute(name).to_pylist() if name in self.suite.attributes else [None] * len(self.suite)
-
-    def by_functionality(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row, name in enumerate(self.functionality):
-            found.setdefault(name, []).append(row)
-        return found
-
-    def of_functionality(self, name: str, rows: list[int]) -> FunctionalityCount:
-        labels = [self.suite.label_names[code] for code in np.unique(self.suite.labels[rows])]
-        templates = len(np.unique(self.template[rows])) if self.has_templates else None
-        kinds = dict.fromkeys(self.kind[row] for row in rows)
-        return FunctionalityCount(name, self.class_[rows[0]], tuple(labels), tuple(kinds), len(rows), templates)
-
-    def targets_of_templates(self) -> dict[int, set[str]]:
-        found: dict[int, set[str]] = {}
-        if self.has_templates:
-            for template, target in zip(self.template.tolist(), self.target, strict=True):
-                if target is not None:
-                    found.setdefault(template, set()).add(target)
-        return found
-
-
-def _largest(each: tuple[str, int]) -> tuple[int, str]:
-    return -each[1], each[0]
+    counted = count(suite)
+    return [_labels(counted), _templates(counted), _duplicates(suite), _groups(counted), _references(counted)]
 
 
 def _labels(counted: SuiteCounts) -> Finding:
-    judged = [each for each in counted.functionalities if KINDS[0] in each.kinds and each.functionality not in ORIGINAL]
-    mixed = [each.functionality for each in judged if len(each.labels) > 1]
+    judged = [own for own in counted.functionalities if KINDS[0] in own.kinds and own.functionality not in ORIGINAL]
+    mixed = [own.functionality for own in judged if len(own.labels) > 1]
     if not mixed:
         return Finding("suite_labels", "ok", "Every functionality that is judged by its label has one.")
     message = f"{len(mixed)} functionalities have cases of several labels: {some(mixed)}."
@@ -137,7 +108,7 @@ def _labels(counted: SuiteCounts) -> Finding:
 def _templates(counted: SuiteCounts) -> Finding:
     if counted.templates is None:
         return Finding("suite_templates", "skipped", "The suite does not say which cases share a template.")
-    single = [each.functionality for each in counted.functionalities if each.templates == 1 and each.cases > 1]
+    single = [own.functionality for own in counted.functionalities if own.templates == 1 and own.cases > 1]
     if not single:
         return Finding(
             "suite_templates", "ok", f"Of {counted.templates} templates, none is a functionality of its own."
@@ -147,26 +118,26 @@ def _templates(counted: SuiteCounts) -> Finding:
     return Finding("suite_templates", "warn", message, len(single), advice=advice)
 
 
-def _duplicates(suite: Dataset, ids: Sequence[str]) -> Finding:
-    rows: dict[str, list[int]] = {}
+def _duplicates(suite: Dataset) -> Finding:
+    rows_of: dict[str, list[int]] = {}
     for row, text in enumerate(suite.texts.to_pylist()):
-        rows.setdefault(" ".join(text.split()), []).append(row)
-    again = [each for each in rows.values() if len(each) > 1]
-    if not again:
+        rows_of.setdefault(" ".join(text.split()), []).append(row)
+    copies = [rows for rows in rows_of.values() if len(rows) > 1]
+    if not copies:
         return Finding("suite_duplicates", "ok", "No text occurs twice.")
-    split = [each for each in again if _differ(suite.labels[each])]
-    evidence = tuple(ids[row] for row in _flat(split or again))
-    if split:
-        message = f"{len(split)} texts occur with different labels: no model can pass both."
-        return Finding("suite_duplicates", "fail", message, len(split), evidence, "Keep one of each.")
-    message = f"{len(again)} texts occur more than once and count as often."
-    return Finding("suite_duplicates", "warn", message, len(again), evidence, "Keep one of each.")
+    contradicting = [rows for rows in copies if len(np.unique(suite.labels[rows])) > 1]
+    evidence = tuple(suite.ids[row].as_py() for rows in contradicting or copies for row in rows)
+    if contradicting:
+        message = f"{len(contradicting)} texts occur with different labels: no model can pass both."
+        return Finding("suite_duplicates", "fail", message, len(contradicting), evidence, "Keep one of each.")
+    message = f"{len(copies)} texts occur more than once and count as often."
+    return Finding("suite_duplicates", "warn", message, len(copies), evidence, "Keep one of each.")
 
 
 def _groups(counted: SuiteCounts) -> Finding:
     if len(counted.targets) < 2:
         return Finding("suite_groups", "skipped", "The suite does not have cases about several targets.")
-    sizes = [each.cases for each in counted.targets]
+    sizes = [target.cases for target in counted.targets]
     if min(sizes) == max(sizes) == counted.targets[0].balanced:
         return Finding("suite_groups", "ok", f"Each of {len(sizes)} targets has the same {sizes[0]} sentences.")
     even = counted.targets[0].balanced
@@ -185,11 +156,3 @@ def _references(counted: SuiteCounts) -> Finding:
     return Finding(
         "suite_references", "warn", f"{message}: a held-out class is not unseen.", counted.straddling, advice=advice
     )
-
-
-def _differ(labels: npt.NDArray[np.int32]) -> bool:
-    return len(np.unique(labels)) > 1
-
-
-def _flat(groups: Sequence[Sequence[int]]) -> Iterator[int]:
-    return (row for each in groups for row in each)

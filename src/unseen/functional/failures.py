@@ -21,14 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.evaluation.measuring import aligned
-from unseen.functional.outcomes import TOLERANCE, Codes, outcomes, partners, units
-from unseen.types import Dataset, Predictions
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from unseen.functional.suite import judged_by_label, partners, role_values, template_codes
+from unseen.types import Dataset
+from unseen.types.arrays import Codes, Floats, Mask
 
 NEARLY_ALWAYS = 0.9
 MOST = 0.5
@@ -51,13 +47,7 @@ class FailureKind:
     """Failures that the kind is true of."""
 
 
-def failure(suite: Dataset, predictions: Predictions, tolerance: float = TOLERANCE) -> FailureKind:
-    """The kind of failure that `predictions` show."""
-    said = aligned(suite, predictions, np.arange(len(suite))).argmax(axis=1)
-    return kind_of_failure(suite, outcomes(suite, predictions, tolerance), said)
-
-
-def kind_of_failure(suite: Dataset, passed: Floats, said: Codes) -> FailureKind:
+def kind_of_failure(suite: Dataset, passed: Floats, predicted: Codes) -> FailureKind:
     """The kind of failure from the outcome of every case (1, 0, NaN) and the label that it got."""
     failed, judged = passed == 0, int(np.isfinite(passed).sum())
     total = int(failed.sum())
@@ -65,38 +55,36 @@ def kind_of_failure(suite: Dataset, passed: Floats, said: Codes) -> FailureKind:
         return FailureKind("none", "No case could be judged.", 0, 0)
     if not total:
         return FailureKind("none", f"It passes all {judged:,} cases that it could be judged on.", 0, 0)
-    for kind, sentence, explained in _kinds(suite, passed, said, failed):
+    for kind, sentence, explained in _kinds(suite, passed, predicted, failed):
         if explained >= MOST * total:
             return FailureKind(kind, sentence, total, explained)
-    names = _values(suite, "functionality")
+    names = role_values(suite, "functionality")
     where = f"{len(set(names[failed]))} of {len(set(names))} functionalities"
     return FailureKind("spread", f"It fails {_percent(total, judged)} of the cases, spread over {where}.", total, 0)
 
 
-def _kinds(suite: Dataset, passed: Floats, said: Codes, failed: Mask) -> Iterator[tuple[str, str, int]]:
+def _kinds(suite: Dataset, passed: Floats, predicted: Codes, failed: Mask) -> Iterator[tuple[str, str, int]]:
     """Every kind that applies, its sentence and the failures that it explains."""
     total = int(failed.sum())
-    by_label = np.isin(_values(suite, "kind"), ("functional", ""))
-    yield from _one_label(suite, said, by_label, failed)
+    by_label = judged_by_label(suite)
+    yield from _one_label(suite, predicted, by_label, failed)
     yield from _swap(suite, passed, failed)
     yield from _functionalities(suite, passed, failed)
-    altered, contrasted = _by_partner(suite, said, by_label)
+    altered, contrasted = _by_partner(suite, predicted, by_label)
     n = int((failed & altered).sum())
-    said_of = f"{_percent(n, total)} of the failures get another answer than the text that they alter."
-    yield "alteration", f"It fails when a text is altered: {said_of}", n
+    share = f"{_percent(n, total)} of the failures"
+    yield "alteration", f"It fails when a text is altered: {share} get another answer than the text that they alter.", n
     n = int((failed & contrasted).sum())
-    said_of = (
-        f"{_percent(n, total)} of the failures get the answer of a case with another label that is nearly the same."
-    )
-    yield "contrast", f"It does not see what changes the label: {said_of}", n
+    share = f"{_percent(n, total)} of the failures get the answer of a case with another label that is nearly the same"
+    yield "contrast", f"It does not see what changes the label: {share}.", n
     yield from _label(suite, by_label, failed)
 
 
-def _one_label(suite: Dataset, said: Codes, by_label: Mask, failed: Mask) -> Iterator[tuple[str, str, int]]:
+def _one_label(suite: Dataset, predicted: Codes, by_label: Mask, failed: Mask) -> Iterator[tuple[str, str, int]]:
     if not by_label.any():
         return
-    label = int(np.bincount(said[by_label]).argmax())
-    given, own = by_label & (said == label), by_label & (suite.labels == label)
+    label = int(np.bincount(predicted[by_label]).argmax())
+    given, own = by_label & (predicted == label), by_label & (suite.labels == label)
     others = by_label & ~own
     missed = int((others & failed).sum())
     if given.sum() < NEARLY_ALWAYS * by_label.sum() or missed < MOST * max(1, others.sum()):
@@ -116,13 +104,13 @@ def _one_label(suite: Dataset, said: Codes, by_label: Mask, failed: Mask) -> Ite
 
 
 def _swap(suite: Dataset, passed: Floats, failed: Mask) -> Iterator[tuple[str, str, int]]:
-    target = _values(suite, "target")
+    target = role_values(suite, "target")
     named = (target != "") & np.isfinite(passed)
     failures = Counter(target[named & failed])
     if not failures or len(set(target[named])) < 2:
         return
     cases = Counter(target[named])
-    worst = max(failures, key=lambda each: (failures[each] / cases[each], each))
+    worst = max(failures, key=lambda group: (failures[group] / cases[group], group))
     others = failures.total() - failures[worst], cases.total() - cases[worst]
     if failures[worst] / cases[worst] < TWICE * others[0] / others[1]:
         return  # what fails for every group alike is no matter of identity
@@ -138,25 +126,26 @@ def _swap(suite: Dataset, passed: Floats, failed: Mask) -> Iterator[tuple[str, s
 
 def _passed_for_others(suite: Dataset, passed: Floats) -> Mask:
     """Whether a case of the same template and label about another group is passed, or its reference is one."""
-    target, found = _values(suite, "target"), np.zeros(len(suite), bool)
+    target, passed_for_others = role_values(suite, "target"), np.zeros(len(suite), bool)
     if "template" in suite.attributes:
-        code = units(suite) * len(suite.label_names) + suite.labels
+        code = template_codes(suite) * len(suite.label_names) + suite.labels
         groups: dict[int, set[str]] = {}
         for row in np.flatnonzero((passed == 1) & (target != "")):
             groups.setdefault(int(code[row]), set()).add(target[row])
         for row in np.flatnonzero(target != ""):
-            found[row] = bool(groups.get(int(code[row]), set()) - {target[row]})
+            passed_for_others[row] = bool(groups.get(int(code[row]), set()) - {target[row]})
     cases, others = partners(suite)
     named = (target[cases] != "") & (target[others] != "") & (target[cases] != target[others])
-    found[cases[named & (suite.labels[cases] == suite.labels[others]) & (passed[others] == 1)]] = True
-    return found
+    same_label = suite.labels[cases] == suite.labels[others]
+    passed_for_others[cases[named & same_label & (passed[others] == 1)]] = True
+    return passed_for_others
 
 
 def _functionalities(suite: Dataset, passed: Floats, failed: Mask) -> Iterator[tuple[str, str, int]]:
-    names = _values(suite, "functionality")
+    names = role_values(suite, "functionality")
     cases, failures = Counter(names[np.isfinite(passed)]), Counter(names[failed])
     total, taken, n = failures.total(), list[str](), 0
-    for name, count in sorted(failures.items(), key=lambda each: (-each[1], each[0])):
+    for name, count in sorted(failures.items(), key=lambda item: (-item[1], item[0])):
         taken.append(name)
         n += count
         if n >= MOST * total:
@@ -174,11 +163,11 @@ def _functionalities(suite: Dataset, passed: Floats, failed: Mask) -> Iterator[t
     )
 
 
-def _by_partner(suite: Dataset, said: Codes, by_label: Mask) -> tuple[Mask, Mask]:
+def _by_partner(suite: Dataset, predicted: Codes, by_label: Mask) -> tuple[Mask, Mask]:
     """Whether a case gets another answer than one that it alters, and that of one that it contrasts with."""
     cases, others = partners(suite)
     alters = (suite.labels[cases] == suite.labels[others]) | ~by_label[cases]
-    alike = said[cases] == said[others]
+    alike = predicted[cases] == predicted[others]
     altered, contrasted = np.zeros((2, len(suite)), bool)
     altered[cases[alters & ~alike]] = True
     contrasted[cases[~alters & alike]] = True
@@ -204,9 +193,3 @@ def _percent(part: int, whole: int) -> str:
     if 0 < part < whole:
         return f"{min(99, max(1, round(100 * part / whole)))} %"
     return f"{100 if part else 0} %"
-
-
-def _values(suite: Dataset, attribute: str) -> npt.NDArray[np.object_]:
-    if attribute not in suite.attributes:
-        return np.full(len(suite), "", dtype=object)
-    return np.array([each or "" for each in suite.attribute(attribute).to_pylist()], dtype=object)

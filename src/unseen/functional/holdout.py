@@ -1,4 +1,4 @@
-"""Plans for training on a suite: what is trained on, what is covered by it, and what is held out.
+"""Plans for training on a suite: what is trained on, what is covered by it, what is held out, and what leaks.
 
 A random half of a suite flatters whoever trains on the other half: siblings of one template, and contrast partners,
 stand on both sides. A plan holds a whole value out (Luz de Araujo and Roth 2022, section 3) and keeps two kinds of
@@ -16,20 +16,19 @@ pair           folds of templates that refer to each other, so that no contrast 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
-from unseen.functional.links import template_links
-from unseen.functional.outcomes import units
+from unseen.functional.suite import template_codes, template_links
 from unseen.seeding import generator
 from unseen.splits.quotas import largest_remainder
-from unseen.types import Dataset, some
+from unseen.types import Dataset, Measurement, some
+from unseen.types.arrays import Codes, Mask, Rows
 
-Rows = npt.NDArray[np.intp]
 SCHEMES = ("all", "functionality", "target", "class", "template", "pair")
 FOLDED = ("template", "pair")
 NEEDS = {"pair": "reference"}
@@ -73,7 +72,7 @@ def possible_schemes(suite: Dataset) -> list[str]:
     known = {"all", *suite.attributes}
     if {"template", "reference_template"} <= known:
         known.add("reference")
-    return [each for each in SCHEMES if NEEDS.get(each, each) in known]
+    return [scheme for scheme in SCHEMES if NEEDS.get(scheme, scheme) in known]
 
 
 def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, seed: int = 42) -> list[HoldoutPlan]:
@@ -94,15 +93,15 @@ def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, s
     if scheme == "all":
         train, rest = _halves(by_id, suite.labels, generator(seed, "holdout", "all"))
         dev, test = _halves(rest, suite.labels, generator(seed, "holdout", "all", "dev"))
-        found = [HoldoutPlan("all", "", np.sort(train), np.sort(dev), np.sort(test), np.empty(0, np.intp))]
+        chosen = [HoldoutPlan("all", "", np.sort(train), np.sort(dev), np.sort(test), np.empty(0, np.intp))]
     else:
         values, names = _values(suite, scheme, folds, seed)
         _refuse_too_few(suite, scheme, values, names)
-        found = [_leave_out(suite, scheme, values, code, names, by_id, strict, seed) for code in range(len(names))]
-        for each in found:
-            guard(each, values)
-    _refuse_single_labels(suite, found)
-    return found
+        chosen = [_leave_out(suite, scheme, values, code, name, by_id, strict, seed) for code, name in enumerate(names)]
+        for plan in chosen:
+            guard(plan, values)
+    _refuse_single_labels(suite, chosen)
+    return chosen
 
 
 def _by_id(suite: Dataset) -> Rows:
@@ -111,28 +110,27 @@ def _by_id(suite: Dataset) -> Rows:
 
 
 def _leave_out(
-    suite: Dataset, scheme: str, values: Rows, code: int, names: Sequence[str], by_id: Rows, strict: bool, seed: int
+    suite: Dataset, scheme: str, values: Rows, code: int, name: str, by_id: Rows, strict: bool, seed: int
 ) -> HoldoutPlan:
     """The plan without the value `code`; cases without a value (-1) are covered."""
-    name = names[code]
-    aside, rest = by_id[values[by_id] == code], by_id[values[by_id] != code]
+    left_out, rest = by_id[values[by_id] == code], by_id[values[by_id] != code]
     train, covered = _halves(rest, suite.labels, generator(seed, "holdout", scheme, name))
     draw = generator(seed, "holdout", scheme, name, "dev")
     if strict:
         dev, test = _halves(covered, suite.labels, draw)
-        held_out = aside
+        held_out = left_out
     else:
-        pool = np.concatenate([covered, aside])
+        pool = np.concatenate([covered, left_out])
         dev, tested = _halves(pool, suite.labels, draw)
         test, held_out = (tested[(values[tested] == code) == is_out] for is_out in (False, True))
     return HoldoutPlan(scheme, name, np.sort(train), np.sort(dev), np.sort(test), np.sort(held_out))
 
 
-def _halves(rows: Rows, labels: npt.NDArray[np.integer], draw: np.random.Generator) -> tuple[Rows, Rows]:
+def _halves(rows: Rows, labels: Codes, draw: np.random.Generator) -> tuple[Rows, Rows]:
     """The rows in two halves with the same mix of labels; the second has the odd row."""
     mixed = rows[draw.permutation(len(rows))]
     present = np.unique(labels[rows])
-    counts = np.array([(labels[rows] == each).sum() for each in present], dtype=np.float64)
+    counts = np.array([(labels[rows] == label).sum() for label in present], dtype=np.float64)
     taken = largest_remainder(counts, len(rows) // 2) if len(rows) > 1 else np.zeros(len(present), np.int64)
     first = np.zeros(len(mixed), bool)
     for label, quota in zip(present, taken, strict=True):
@@ -143,12 +141,12 @@ def _halves(rows: Rows, labels: npt.NDArray[np.integer], draw: np.random.Generat
 def _values(suite: Dataset, scheme: str, folds: int, seed: int) -> tuple[Rows, list[str]]:
     """The value of each row as a number, -1 for none, and the names of the values."""
     if scheme in FOLDED:
-        together = units(suite) if scheme == "template" else pair_codes(suite)
-        return _folds(suite, scheme, together, folds, seed), [f"{each + 1} of {folds}" for each in range(folds)]
+        together = template_codes(suite) if scheme == "template" else pair_codes(suite)
+        return _folds(suite, scheme, together, folds, seed), [f"{fold + 1} of {folds}" for fold in range(folds)]
     column = suite.attribute(scheme).to_pylist()
-    names = sorted({each for each in column if each is not None})
-    place = {name: code for code, name in enumerate(names)}
-    return np.array([place.get(each, -1) for each in column], dtype=np.intp), names
+    names = sorted({value for value in column if value is not None})
+    code_of = {name: code for code, name in enumerate(names)}
+    return np.array([code_of.get(value, -1) for value in column], dtype=np.intp), names
 
 
 def pair_codes(suite: Dataset) -> Rows:
@@ -159,17 +157,17 @@ def pair_codes(suite: Dataset) -> Rows:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    own = units(suite)
+    own = template_codes(suite)
     one, other = template_links(suite)
     size = int(own.max()) + 1
     edges = coo_array((np.ones(len(one)), (one, other)), shape=(size, size))
-    found = connected_components(edges, directed=False)[1][own]
-    first = np.unique(found[_by_id(suite)], return_index=True)[1]
-    return np.asarray(np.argsort(np.argsort(first))[found], dtype=np.intp)
+    component = connected_components(edges, directed=False)[1][own]
+    first = np.unique(component[_by_id(suite)], return_index=True)[1]
+    return np.asarray(np.argsort(np.argsort(first))[component], dtype=np.intp)
 
 
 def _folds(suite: Dataset, scheme: str, together: Rows, folds: int, seed: int) -> Rows:
-    """The fold of each row: whole units, largest first, each into the fold that has fewest cases of its label."""
+    """The fold of each row: what stands `together`, largest first, into the fold with fewest cases of its label."""
     sizes = np.bincount(together)
     if folds < 2 or folds > len(sizes):
         raise InputError(
@@ -180,12 +178,12 @@ def _folds(suite: Dataset, scheme: str, together: Rows, folds: int, seed: int) -
     np.add.at(counts, (together, suite.labels), 1)
     mixed = generator(seed, "holdout", scheme).permutation(len(sizes))
     filled = np.zeros((folds, len(suite.label_names)), np.int64)
-    of_unit = np.empty(len(sizes), np.intp)
-    for unit in mixed[np.argsort(-sizes[mixed], kind="stable")]:
-        label = int(counts[unit].argmax())
-        of_unit[unit] = np.lexsort((filled.sum(axis=1), filled[:, label]))[0]
-        filled[of_unit[unit]] += counts[unit]
-    return of_unit[together]
+    fold_of = np.empty(len(sizes), np.intp)
+    for largest in mixed[np.argsort(-sizes[mixed], kind="stable")]:
+        label = int(counts[largest].argmax())
+        fold_of[largest] = np.lexsort((filled.sum(axis=1), filled[:, label]))[0]
+        filled[fold_of[largest]] += counts[largest]
+    return fold_of[together]
 
 
 def guard(plan: HoldoutPlan, values: Rows) -> None:
@@ -217,13 +215,43 @@ def _refuse_too_few(suite: Dataset, scheme: str, values: Rows, names: Sequence[s
         )
 
 
-def _refuse_single_labels(suite: Dataset, found: Sequence[HoldoutPlan]) -> None:
+def _refuse_single_labels(suite: Dataset, chosen: Sequence[HoldoutPlan]) -> None:
     problems = [
-        f"{each.name}: only {suite.label_names[suite.labels[each.train][0]]!r} is left to train on"
-        for each in found
-        if len(np.unique(suite.labels[each.train])) < 2
+        f"{plan.name}: only {suite.label_names[suite.labels[plan.train][0]]!r} is left to train on"
+        for plan in chosen
+        if len(np.unique(suite.labels[plan.train])) < 2
     ]
     if problems:
         raise InfeasibleError(
             f"{len(problems)} plans leave a single label to train on", problems=problems, fix="take another scheme"
         )
+
+
+def leaks(suite: Dataset, chosen: Sequence[HoldoutPlan], tags: Mapping[str, Any] | None = None) -> list[Measurement]:
+    """Shares of the test cases of one scheme that have a near-copy in train, over all its plans together.
+
+    `leak.template`: another case of the same template is trained on. `leak.reference`: a case that it contrasts with
+    or alters, or that contrasts with or alters it, or a sibling of such a case, is. `leak.any`: either. Covered
+    and held-out cases are apart, as the tag `part`. Without templates, cases are their own.
+    """
+    template, links = template_codes(suite), np.column_stack(template_links(suite))
+    either_way = np.concatenate([links, links[:, ::-1]])
+    measurements = []
+    for part in PARTS[2:]:
+        masks = [_leaking(template, either_way, plan.train, plan.parts[part]) for plan in chosen]
+        for kind in ("template", "reference", "any"):
+            leaking = np.concatenate([mask[kind] for mask in masks])
+            if len(leaking):
+                own_tags = {"scheme": chosen[0].scheme, "part": part} | dict(tags or {})
+                measurements.append(Measurement(f"leak.{kind}", float(leaking.mean()), len(leaking), tags=own_tags))
+    return measurements
+
+
+def _leaking(template: Rows, links: Rows, train: Rows, test: Rows) -> dict[str, Mask]:
+    """Which test cases have a sibling in train, or a case that a link leads to."""
+    trained = np.zeros(int(template.max()) + 1, bool)
+    trained[template[train]] = True
+    partnered = np.zeros(len(trained), bool)
+    np.logical_or.at(partnered, links[:, 0], trained[links[:, 1]])
+    sibling, partner = trained[template[test]], partnered[template[test]]
+    return {"template": sibling, "reference": partner, "any": sibling | partner}

@@ -17,13 +17,11 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from unseen.functional.characters import characters
 from unseen.registry import Registry
-
-Perturbation = Callable[..., str | None]
 
 NAMES = ("swap", "delete", "join", "spread", "leet", "double", "neighbour", "upper", "lower", "unpunctuated")
 PERTURBATIONS = Registry("perturbation", {f"{name}.v1": f"{__name__}:{name}" for name in NAMES})
+JOINER = "\u200d"
 SHORTEST = 4
 """Letters of the shortest word that is changed when no focus is given."""
 LEET = {"a": "4", "e": "3", "i": "1", "o": "0", "s": "5", "t": "7"}
@@ -55,27 +53,27 @@ def swap(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
 def delete(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
     """Leaves out a character inside a word: `kitchen` → `kithen`."""
     seen = characters(text)
-    return _replaced(seen, _places(seen, focus), draw, lambda each: "")
+    return _replaced(seen, _places(seen, focus), draw, lambda letter: "")
 
 
 def double(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
     """Writes a character inside a word twice: `kitchen` → `kittchen`."""
     seen = characters(text)
-    return _replaced(seen, _places(seen, focus), draw, lambda each: each * 2)
+    return _replaced(seen, _places(seen, focus), draw, lambda letter: letter * 2)
 
 
 def neighbour(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
     """Hits the key beside a letter, on a QWERTY keyboard: `kitchen` → `kotchen`."""
     seen = characters(text)
     places = _places(seen, focus, lambda at, word: seen[at].lower() in KEYS_BESIDE)
-    return _replaced(seen, places, draw, lambda each: _like(each, str(draw.choice(KEYS_BESIDE[each.lower()]))))
+    return _replaced(seen, places, draw, lambda letter: _like(letter, str(draw.choice(KEYS_BESIDE[letter.lower()]))))
 
 
 def leet(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
     """Writes a digit for a letter that looks like it: `kitchen` → `k1tchen`."""
     seen = characters(text)
     places = [at for word in _words(seen, focus) for at in range(word.start, word.end) if seen[at].lower() in LEET]
-    return _replaced(seen, places, draw, lambda each: LEET[each.lower()])
+    return _replaced(seen, places, draw, lambda letter: LEET[letter.lower()])
 
 
 def spread(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
@@ -113,24 +111,61 @@ def lower(text: str, draw: Generator, focus: Sequence[str] = ()) -> str | None:
 
 def unpunctuated(text: str, draw: Generator) -> str | None:
     """Leaves out punctuation: `Hot, isn't it?` → `Hot isn't it`; what is inside a word and `#` stay, and addresses."""
-    kept = "".join(each if _is_address(each) else _bare(each) for each in re.split(r"(\s+)", text))
+    kept = "".join(token if _is_address(token) else _bare(token) for token in re.split(r"(\s+)", text))
     return kept if kept != text and kept.strip() else None
+
+
+def characters(text: str) -> list[str]:
+    """The text cut between user-perceived characters, as far as the standard library tells.
+
+    Combining marks, variation selectors, skin tones, joined emoji, flags and the vowels and finals of decomposed
+    Hangul stay with what they belong to; the full rules of Unicode's annex 29 know more scripts.
+
+    >>> characters("e\u0301a") == ["e\u0301", "a"]
+    True
+    """
+    if text.isascii():
+        return list(text)
+    seen: list[str] = []
+    for point in text:
+        if seen and _belongs(seen[-1], point):
+            seen[-1] += point
+        else:
+            seen.append(point)
+    return seen
+
+
+def _belongs(before: str, point: str) -> bool:
+    """Whether a code point is part of the character that it follows."""
+    if point.isascii():
+        return False
+    if unicodedata.category(point) in ("Mn", "Me", "Mc") or point == JOINER:
+        return True
+    if before[-1] == JOINER:
+        return not point.isalpha()
+    is_tone = "\U0001f3fb" <= point <= "\U0001f3ff"
+    is_tag = "\U000e0020" <= point <= "\U000e007f"
+    is_inner_jamo = "\u1160" <= point <= "\u11ff"
+    is_half_flag = _is_flag(point) and len(before) == 1 and _is_flag(before)
+    return is_tone or is_tag or is_inner_jamo or is_half_flag
+
+
+def _is_flag(point: str) -> bool:
+    return "\U0001f1e6" <= point <= "\U0001f1ff"
 
 
 def _bare(token: str) -> str:
     seen = characters(token)
-    return "".join(each for at, each in enumerate(seen) if not _is_loose(seen, at))
+    return "".join(character for at, character in enumerate(seen) if not _is_loose(seen, at))
 
 
 def _is_loose(seen: Sequence[str], at: int) -> bool:
+    """Whether a character is punctuation that stands neither inside a word nor, as `#`, before one."""
     if not unicodedata.category(seen[at][0]).startswith("P"):
         return False
-    before, after = (each[0].isalnum() if each else False for each in (_at(seen, at - 1), _at(seen, at + 1)))
+    before = at > 0 and seen[at - 1][0].isalnum()
+    after = at + 1 < len(seen) and seen[at + 1][0].isalnum()
     return not (after and (before or seen[at] == "#"))
-
-
-def _at(seen: Sequence[str], place: int) -> str:
-    return seen[place] if 0 <= place < len(seen) else ""
 
 
 def _cased(text: str, focus: Sequence[str], case: Callable[[str], str]) -> str | None:
@@ -139,7 +174,7 @@ def _cased(text: str, focus: Sequence[str], case: Callable[[str], str]) -> str |
     else:
         seen = characters(text)
         for word in _words(seen, focus, shortest=1):
-            seen[word.start : word.end] = [case(each) for each in seen[word.start : word.end]]
+            seen[word.start : word.end] = [case(character) for character in seen[word.start : word.end]]
         changed = "".join(seen)
     return changed if changed != text else None
 
@@ -171,13 +206,13 @@ def _words(seen: Sequence[str], focus: Sequence[str], shortest: int = 3) -> list
 
 def _all_words(seen: Sequence[str], focus: Sequence[str], shortest: int) -> Iterator[Word]:
     """Runs of letters; `shortest` is the least length of a word of the focus that may be changed."""
-    wanted = {part.casefold() for each in focus for part in each.split()}
+    focused = {part.casefold() for term in focus for part in term.split()}
     at_least = shortest if focus else SHORTEST
-    for start, end in _runs([not each.isspace() for each in seen]):
+    for start, end in _runs([not character.isspace() for character in seen]):
         address = _is_address("".join(seen[start:end]))
-        for first, last in _runs([each[0].isalpha() for each in seen[start:end]]):
+        for first, last in _runs([character[0].isalpha() for character in seen[start:end]]):
             word = "".join(seen[start + first : start + last])
-            chosen = word.casefold() in wanted if focus else not address
+            chosen = word.casefold() in focused if focus else not address
             yield Word(start + first, start + last, chosen and last - first >= at_least, address)
 
 
@@ -188,8 +223,8 @@ def _is_address(token: str) -> bool:
 def _runs(belongs: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """Where neighbours belong: first place, and the place after the last."""
     start = 0
-    for at, each in enumerate([*belongs, False]):
-        if not each:
+    for at, is_inside in enumerate([*belongs, False]):
+        if not is_inside:
             if at > start:
                 yield start, at
             start = at + 1

@@ -1,48 +1,63 @@
-"""Suite files: what a suite tests, with which sentences, written in TOML or YAML and checked as a whole."""
+"""Suite files: what a suite tests, with which sentences, written in TOML or YAML, checked as a whole and built.
+
+Every case that is built has an id that its content decides, so that adding others changes none.
+"""
 
 from __future__ import annotations
 
-import importlib
+import hashlib
+import math
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from unseen.errors import InputError, MissingPackageError, UnseenError, nearest_name
-from unseen.functional.alterations import perturbing
-from unseen.functional.suite import KINDS, check_expectation
-from unseen.functional.templates import Groups, Lists, forms, placeholders
+from pydantic import AfterValidator, Field
+
+from unseen.errors import InputError, hint
+from unseen.functional.alterations import addition, perturbation
+from unseen.functional.suite import KINDS, check_expectation, classes_by_name, suite_of
+from unseen.functional.templates import Filling, Groups, Lists, fillings, forms, placeholders, refuse_too_many
 from unseen.registry import refuse_code
-from unseen.store.plain_yaml import plain_yaml
+from unseen.store.settings_file import KeyPath, Listed, Problems, SettingsTable, Text, read_content
+from unseen.types import Dataset, Origin
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-KEYS = ("name", "labels", "lists", "groups", "tests")
+DIGITS = 10
+"""Hexadecimal digits in an id: among 100,000 cases of one functionality, one in 200 suites has two alike."""
 
 
-@dataclass(frozen=True)
-class SuiteEntry:
+def _each_once(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if repeated := sorted(text for text, times in Counter(texts).items() if times > 1):
+        raise InputError(f"{', '.join(map(repr, repeated))} must not stand there twice")
+    return texts
+
+
+Texts = Annotated[Listed[Text], Field(min_length=1), AfterValidator(_each_once)]
+
+
+class SuiteEntry(SettingsTable):
     """One [[tests]] table: a functionality and how its cases are made."""
 
-    functionality: str
-    label: str | None = None
+    functionality: Text = ""
+    label: Text | None = None
     """What a model should say; with `of`, that of the original unless given."""
-    class_: str | None = None
-    direction: str | None = None
-    templates: tuple[str, ...] = ()
-    at_most: int | None = None
+    class_: Text | None = Field(None, alias="class")
+    direction: Text | None = None
+    templates: Texts = ()
+    at_most: Annotated[int, Field(ge=1)] | None = None
     """Cases per template."""
-    contrast: str | None = None
+    contrast: Text | None = None
     """Functionality whose templates these contrast with, one to one."""
-    of: str | None = None
+    of: Text | None = None
     """Functionality whose cases these rewrite (templates, one to one), perturb (alter) or extend (append)."""
-    alter: str | None = None
-    focus: tuple[str, ...] = ()
-    append: str | None = None
-    kind: str = KINDS[0]
-    expect: str | None = None
+    alter: Text | None = None
+    focus: Texts = ()
+    append: Text | None = None
+    kind: Literal["functional", "invariance", "directional"] = "functional"
+    expect: Text | None = None
 
     @property
     def partner(self) -> str | None:
@@ -50,154 +65,120 @@ class SuiteEntry:
         return self.contrast or self.of
 
 
-@dataclass(frozen=True)
-class SuiteFile:
+class SuiteFile(SettingsTable):
     """What a suite file says."""
 
-    name: str
-    labels: tuple[str, ...]
-    tests: tuple[SuiteEntry, ...]
-    lists: Lists = field(default_factory=dict)
-    groups: Groups = field(default_factory=dict)
+    name: Text = ""
+    labels: Texts = ()
+    tests: Listed[SuiteEntry] = ()
+    lists: dict[str, Texts] = Field(default_factory=dict)
+    groups: dict[str, dict[str, Text]] = Field(default_factory=dict)
 
 
 def read_suite_file(path: str | Path, *, trust: bool = False) -> SuiteFile:
     """The suite file at `path`; all its mistakes in one error. `trust` lets code run that it names (`alter`)."""
     path = Path(path)
-    reader = _Reader(_content(path), path.stem, trust)
-    found = reader.suite()
-    if reader.problems:
-        raise InputError(f"{path} cannot be built as it is", problems=reader.problems)
-    return found
+    content = {"name": path.stem, **read_content(path)}
+
+    def naming(at: KeyPath) -> str:
+        """`test 2 (insult):` for a table of tests, `lists:` and `groups: cooks:` for the others."""
+        if at and at[0] == "tests":
+            table = content["tests"][at[1]]
+            return f"{_place(int(at[1]), table.get('functionality') if isinstance(table, Mapping) else None)}:"
+        return "".join(f"{key}: " for key in at).rstrip()
+
+    problems = Problems(naming)
+    suite = problems.read(SuiteFile, content)
+    if suite is not None:
+        _Checks(suite, content, problems, trust).run()
+    problems.refuse(f"{path} cannot be built as it is")
+    assert suite is not None
+    return suite
 
 
-def _content(path: Path) -> Mapping[str, Any]:
-    is_yaml = path.suffix in (".yaml", ".yml")
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = _yaml(text, path) if is_yaml else tomllib.loads(text)
-    except OSError as cause:
-        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
-        raise InputError(f"{path} is not {'YAML' if is_yaml else 'TOML'}: {cause}") from cause
-    if not isinstance(content, Mapping):
-        raise InputError(f"{path} holds no tables", expected=f"some of {', '.join(KEYS)}", got=type(content).__name__)
-    return content
+def _place(number: int, functionality: Any) -> str:
+    is_name = isinstance(functionality, str) and functionality.strip()
+    return f"test {number + 1} ({functionality})" if is_name else f"test {number + 1}"
 
 
-def _yaml(text: str, path: Path) -> Any:
-    try:
-        importlib.import_module("yaml")
-    except ImportError as cause:
-        said = f"{path} is YAML, which needs the package 'pyyaml'"
-        raise MissingPackageError(said, fix="pip install pyyaml, or write the suite as TOML") from cause
-    return plain_yaml(text, str(path), typed=True)
+class _Checks:
+    """What one value of a file cannot show: what is missing, has no effect, or does not fit the rest of the file."""
 
+    def __init__(self, suite: SuiteFile, content: Mapping[str, Any], problems: Problems, trust: bool) -> None:
+        self.suite, self.content, self.problems, self.trust = suite, content, problems, trust
+        self.forms = forms(suite.groups)
+        self.above: dict[str, SuiteEntry] = {}
 
-class _Reader:
-    """Reads one file and collects what is wrong with it."""
-
-    def __init__(self, content: Mapping[str, Any], stem: str, trust: bool) -> None:
-        self.content, self.stem, self.trust = content, stem, trust
-        self.problems: list[str] = []
-        self.tests: dict[str, SuiteEntry] = {}
-
-    def suite(self) -> SuiteFile:
-        self._known("the file", self.content, KEYS)
-        name = self._text("the file", self.content, "name") or self.stem
-        self.labels = self._texts("the file", self.content, "labels")
-        if len(self.labels) < 2:
-            self.problems.append("labels: there must be at least two, all that a model may say")
-        self.lists = {each: self._texts("lists", self._table("lists"), each) for each in self._table("lists")}
-        self.groups = {each: self._forms(each, own) for each, own in self._table("groups").items()}
+    def run(self) -> None:
+        """Note every problem."""
+        if len(self.suite.labels) < 2:
+            self.problems.add("labels: there must be at least two, all that a model may say")
         self._check_names()
-        for number, table in enumerate(self._tables(), 1):
-            self._add(number, table)
+        if not self.content.get("tests"):
+            self.problems.add("tests: there must be at least one [[tests]] table")
+        for number, test in enumerate(self.suite.tests):
+            place = _place(number, test.functionality)
+            written = self.content["tests"][number]
+            if written.get("functionality") is None:
+                self.problems.add(f"{place}: functionality is missing: what do its cases test?")
+            if test.functionality in self.above:
+                self.problems.add(f"{place}: another test has this functionality; put the templates together")
+            for problem in (*self._wrong_ways(test, written), *self._wrong_templates(test), *self._wrong_partner(test)):
+                self.problems.add(f"{place}: {problem}")
+            if test.expect is not None and test.kind == "directional":
+                with self.problems.noted(f"{place}:"):
+                    check_expectation(test.expect, self.suite.labels)
+            if test.alter:
+                with self.problems.noted(f"{place}:"):
+                    refuse_code({"alter": test.alter}, self.trust)
+                    perturbation(test.alter, focus=test.focus)
+            self.above.setdefault(test.functionality or place, test)
         self._check_used()
-        return SuiteFile(name, self.labels, tuple(self.tests.values()), self.lists, self.groups)
 
-    def _add(self, number: int, table: Mapping[str, Any]) -> None:
-        name = table.get("functionality")
-        place = f"test {number} ({name})" if isinstance(name, str) else f"test {number}"
-        if not isinstance(name, str) or not name.strip():
-            self.problems.append(f"{place}: functionality is missing: what do its cases test?")
-            name = place
-        if name in self.tests:
-            self.problems.append(f"{place}: another test has this functionality; put the templates together")
-        test = self._behaviour(place, name, table)
-        found = [*self._wrong_ways(test), *self._wrong_templates(test), *self._wrong_partner(test)]
-        self.problems += [f"{place}: {each}" for each in found]
-        self.tests.setdefault(name, test)
-
-    def _behaviour(self, place: str, name: str, table: Mapping[str, Any]) -> SuiteEntry:
-        known = ["class" if each.name == "class_" else each.name for each in fields(SuiteEntry)]
-        self._known(place, table, known)
-        single = {each: self._text(place, table, each) for each in ("label", "direction", "contrast", "of", "alter")}
-        single |= {each: self._text(place, table, each) for each in ("append", "expect")}
-        kind = self._text(place, table, "kind") or KINDS[0]
-        at_most = table.get("at_most")
-        if at_most is not None and (not isinstance(at_most, int) or isinstance(at_most, bool) or at_most < 1):
-            self.problems.append(f"{place}: at_most must be a number of cases, not {at_most!r}")
-            at_most = None
-        several = {each: self._texts(place, table, each) for each in ("templates", "focus") if each in table}
-        class_ = self._text(place, table, "class")
-        return SuiteEntry(name, class_=class_, at_most=at_most, kind=kind, **single, **several)  # type: ignore[arg-type]
-
-    def _wrong_ways(self, test: SuiteEntry) -> Iterable[str]:
-        """What is missing, and what has no effect."""
-        ways = [key for key in ("templates", "alter", "append") if getattr(test, key)]
+    def _wrong_ways(self, test: SuiteEntry, written: Mapping[str, Any]) -> Iterator[str]:
+        """What is missing from the table that is `written`, and what has no effect."""
+        labels = self.suite.labels
+        ways = [key for key in ("templates", "alter", "append") if written.get(key) is not None]
         if len(ways) != 1:
             yield f"one of templates, alter and append makes the cases; here {' and '.join(ways) or 'none'} is given"
         if ("alter" in ways or "append" in ways) and test.of is None:
             yield f"{' and '.join(ways)} needs of = the functionality whose cases are changed"
         if test.contrast and (test.of or "templates" not in ways):
             yield "contrast goes with templates, and without of"
-        if test.label is None and test.of is None:
+        if written.get("label") is None and test.of is None:
             yield "label is missing: what should a model say?"
-        if test.label is not None and test.label not in self.labels:
-            yield f"label: {test.label!r} is not one of {', '.join(self.labels)}{_hint(test.label, self.labels)}"
+        if test.label is not None and test.label not in labels:
+            yield f"label: {test.label!r} is not one of {', '.join(labels)}{hint(test.label, labels)}"
         if test.at_most is not None and (test.partner or "templates" not in ways):
             yield "at_most has no effect here: the cases follow those of the other functionality"
         if test.focus and not test.alter:
             yield "focus has no effect without alter"
-        yield from self._wrong_kind(test)
-        if test.alter:
-            yield from _wrong(lambda: self._check_alteration(test))
-
-    def _check_alteration(self, test: SuiteEntry) -> None:
-        refuse_code({"alter": test.alter}, self.trust)
-        perturbing(str(test.alter), focus=test.focus)
-
-    def _wrong_kind(self, test: SuiteEntry) -> Iterable[str]:
-        if test.kind not in KINDS:
-            yield f"kind: {test.kind!r} is not one of {', '.join(KINDS)}{_hint(test.kind, KINDS)}"
-        elif test.kind != KINDS[0] and test.of is None:
+        if test.kind != KINDS[0] and test.of is None:
             yield f"the kind {test.kind} needs of = the functionality that it is compared with"
         if (test.kind == "directional") != (test.expect is not None):
             yield "kind = 'directional' and expect = 'up LABEL' or 'down LABEL' go together"
-        elif test.expect is not None:
-            yield from _wrong(lambda: check_expectation(str(test.expect), self.labels))
 
-    def _wrong_templates(self, test: SuiteEntry) -> Iterable[str]:
-        known = [*self.lists, *forms(self.groups)]
+    def _wrong_templates(self, test: SuiteEntry) -> Iterator[str]:
+        groups = [own for own in self._written("groups").values() if isinstance(own, Mapping)]
+        known = [*self._written("lists"), *(str(name) for own in groups for name in own)]
         for template in test.templates:
             for name in placeholders(template):
                 if name not in known:
-                    yield f"{template!r}: no list and no group has [{name}]{_hint(name, known)}"
-            if test.at_most and self._about_groups(template) and test.at_most < len(self.groups):
-                yield f"at_most = {test.at_most} is less than a case for each of {len(self.groups)} groups"
+                    yield f"{template!r}: no list and no group has [{name}]{hint(name, known)}"
+            if test.at_most and self._about_groups(template) and test.at_most < len(self.suite.groups):
+                yield f"at_most = {test.at_most} is less than a case for each of {len(self.suite.groups)} groups"
 
-    def _wrong_partner(self, test: SuiteEntry) -> Iterable[str]:
+    def _wrong_partner(self, test: SuiteEntry) -> Iterator[str]:
         for key, name in (("contrast", test.contrast), ("of", test.of)):
             if name is None:
                 continue
-            other = self.tests.get(name)
+            other = self.above.get(name)
             if other is None:
-                yield f"{key}: no test above has the functionality {name!r}{_hint(name, self.tests)}"
+                yield f"{key}: no test above has the functionality {name!r}{hint(name, self.above)}"
             elif test.templates:
                 yield from self._wrong_pairs(key, test, other)
 
-    def _wrong_pairs(self, key: str, test: SuiteEntry, other: SuiteEntry) -> Iterable[str]:
+    def _wrong_pairs(self, key: str, test: SuiteEntry, other: SuiteEntry) -> Iterator[str]:
         if len(test.templates) != len(other.templates):
             yield (
                 f"{key}: templates pair one to one, but there are {len(test.templates)} here and "
@@ -207,93 +188,169 @@ class _Reader:
         if key == "contrast" and test.label == other.label:
             yield f"contrast: {other.functionality} has the same label; a contrast has another one"
         for own, theirs in zip(test.templates, other.templates, strict=True):
-            lacking = [each for each in placeholders(theirs) if each in self.lists and each not in placeholders(own)]
+            in_own = placeholders(own)
+            lacking = [name for name in placeholders(theirs) if name in self.suite.lists and name not in in_own]
             if self._about_groups(theirs) and not self._about_groups(own):
-                lacking.append(" or ".join(forms(self.groups)))
+                lacking.append(" or ".join(self.forms))
             if lacking:
                 yield f"{own!r} cannot be paired with {theirs!r}: it lacks [{'], ['.join(lacking)}]"
 
     def _about_groups(self, template: str) -> bool:
-        return bool(set(placeholders(template)) & set(forms(self.groups)))
+        return bool(set(placeholders(template)) & set(self.forms))
 
     def _check_names(self) -> None:
-        names = forms(self.groups)
-        for name in (*self.lists, *names):
+        for name in (*self._written("lists"), *self.forms):
             if not NAME.fullmatch(name):
-                self.problems.append(f"the placeholder {name!r} must be in capitals, such as {'DISH'!r}")
-        self.problems += [f"[{name}] is a list and a form of groups" for name in self.lists if name in names]
-        for group, own in self.groups.items():
-            lacking = [name for name in names if name not in own]
-            if lacking:
-                self.problems.append(f"groups: {group} has no {' and no '.join(lacking)}; other groups do")
+                self.problems.add(f"the placeholder {name!r} must be in capitals, such as {'DISH'!r}")
+            if name in self.forms and name in self.suite.lists:
+                self.problems.add(f"[{name}] is a list and a form of groups")
+        for group, own in self.suite.groups.items():
+            if not own:
+                self.problems.add(f"groups: {group} must be a table of forms, such as {{PLURAL = '{group}'}}")
+            elif lacking := [name for name in self.forms if name not in self._written("groups")[group]]:
+                self.problems.add(f"groups: {group} has no {' and no '.join(lacking)}; other groups do")
 
     def _check_used(self) -> None:
-        used = {name for test in self.tests.values() for each in test.templates for name in placeholders(each)}
-        self.problems += [f"lists: no template has [{name}]" for name in self.lists if name not in used]
-        if self.groups and not used & set(forms(self.groups)):
-            self.problems.append("groups: no template has a form of them")
+        used = {name for test in self.above.values() for template in test.templates for name in placeholders(template)}
+        for name in self.suite.lists:
+            if name not in used:
+                self.problems.add(f"lists: no template has [{name}]")
+        if self.suite.groups and not used & set(self.forms):
+            self.problems.add("groups: no template has a form of them")
 
-    # -- values ----------------------------------------------------------------------------------------------------
-
-    def _tables(self) -> Sequence[Mapping[str, Any]]:
-        tests = self.content.get("tests", [])
-        if not isinstance(tests, list) or not tests or not all(isinstance(each, Mapping) for each in tests):
-            self.problems.append("tests: there must be at least one [[tests]] table")
-            return []
-        return tests
-
-    def _table(self, key: str) -> Mapping[str, Any]:
-        table = self.content.get(key, {})
-        if not isinstance(table, Mapping):
-            self._once(f"{key} must be a table")
-            return {}
-        return {str(name): value for name, value in table.items()}
-
-    def _forms(self, group: str, own: Any) -> Mapping[str, str]:
-        if not isinstance(own, Mapping) or not own:
-            self.problems.append(f"groups: {group} must be a table of forms, such as {{PLURAL = '{group}'}}")
-            return {}
-        return {str(name): self._text(f"groups: {group}", own, name) or "" for name in own}
-
-    def _text(self, place: str, table: Mapping[str, Any], key: str) -> str | None:
-        value = table.get(key)
-        if value is None and key not in table:
-            return None
-        if not isinstance(value, str) or not value.strip():
-            self.problems.append(f"{place}: {key} must be a text, not {value!r}; put it in quotes")
-            return None
-        return value
-
-    def _texts(self, place: str, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
-        values = table.get(key)
-        if not isinstance(values, list) or not values:
-            self.problems.append(f"{place}: {key} must be a list of texts with at least one in it")
-            return ()
-        wrong = [value for value in values if not isinstance(value, str) or not value.strip()]
-        self.problems += [f"{place}: {key} holds {value!r}, which is no text; put it in quotes" for value in wrong]
-        texts = [value for value in values if isinstance(value, str) and value.strip()]
-        repeated = sorted(value for value, n in Counter(texts).items() if n > 1)
-        self.problems += [f"{place}: {key} holds {value!r} twice" for value in repeated]
-        return tuple(dict.fromkeys(texts))
-
-    def _known(self, place: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
-        for key in table:
-            if key not in known:
-                self.problems.append(f"{place}: {key!r} is not known here{_hint(str(key), known)}")
-
-    def _once(self, problem: str) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
+    def _written(self, key: str) -> dict[str, Any]:
+        """The table as it is written: what is wrong in it is told once, not again wherever it is used."""
+        table = self.content.get(key)
+        return {str(name): value for name, value in table.items()} if isinstance(table, Mapping) else {}
 
 
-def _wrong(attempt: Any) -> Iterable[str]:
-    """What an attempt has to say when it fails."""
-    try:
-        attempt()
-    except UnseenError as error:
-        yield "; ".join([error.message, *error.problems])
+@dataclass(frozen=True)
+class BuiltCase:
+    """A case before it is a row."""
+
+    id: str
+    text: str
+    label: str
+    test: SuiteEntry
+    template: str
+    pattern: str
+    filling: Filling
+    reference: str | None = None
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    near = nearest_name(name, known)
-    return f"; did you mean {near!r}?" if near else ""
+def build_suite(file: SuiteFile, seed: int = 42) -> Dataset:
+    """The cases of a suite file, in its order; the same file and seed give the same cases.
+
+    A case that a perturbation does not apply to has no altered version. Two cases with one text are refused.
+    """
+    made: dict[str, list[BuiltCase]] = {}
+    problems = []
+    for test in file.tests:
+        if test.partner is not None and test.partner not in made:
+            continue  # what is wrong with the other functionality is told; without its cases there are none here
+        try:
+            made[test.functionality] = list(_cases(file, test, made, seed))
+        except InputError as error:
+            problems.append(f"{test.functionality}: {error.message}")
+    cases = [case for of_test in made.values() for case in of_test]
+    problems += [f"{name}: it has no cases" for name, of_test in made.items() if not of_test and not problems]
+    missing = set(file.labels) - {case.label for case in cases}
+    problems += [f"no case has the label {label!r}" for label in file.labels if label in missing and not problems]
+    problems += _repeated(cases)
+    if problems:
+        raise InputError(f"the suite {file.name} cannot be built", problems=problems)
+    functionalities = [test.functionality for test in file.tests]
+    kinds = any(test.kind != KINDS[0] for test in file.tests)
+    classes = classes_by_name(functionalities) is not None or any(test.class_ is not None for test in file.tests)
+    origin = Origin("build", {"functionalities": functionalities}, seed)
+    return suite_of(file.name, [_row(case, kinds, classes) for case in cases], file.labels, origin)
+
+
+def _cases(file: SuiteFile, test: SuiteEntry, made: Mapping[str, list[BuiltCase]], seed: int) -> Iterator[BuiltCase]:
+    if test.partner is None:
+        for template in test.templates:
+            for filling in fillings(template, file.lists, file.groups, at_most=test.at_most, seed=seed):
+                yield _case(test, template, filling, str(test.label))
+    elif test.templates:
+        yield from _paired(file, test, made[test.partner])
+    else:
+        yield from _altered(test, made[test.partner], seed)
+
+
+def _paired(file: SuiteFile, test: SuiteEntry, others: Sequence[BuiltCase]) -> Iterator[BuiltCase]:
+    """Cases whose reference is the case of the paired template with the same group and the same values."""
+    theirs = next(other.templates for other in file.tests if other.functionality == test.partner)
+    partners: dict[str, list[BuiltCase]] = {}
+    for case in others:
+        partners.setdefault(case.pattern, []).append(case)
+    for own, pattern in zip(test.templates, theirs, strict=True):
+        _refuse_too_many(file, own, pattern, len(partners.get(pattern, [])))
+        for partner in partners.get(pattern, []):
+            for filling in fillings(own, *_as_filled(file, partner)):
+                yield replace(_case(test, own, filling, test.label or partner.label), reference=partner.id)
+
+
+def _as_filled(file: SuiteFile, partner: BuiltCase) -> tuple[Lists, Groups]:
+    """The lists and groups of the file with only what stands in the partner, where something stands there."""
+    lists: Lists = {**file.lists, **{name: [value] for name, value in partner.filling.values.items()}}
+    group = partner.filling.group
+    return lists, file.groups if group is None else {group: file.groups[group]}
+
+
+def _refuse_too_many(file: SuiteFile, own: str, other: str, partners: int) -> None:
+    """Refuse a template whose further placeholders multiply the partners beyond reason."""
+    further = set(placeholders(own)) - set(placeholders(other))
+    ways = math.prod(len(file.lists[name]) for name in further if name in file.lists)
+    about, others_about = (bool(set(placeholders(template)) & set(forms(file.groups))) for template in (own, other))
+    groups = len(file.groups) if about and not others_about else 1
+    refuse_too_many(own, partners * ways * groups, "less in its further lists, or at_most in the other functionality")
+
+
+def _altered(test: SuiteEntry, originals: Sequence[BuiltCase], seed: int) -> Iterator[BuiltCase]:
+    alter = addition(test.append) if test.append else perturbation(str(test.alter), focus=test.focus, seed=seed)
+    for case in originals:
+        text = alter(case.id, case.text)
+        if text is not None and text.strip():
+            name = _id(test.functionality, test.alter or f"+{test.append}", case.id)
+            label = test.label or case.label
+            yield replace(case, id=name, text=text, label=label, test=test, reference=case.id)
+
+
+def _case(test: SuiteEntry, template: str, filling: Filling, label: str) -> BuiltCase:
+    values = [f"{name}={value}" for name, value in sorted(filling.values.items())]
+    name = _id(test.functionality, template, filling.group or "", *values)
+    return BuiltCase(name, filling.text, label, test, _id(test.functionality, template), template, filling)
+
+
+def _id(functionality: str, *content: str) -> str:
+    whole = "".join(f"{len(part)}:{part}" for part in (functionality, *content))
+    return f"{functionality}-{hashlib.sha256(whole.encode()).hexdigest()[:DIGITS]}"
+
+
+def _row(case: BuiltCase, kinds: bool, classes: bool) -> dict[str, str | None]:
+    test = case.test
+    by_name = test.functionality.partition("_")[0] if classes else None
+    return {
+        "id": case.id,
+        "text": case.text,
+        "label": case.label,
+        "functionality": test.functionality,
+        "class": test.class_ or by_name,
+        "target": case.filling.group,
+        "direction": test.direction,
+        "template": case.template,
+        "pattern": case.pattern,
+        "reference": case.reference,
+        "kind": test.kind if kinds else None,
+        "expect": test.expect,
+    }
+
+
+def _repeated(cases: Sequence[BuiltCase]) -> list[str]:
+    first: dict[str, BuiltCase] = {}
+    problems = []
+    for case in cases:
+        other = first.setdefault(case.text, case)
+        if other is not case:
+            problems.append(f"{case.test.functionality} and {other.test.functionality} both have {case.text!r}")
+    return problems

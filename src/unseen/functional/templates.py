@@ -48,16 +48,16 @@ def filled(template: str, values: Mapping[str, str]) -> str:
     'Soup or soup?'
     """
 
-    def value(found: re.Match[str]) -> str:
-        said = values[found[1]]
-        return said[:1].upper() + said[1:] if found[2] else said
+    def value(placeholder: re.Match[str]) -> str:
+        word = values[placeholder[1]]
+        return word[:1].upper() + word[1:] if placeholder[2] else word
 
     return PLACEHOLDER.sub(value, template)
 
 
 def forms(groups: Groups) -> tuple[str, ...]:
     """The placeholders that some group has a form of."""
-    return tuple(dict.fromkeys(name for each in groups.values() for name in each))
+    return tuple(dict.fromkeys(name for own in groups.values() for name in own))
 
 
 def fillings(
@@ -89,16 +89,16 @@ def _combinations(
 ) -> Iterator[tuple[int, ...]]:
     """Positions in each list, in order; the last list changes fastest."""
     total = math.prod(sizes)
-    wanted = total if at_most is None else min(total, at_most // groups)
-    if wanted < 1:
+    number = total if at_most is None else min(total, at_most // groups)
+    if number < 1:
         raise InputError(f"at_most must be at least the number of groups, {groups}", got=str(at_most))
-    refuse_too_many(template, wanted * groups, "set at_most, or less")
+    refuse_too_many(template, number * groups, "set at_most, or less")
     chosen: Sequence[int] = range(total)
-    if wanted < total:
-        chosen = sorted(generator(seed, "template", template).choice(total, wanted, replace=False).tolist())
-    for number in chosen:
+    if number < total:
+        chosen = sorted(generator(seed, "template", template).choice(total, number, replace=False).tolist())
+    for combination in chosen:
         places = []
         for size in reversed(sizes):
-            number, place = divmod(number, size)
+            combination, place = divmod(combination, size)
             places.append(place)
         yield tuple(reversed(places))

@@ -57,9 +57,9 @@ def open_model(
     check_parameters(f"a model of the kind {kind!r}", opener, options)
     opened = opener(str(source), label_names=None if label_names is None else tuple(label_names), **options)
     if rename:
-        from unseen.models.renamed import Renamed
+        from unseen.models.label_names import RenamedClassifier
 
-        return Renamed(opened, rename)
+        return RenamedClassifier(opened, rename)
     return opened
 
 

@@ -37,17 +37,17 @@ def probabilities_of(
     if all(isinstance(row, str) for row in rows):
         return _one_hot(rows, label_names), True
     named = [_named(row) for row in rows]
-    if all(each is not None for each in named):
+    if all(row is not None for row in named):
         return _by_name(named, label_names, who), False
     return _by_position(rows, label_names, who, declared), False
 
 
 def _one_hot(rows: Sequence[str], label_names: Sequence[str]) -> npt.NDArray[np.float64]:
-    places = {name: place for place, name in enumerate(label_names)}
-    for each in dict.fromkeys(rows):
-        if each not in places:
-            raise UnknownNameError.of("label", each, label_names, fix=rename_hint(dict.fromkeys(rows), label_names))
-    return np.eye(len(label_names))[[places[each] for each in rows]].reshape(len(rows), len(label_names))
+    codes = {name: code for code, name in enumerate(label_names)}
+    for label in dict.fromkeys(rows):
+        if label not in codes:
+            raise UnknownNameError.of("label", label, label_names, fix=rename_hint(dict.fromkeys(rows), label_names))
+    return np.eye(len(label_names))[[codes[label] for label in rows]].reshape(len(rows), len(label_names))
 
 
 def _named(row: Any) -> Mapping[str, Any] | None:
@@ -55,57 +55,42 @@ def _named(row: Any) -> Mapping[str, Any] | None:
     if isinstance(row, Mapping):
         return {row["label"]: row["score"]} if row.keys() == {"label", "score"} else row
     scored = isinstance(row, list) and all(
-        isinstance(each, Mapping) and {"label", "score"} <= each.keys() for each in row
+        isinstance(pair, Mapping) and {"label", "score"} <= pair.keys() for pair in row
     )
-    return {each["label"]: each["score"] for each in row} if scored and row else None
+    return {pair["label"]: pair["score"] for pair in row} if scored and row else None
 
 
 def _by_name(named: Sequence[Any], label_names: Sequence[str], who: str) -> npt.NDArray[np.float64]:
-    places = {name: place for place, name in enumerate(label_names)}
-    found = np.zeros((len(named), len(label_names)))
-    for row, said in enumerate(named):
-        for name, value in said.items():
-            if str(name) not in places:
-                theirs = dict.fromkeys(str(each) for row in named for each in row)
+    codes = {name: code for code, name in enumerate(label_names)}
+    probabilities = np.zeros((len(named), len(label_names)))
+    for row, by_name in enumerate(named):
+        for name, value in by_name.items():
+            if str(name) not in codes:
+                theirs = dict.fromkeys(str(label) for labels in named for label in labels)
                 raise UnknownNameError.of("label", str(name), label_names, fix=rename_hint(theirs, label_names))
             if not isinstance(value, int | float) and not hasattr(value, "__float__"):
                 raise InputError(f"{who} gave {name!r} a probability that is no number", got=repr(value))
-            found[row, places[str(name)]] += float(value)
-    return found
+            probabilities[row, codes[str(name)]] += float(value)
+    return probabilities
 
 
 def _by_position(rows: Any, label_names: Sequence[str], who: str, declared: bool) -> npt.NDArray[np.float64]:
     try:
-        found = np.asarray(rows, dtype=np.float64)
+        probabilities = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as cause:
         raise InputError(f"{who} answered neither probabilities nor labels", got=some(rows, 2)) from cause
-    if found.ndim != 2:
-        raise InputError(f"{who} answered in the wrong shape", expected="a row per text", got=str(found.shape))
+    if probabilities.ndim != 2:
+        raise InputError(f"{who} answered in the wrong shape", expected="a row per text", got=str(probabilities.shape))
+    columns = probabilities.shape[1]
     if not declared:
         raise MismatchError(
             f"{who} does not say which column is which label",
             expected="names: {label: probability} per text, or label_names",
-            got=f"{found.shape[1]} columns of numbers",
+            got=f"{columns} columns of numbers",
             fix="label_names=[…] in the order of the columns",
         )
-    if found.shape[1] != len(label_names):
+    if columns != len(label_names):
         raise MismatchError(
-            f"{who} answered {found.shape[1]} columns for {len(label_names)} labels", expected=some(label_names, 20)
+            f"{who} answered {columns} columns for {len(label_names)} labels", expected=some(label_names, 20)
         )
-    return found
-
-
-def names_for(own: Sequence[Any], given: tuple[str, ...] | None, who: str) -> tuple[str, ...]:
-    """The labels of a model: its `own`, or the `given` ones where its own are mere numbers (`0`, `LABEL_0`)."""
-    names = tuple(str(each) for each in own)
-    if given is None or given == names:
-        return names
-    if not all(each.removeprefix("LABEL_").isdigit() for each in names):
-        raise MismatchError(
-            f"{who} has names for its labels",
-            got=some(names, 20),
-            fix="rename={'theirs': 'ours'} instead of label_names",
-        )
-    if len(given) != len(names):
-        raise MismatchError(f"{who} has {len(names)} labels, label_names has {len(given)}", got=some(given, 20))
-    return given
+    return probabilities

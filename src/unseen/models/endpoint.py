@@ -6,25 +6,23 @@ after the key has been struck out of it. Redirects are not followed: another hos
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
-import http.client
 import ipaddress
 import json
 import os
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from unseen.data.deadlines import Deadline
+import httpx
+
+from unseen.data.web import TRANSIENT, new_client, reason, wait_for
 from unseen.errors import FetchError, InputError
 from unseen.models.python import FunctionClassifier
 from unseen.registry import check_parameters
 
-TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Statuses after which the same request may succeed."""
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 LARGEST_ANSWER = 64_000_000
@@ -77,8 +75,6 @@ class Endpoint:
         self.extra = dict(extra or {})
         self.answer = answer
         self._next = 0.0
-        # a proxy is another machine: it would see the texts and the key that are sent to this one
-        self._proxies = urllib.request.ProxyHandler({} if is_local(url) else None)
         self._key()
 
     def __repr__(self) -> str:
@@ -86,22 +82,24 @@ class Endpoint:
 
     def __call__(self, texts: Sequence[str]) -> list[Any]:
         """One row per text: probabilities, {label: probability}, or a label."""
-        found: list[Any] = []
+        rows: list[Any] = []
         for start in range(0, len(texts), self.batch):
-            some_texts = list(texts[start : start + self.batch])
-            rows = _rows(self._post(some_texts), self.answer, len(some_texts), self.source)
-            if len(rows) != len(some_texts):
-                raise InputError(f"{self.source} answered {len(rows)} rows for {len(some_texts)} texts")
-            found += rows
-        return found
+            batch = list(texts[start : start + self.batch])
+            answered = _rows(self._post(batch), self.answer, len(batch), self.source)
+            if len(answered) != len(batch):
+                raise InputError(f"{self.source} answered {len(answered)} rows for {len(batch)} texts")
+            rows += answered
+        return rows
 
     def _post(self, texts: list[str]) -> Any:
         """The answer to one batch, after as many attempts as it takes and is allowed."""
         body = json.dumps({**self.extra, self.field: texts}).encode()
         failure = ""
         for attempt in range(self.retries + 1):
+            # a proxy is another machine: it would see the texts and the key that are sent to this one
+            client = new_client(timeout=None, trust_env=not is_local(self._url))
             self._wait()
-            content, failure, pause = self._attempt(body)
+            content, failure, pause = self._attempt(client, body)
             if content is not None:
                 return self._parsed(content)
             if attempt < self.retries:
@@ -111,44 +109,49 @@ class Endpoint:
             fix="is it running? A smaller batch, a longer timeout, a lower rate or more retries may help",
         )
 
-    def _attempt(self, body: bytes) -> tuple[bytes | None, str, float | None]:
+    def _attempt(self, client: httpx.AsyncClient, body: bytes) -> tuple[bytes | None, str, float | None]:
         """One request: what was answered, or why it may be tried again and after how long."""
-        key = self._key()
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        request = urllib.request.Request(self._url, body, headers, method="POST")
-        if key:
-            request.add_unredirected_header("Authorization", f"Bearer {key}")
-        too_late = f"no answer within {self.timeout:g} seconds", None
-        deadline = Deadline(self.timeout)
-        opener = urllib.request.build_opener(_NoRedirect, self._proxies, *deadline.handlers)
         try:
-            with deadline, opener.open(request, timeout=self.timeout) as response:
-                content: bytes = response.read(LARGEST_ANSWER + 1)
-                lacking = response.length
-        except urllib.error.HTTPError as refused:
-            with refused:
-                said = self._struck(refused.read(2000).decode("utf-8", "replace"))
-            failure = f"status {refused.code}"
-            if refused.code in TRANSIENT:
-                return None, failure, _retry_after(refused.headers.get("Retry-After"))
-            hint = (
-                "give the address it redirects to" if 300 <= refused.code < 400 else _hint(refused.code, self.key_env)
-            )
-            target = self._struck(str(refused.headers.get("Location") or ""))
-            raise FetchError(
-                f"{self.source} answered with {failure}", got=repr(target or said[:300]), fix=hint
-            ) from None
+            response, content = wait_for(self._ask, client, body)
         except TimeoutError:
-            return None, *too_late
-        except (OSError, http.client.HTTPException) as cause:
-            if deadline.passed:
-                return None, *too_late
-            return None, self._struck(f"{type(cause).__name__}: {getattr(cause, 'reason', cause)}"), None
-        if deadline.passed or (lacking and len(content) <= LARGEST_ANSWER):
-            return None, *(too_late if deadline.passed else ("the answer was cut off", None))
-        if len(content) > LARGEST_ANSWER:
-            raise InputError(f"{self.source} answered more than {LARGEST_ANSWER} bytes", fix="a smaller batch")
-        return content, "", None
+            return None, f"no answer within {self.timeout:g} seconds", None
+        except ConnectionError as cut:
+            return None, str(cut), None
+        except httpx.TransportError as cause:
+            return None, self._struck(f"{type(cause).__name__}: {reason(cause)}"), None
+        status = response.status_code
+        if response.is_success:
+            if len(content) > LARGEST_ANSWER:
+                raise InputError(f"{self.source} answered more than {LARGEST_ANSWER} bytes", fix="a smaller batch")
+            return content, "", None
+        if status in TRANSIENT:
+            return None, f"status {status}", _retry_after(response.headers.get("Retry-After"))
+        target = self._struck(response.headers.get("Location", ""))
+        shown = target or self._struck(content.decode("utf-8", "replace"))[:300]
+        hint = "give the address it redirects to" if response.is_redirect else _hint(status, self.key_env)
+        raise FetchError(f"{self.source} answered with status {status}", got=repr(shown), fix=hint)
+
+    async def _ask(self, client: httpx.AsyncClient, body: bytes) -> tuple[httpx.Response, bytes]:
+        """An answer and its content, of errors only the beginning."""
+        key, content = self._key(), bytearray()
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        async with (
+            asyncio.timeout(self.timeout),
+            client,
+            client.stream("POST", self._url, content=body, headers=headers) as response,
+        ):
+            most = LARGEST_ANSWER if response.is_success else 2000
+            try:
+                async for block in response.aiter_raw():
+                    content += block
+                    if len(content) > most:
+                        break
+            except httpx.RemoteProtocolError as cause:
+                if response.is_success:
+                    raise ConnectionError("the answer was cut off") from cause
+        return response, bytes(content)
 
     def _parsed(self, content: bytes) -> Any:
         try:
@@ -156,8 +159,8 @@ class Endpoint:
             # a server that repeats the key in a label would get it into an error message
             return json.loads(self._struck(json.dumps(parsed))) if self.key_env else parsed
         except (ValueError, RecursionError):
-            said = self._struck(content[:2000].decode("utf-8", "replace"))[:100]
-            raise InputError(f"{self.source} did not answer with JSON", got=repr(said)) from None
+            beginning = self._struck(content[:2000].decode("utf-8", "replace"))[:100]
+            raise InputError(f"{self.source} did not answer with JSON", got=repr(beginning)) from None
 
     def _wait(self) -> None:
         """Keep to the rate."""
@@ -180,25 +183,21 @@ class Endpoint:
             raise InputError(f"the key in {self.key_env} holds characters that no HTTP header can carry")
         return key
 
-    def _struck(self, said: str) -> str:
+    def _struck(self, text: str) -> str:
+        """A text of the server without the key, however it is written there."""
         key = self._key()
         if key:
             for form in {key, urllib.parse.quote(key, safe=""), json.dumps(key)[1:-1]}:
-                said = said.replace(form, "***")
-        return said
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        """Follow nothing."""
+                text = text.replace(form, "***")
+        return text
 
 
 def _shown(url: str, key_env: str | None) -> str:
     """The address without what may be secret in it; refuses one that would give secrets away."""
     try:
         parts = urllib.parse.urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
+        host, _ = parts.hostname, httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):
         raise InputError("the address of the endpoint is not a URL", expected="https://host/path") from None
     if not host:
         raise InputError("the address of the endpoint has no host", expected="https://host/path")
@@ -227,54 +226,52 @@ def _hint(status: int, key_env: str | None) -> str:
     return "field, extra and answer set the form of request and response"
 
 
-def _retry_after(said: str | None) -> float | None:
+def _retry_after(header: str | None) -> float | None:
     """Seconds to wait, from a number or a date."""
-    if said is None:
+    if header is None:
         return None
+    if header.strip().isdigit():
+        return float(header)
     try:
-        return max(0.0, float(said)) if said.strip().isdigit() else _until(said)
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
     except (TypeError, ValueError):
         return None
 
 
-def _until(date: str) -> float:
-    return max(0.0, email.utils.parsedate_to_datetime(date).timestamp() - time.time())
-
-
-def _rows(said: Any, place: str | None, texts: int, source: str) -> list[Any]:
+def _rows(answer: Any, place: str | None, texts: int, source: str) -> list[Any]:
     """The rows in an answer, with names where the answer has them."""
     for step in place.split(".") if place else ():
-        if not isinstance(said, Mapping) or step not in said:
-            raise InputError(f"{source} answered without {place!r}", got=_form(said))
-        said = said[step]
-    if isinstance(said, Mapping):
-        return _of_object(said, source)
-    if not isinstance(said, list):
-        raise InputError(f"{source} did not answer with rows", got=_form(said))
-    flat = [isinstance(each, Mapping) and {"label", "score"} <= each.keys() for each in said]
-    return [said] if texts == 1 and len(said) > 1 and all(flat) else said
+        if not isinstance(answer, Mapping) or step not in answer:
+            raise InputError(f"{source} answered without {place!r}", got=_form(answer))
+        answer = answer[step]
+    if isinstance(answer, Mapping):
+        return _of_object(answer, source)
+    if not isinstance(answer, list):
+        raise InputError(f"{source} did not answer with rows", got=_form(answer))
+    flat = [isinstance(row, Mapping) and {"label", "score"} <= row.keys() for row in answer]
+    return [answer] if texts == 1 and len(answer) > 1 and all(flat) else answer
 
 
-def _of_object(said: Mapping[str, Any], source: str) -> list[Any]:
-    rows, names = said.get("probabilities"), said.get("labels")
+def _of_object(answer: Mapping[str, Any], source: str) -> list[Any]:
+    rows, names = answer.get("probabilities"), answer.get("labels")
     if rows is None and isinstance(names, list):
         return names
     if not isinstance(rows, list):
         raise InputError(
             f"{source} answered in a form that is not known",
             expected='{"probabilities": [[…]], "labels": […]}, or a list of rows',
-            got=_form(said),
+            got=_form(answer),
             fix="answer='name' says where the rows are",
         )
     if names is None:
         return rows
     if not isinstance(names, list) or any(not isinstance(row, list) or len(row) != len(names) for row in rows):
         raise InputError(
-            f"{source} answered rows that do not have a probability for each of its labels", got=_form(said)
+            f"{source} answered rows that do not have a probability for each of its labels", got=_form(answer)
         )
     return [dict(zip(map(str, names), row, strict=True)) for row in rows]
 
 
-def _form(said: Any) -> str:
+def _form(answer: Any) -> str:
     """What an answer looks like, without its content, which may be anything."""
-    return f"an object with {sorted(map(str, said))[:10]}" if isinstance(said, Mapping) else type(said).__name__
+    return f"an object with {sorted(map(str, answer))[:10]}" if isinstance(answer, Mapping) else type(answer).__name__

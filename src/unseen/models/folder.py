@@ -13,8 +13,7 @@ from unseen.training import CLASSIFIERS
 
 def open_folder(source: str, *, label_names: tuple[str, ...] | None = None, trust: bool = False) -> Any:
     """The classifier saved in the folder `source`; `trust` runs code that came with its encoder."""
-    said = read_json(Path(source) / "unseen.json")
-    name = said.get("classifier")
+    name = read_json(Path(source) / "unseen.json").get("classifier")
     if not isinstance(name, str) or ":" in name:  # a place would run code that a file names
         raise InputError(
             f"{source}/unseen.json does not name a classifier of ours",

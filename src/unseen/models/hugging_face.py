@@ -7,15 +7,14 @@ HF_HUB_OFFLINE=1, read from there alone. Code that comes with a model is run onl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError, MissingPackageError
-from unseen.models.answers import names_for
+from unseen.errors import InputError, MismatchError, require
+from unseen.models.label_names import names_for
 from unseen.representations.checkpoints import open_pretrained
 
 LONGEST = 512
@@ -32,10 +31,7 @@ def open_hugging_face(
     trust: bool = False,
 ) -> HuggingFaceClassifier:
     """The sequence classification model at `source`, with its tokenizer."""
-    if find_spec("transformers") is None:
-        raise MissingPackageError(
-            f"opening {source!r} needs the package 'transformers'", fix="pip install transformers"
-        )
+    require("models", f"opening {source!r}")
     if batch < 1 or (max_length is not None and max_length < 1):
         raise InputError("batch and max_length must be at least 1", got=f"batch {batch}, max_length {max_length}")
     local = Path(source).is_dir()
@@ -84,8 +80,8 @@ class HuggingFaceClassifier:
         if not len(texts):
             return np.empty((0, len(self.classes_)))
         tokens = self.tokenizer(list(texts), truncation=True, max_length=self.max_length)
-        by_length = np.argsort([len(each) for each in tokens["input_ids"]], kind="stable")
-        found = np.empty((len(texts), len(self.classes_)))
+        by_length = np.argsort([len(ids) for ids in tokens["input_ids"]], kind="stable")
+        probabilities = np.empty((len(texts), len(self.classes_)))
         with torch.inference_mode():
             for start in range(0, len(texts), self.batch):
                 rows = by_length[start : start + self.batch]
@@ -93,8 +89,8 @@ class HuggingFaceClassifier:
                     {name: [values[row] for row in rows] for name, values in tokens.items()}, return_tensors="pt"
                 )
                 scores = self.model(**padded.to(self.model.device)).logits.double()
-                found[rows] = _probabilities(scores).cpu().numpy()
-        return found
+                probabilities[rows] = _probabilities(scores).cpu().numpy()
+        return probabilities
 
 
 def _probabilities(scores: Any) -> Any:
@@ -124,11 +120,11 @@ def _labels(config: Any, given: tuple[str, ...] | None, source: str) -> tuple[st
 
 def _refuse_untrained(loaded: Any, source: str) -> None:
     """Weights that the files lack would be random."""
-    missing = sorted(loaded["missing_keys"]) + sorted(str(each) for each in loaded.get("mismatched_keys", ()))
+    missing = sorted(loaded["missing_keys"]) + sorted(map(str, loaded.get("mismatched_keys", ())))
     if missing:
         raise InputError(
             f"{source} is not a trained classifier",
-            problems=[f"no weights for {each}" for each in missing],
+            problems=[f"no weights for {name}" for name in missing],
             fix="train one from it: unseen train with this encoder",
         )
 

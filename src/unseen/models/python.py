@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnseenError
-from unseen.models.answers import names_for, probabilities_of
+from unseen.models.answers import probabilities_of
+from unseen.models.label_names import names_for
 from unseen.registry import Registry
 
 PLACES = Registry("model", {})
@@ -17,18 +18,23 @@ PLACES = Registry("model", {})
 
 def open_python(source: str, *, label_names: tuple[str, ...] | None = None) -> Any:
     """The classifier at `module:attribute`: anything with `predict_proba`, a class of it, or a function of texts."""
-    found = PLACES.get(source)
-    if isinstance(found, type):
-        found = _made(found, source)
-    if hasattr(found, "predict_proba"):
-        return ObjectClassifier(found, label_names, source)
-    if not callable(found):
+    model = PLACES.get(source)
+    if isinstance(model, type):
+        try:
+            model = model()
+        except Exception as cause:
+            raise InputError(
+                f"the class {source} cannot be made without arguments: {cause}", fix="name an object of it instead"
+            ) from cause
+    if hasattr(model, "predict_proba"):
+        return ObjectClassifier(model, label_names, source)
+    if not callable(model):
         raise InputError(
             f"{source} is not a model",
             expected="a function of a list of texts, or something with predict_proba",
-            got=type(found).__name__,
+            got=type(model).__name__,
         )
-    return FunctionClassifier(found, label_names or _own_names(found), source)
+    return FunctionClassifier(model, label_names or _own_names(model), source)
 
 
 class FunctionClassifier:
@@ -57,9 +63,9 @@ class FunctionClassifier:
         if self.classes_ is None:
             raise InputError(f"{self.source} does not say its labels", fix="open it with label_names=[…]")
         answer = _asked(self.function, texts, self.source)
-        found, hard = probabilities_of(answer, len(texts), self.classes_, self.source, self._declared)
+        probabilities, hard = probabilities_of(answer, len(texts), self.classes_, self.source, self._declared)
         self.hard = self.hard or hard
-        return found
+        return probabilities
 
 
 class ObjectClassifier:
@@ -83,18 +89,9 @@ class ObjectClassifier:
         raise AttributeError(name)
 
 
-def _own_names(found: Any) -> tuple[str, ...] | None:
-    own = getattr(found, "classes_", None)
-    return None if own is None else tuple(str(each) for each in own)
-
-
-def _made(kind: type, source: str) -> Any:
-    try:
-        return kind()
-    except Exception as cause:
-        raise InputError(
-            f"the class {source} cannot be made without arguments: {cause}", fix="name an object of it instead"
-        ) from cause
+def _own_names(model: Any) -> tuple[str, ...] | None:
+    own = getattr(model, "classes_", None)
+    return None if own is None else tuple(str(name) for name in own)
 
 
 def _asked(function: Callable[[list[str]], Any], texts: Sequence[str], source: str) -> Any:

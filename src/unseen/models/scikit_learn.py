@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, MissingPackageError
-from unseen.models.answers import names_for
+from unseen.models.label_names import names_for
 
 
 def open_scikit_learn(source: str, *, label_names: tuple[str, ...] | None = None, trust: bool = False) -> Any:
@@ -52,13 +52,13 @@ class PipelineClassifier:
         try:
             if not self.hard:
                 return np.asarray(self.model.predict_proba(list(texts)), dtype=np.float64)
-            said = np.asarray(self.model.predict(list(texts)))
+            labels = np.asarray(self.model.predict(list(texts)))
         except Exception as cause:
             raise InputError(
                 f"{self.source} failed on texts: {type(cause).__name__}: {cause}",
                 expected="a pipeline that begins with a vectoriser of texts",
             ) from cause
-        return (said[:, None] == np.asarray(self.model.classes_)[None, :]).astype(np.float64)
+        return (labels[:, None] == np.asarray(self.model.classes_)[None, :]).astype(np.float64)
 
 
 def _from_skops(path: Path, trust: bool) -> Any:

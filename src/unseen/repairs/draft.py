@@ -8,12 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from unseen.types import PARTS, Dataset, Origin
+from unseen.types import INDEPENDENT, PARTS, TEST, UNUSED, Dataset, Origin, Split
 
 Rows = npt.NDArray[np.intp]
-TRAIN, DEV, TEST, INDEPENDENT, UNUSED = map(PARTS.index, ("train", "dev", "test", "independent", "unused"))
 UNDIVIDED = -1
 """Part of a row that has none yet."""
 
@@ -43,11 +41,26 @@ class Draft:
     changes: tuple[RepairChange, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, data: Dataset, split: Split | None = None) -> Draft:
+        """The split as it was given; without one no row has a part yet."""
+        return cls(data, np.full(len(data), UNDIVIDED, np.int8) if split is None else split.parts)
+
     @cached_property
     def active(self) -> Rows:
         """Rows that take part, in the order of their ids: all but the independent and the unused ones."""
-        by_id = pc.sort_indices(self.data.ids).to_numpy().astype(np.intp)
+        by_id = self.data.by_id
         return by_id[~np.isin(self.parts[by_id], (INDEPENDENT, UNUSED))]
+
+    @property
+    def labels(self) -> npt.NDArray[np.intp]:
+        """Label codes of the active rows."""
+        return self.data.labels[self.active].astype(np.intp)
+
+    @property
+    def tested(self) -> npt.NDArray[np.bool_]:
+        """Which of the active rows are in the test part."""
+        return np.asarray(self.parts[self.active] == TEST)
 
     def noted(self, note: str) -> Draft:
         """The draft with one more note."""
@@ -67,7 +80,7 @@ class Draft:
     ) -> Draft:
         others = [""] * len(rows) if like is None else names_of(self.data, like)
         names = (*PARTS, "")  # -1, no part yet, is the last
-        made = [
+        changes = [
             RepairChange(name, action, reason, names[old], names[new], other)
             for name, old, new, other in zip(
                 names_of(self.data, rows), self.parts[rows].tolist(), to.tolist(), others, strict=True
@@ -76,14 +89,14 @@ class Draft:
         ]
         parts = self.parts.copy()
         parts[rows] = to
-        return replace(self, parts=parts, changes=(*self.changes, *made))
+        return replace(self, parts=parts, changes=(*self.changes, *changes))
 
     def relabelled(self, rows: Rows, to: npt.NDArray[np.integer], reason: str) -> Draft:
         """The draft of a new dataset in which these rows have other labels."""
         if not len(rows):
             return self
         labels, names = self.data.labels.copy(), self.data.label_names
-        made = [
+        changes = [
             RepairChange(name, "relabelled", reason, names[old], names[new])
             for name, old, new in zip(names_of(self.data, rows), labels[rows].tolist(), to.tolist(), strict=True)
         ]
@@ -92,7 +105,7 @@ class Draft:
         table = self.data.table.set_column(2, "label", pa.chunked_array([column]))
         origin = Origin("repair", {"relabelled": len(rows)}, None, {"dataset": self.data.fingerprint})
         data = replace(self.data, table=table, origin=origin)
-        return replace(self, data=data, changes=(*self.changes, *made))
+        return replace(self, data=data, changes=(*self.changes, *changes))
 
 
 def names_of(data: Dataset, rows: Rows) -> list[str]:

@@ -26,13 +26,13 @@ DEFAULT_TEST = 0.2
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RepairRecipe:
     """What was asked for; `resolved` fills in what was left open."""
 
     groups: tuple[str, ...] = ()
     """Attributes whose values stay on one side."""
     links: tuple[str, ...] = ()
-    """Those of them whose values are ids of other rows: what is linked stays on one side."""
+    """Those of them whose values are ids of other rows, said to be or found so: what is linked stays on one side."""
     together: str | None = None
     """Texts that are alike in this way stay on one side, none of them taken out."""
     dedupe: str | None = None
@@ -58,21 +58,27 @@ class Recipe:
         return bool(self.groups or self.together)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that it groups or caps by, each once."""
+        return tuple(dict.fromkeys((*self.groups, *([self.cap_by] if self.cap_by else []))))
+
+    @property
+    def settings(self) -> dict[str, Any]:
         """What is not left open, as plain values."""
         plain = {name: value for name, value in asdict(self).items() if value is not None and value != ()}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
 
-def resolved(recipe: Recipe, data: Dataset, split: Split | None) -> Recipe:
+def resolved(recipe: RepairRecipe, data: Dataset, split: Split | None) -> RepairRecipe:
     """The recipe with its defaults; refuses, all at once, what cannot be done or would have no effect."""
     for name, known in CHOICES.items():
-        given = getattr(recipe, name)
-        if given is not None and given not in known:
-            raise UnknownNameError.of(f"choice for {name}", str(given), known)
-    for attribute in (*recipe.groups, *([recipe.cap_by] if recipe.cap_by else [])):
+        choice = getattr(recipe, name)
+        if choice is not None and choice not in known:
+            raise UnknownNameError.of(f"choice for {name}", str(choice), known)
+    for attribute in recipe.attributes:
         data.attribute(attribute)
-    recipe = replace(recipe, links=_links(recipe, data))
+    links = tuple(name for name in recipe.groups if name in recipe.links or holds_links(data, name))
+    recipe = replace(recipe, links=links)
     new = renews(recipe, split)
     problems = [*_lacking(recipe, data, split), *_idle(recipe, split, new)]
     if problems:
@@ -87,17 +93,12 @@ def resolved(recipe: Recipe, data: Dataset, split: Split | None) -> Recipe:
     )
 
 
-def renews(recipe: Recipe, split: Split | None) -> bool:
+def renews(recipe: RepairRecipe, split: Split | None) -> bool:
     """Whether train and test are drawn anew: nothing was given, or groups are asked for and moving is not."""
     return split is None or (recipe.divides and recipe.minimal is None)
 
 
-def _links(recipe: Recipe, data: Dataset) -> tuple[str, ...]:
-    """The grouping attributes that were said to be links, or hold the ids of other rows."""
-    return tuple(each for each in recipe.groups if each in recipe.links or holds_links(data, each))
-
-
-def _sizes(recipe: Recipe, split: Split | None) -> dict[str, Any]:
+def _sizes(recipe: RepairRecipe, split: Split | None) -> dict[str, Any]:
     """Sizes of the new parts: as asked, else those of the given split, else the default."""
     if split is None:
         return {"test": DEFAULT_TEST if recipe.test is None else recipe.test}
@@ -108,15 +109,15 @@ def _sizes(recipe: Recipe, split: Split | None) -> dict[str, Any]:
     return {"test": shares["test"] if recipe.test is None else recipe.test, "dev": shares["dev"] or None}
 
 
-def _lacking(recipe: Recipe, data: Dataset, split: Split | None) -> list[str]:
+def _lacking(recipe: RepairRecipe, data: Dataset, split: Split | None) -> list[str]:
     problems = []
     if not (recipe.divides or recipe.dedupe or recipe.cap is not None or recipe.conflicts in ("drop", "relabel")):
         problems.append("nothing to repair: ask for groups, together, dedupe, cap, or conflicts drop or relabel")
-    for attribute in dict.fromkeys((*recipe.groups, *([recipe.cap_by] if recipe.cap_by else []))):
+    for attribute in recipe.attributes:
         kind = data.attribute(attribute).type
         if pa.types.is_list(kind) or pa.types.is_large_list(kind):
             problems.append(f"the attribute {attribute!r} has several values per row, so it does not group rows")
-        elif attribute in recipe.groups and _ties_nothing(data, attribute, attribute in recipe.links):
+        elif attribute in recipe.groups and not _ties(data, attribute, attribute in recipe.links):
             problems.append(
                 f"no two rows share a value of {attribute!r}, and no value is the id of another row: it ties nothing "
                 "together (if its values are ids, name the column of the ids: --id)"
@@ -134,12 +135,12 @@ def _lacking(recipe: Recipe, data: Dataset, split: Split | None) -> list[str]:
     return problems
 
 
-def _ties_nothing(data: Dataset, attribute: str, links: bool) -> bool:
-    codes = group_codes(data, attribute, links)
-    return len(np.unique(alone(codes))) == len(data)
+def _ties(data: Dataset, attribute: str, links: bool) -> bool:
+    """Whether two rows share a value, or are linked."""
+    return len(np.unique(alone(group_codes(data, attribute, links)))) < len(data)
 
 
-def _idle(recipe: Recipe, split: Split | None, new: bool) -> list[str]:
+def _idle(recipe: RepairRecipe, split: Split | None, new: bool) -> list[str]:
     """What would have no effect."""
     problems = []
     if recipe.minimal and split is None:

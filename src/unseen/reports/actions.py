@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from unseen.command_lines import with_option
 from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
-from unseen.reports.run import BASELINE, Run
-from unseen.reports.wording import amount, called, higher_is_better, number, percent
+from unseen.reports.run import BASELINE, StressRun
+from unseen.reports.wording import amount, called, higher_is_better, percent
 from unseen.store import atomic
 from unseen.store.files import csv_rows, harmless
+from unseen.types.numbers import number
 
 ACTIONS, SUSPECTS = "actions.csv", "suspects.csv"
 TO_READ = 50
 """Texts that people are asked to read where label noise cannot be told from the data."""
 CLUSTERS, WORDS = 3, 5
 """Clusters that are named, and words of each."""
+NOISY = 0.05
+"""Share of wrong labels from which on they are worth checking anywhere."""
 SLICES = 3
 FEW = 30
 """Slices with fewer texts are weak by luck."""
@@ -45,7 +50,7 @@ class Action:
         return self.what + "".join(f" → {each}" for each in (self.file, self.command) if each)
 
 
-def actions(run: Run) -> list[Action]:
+def actions(run: StressRun) -> list[Action]:
     """What to do, the most points first, then what has no points."""
     found = cases(run)
     if not found:
@@ -54,15 +59,13 @@ def actions(run: Run) -> list[Action]:
     return sorted(some, key=lambda each: (each.points is None, -(each.points or 0.0)))
 
 
-def write_actions(run: Run) -> Path:
-    """Write `actions.csv` into the run folder: rank, then the fields of an `Action`."""
-    path = run.folder / ACTIONS
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+def write_actions(folder: Path, actions: Sequence[Action]) -> None:
+    """Write `actions.csv` into a run folder: rank, then the fields of an `Action`."""
+    with atomic(folder / ACTIONS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         write = csv_rows(file)
-        write(["rank", *(each.name for each in fields(Action))])
-        for rank, each in enumerate(actions(run), start=1):
-            write([rank, *("" if value is None else harmless(str(value)) for value in asdict(each).values())])
-    return path
+        write(["rank", *(column.name for column in fields(Action))])
+        for rank, action in enumerate(actions, start=1):
+            write([rank, *("" if value is None else harmless(str(value)) for value in asdict(action).values())])
 
 
 def _labels(case: Case) -> Iterator[Action]:
@@ -73,8 +76,10 @@ def _labels(case: Case) -> Iterator[Action]:
     count = round(suspects.value * suspects.n)
     if case.noise is None:
         read = min(TO_READ, count)
+        texts, are = ("text", "it is") if read == 1 else (f"{read} texts", "they are")
+        where = f"whose test_of names {suspects.tags.get('split', case.family)}"
         what = (
-            f"Have people read the first {read} texts of the list: whether they are mislabelled or hard cannot be told"
+            f"Have people read the first {texts} of the list {where}: whether {are} mislabelled or hard cannot be told"
         )
         yield Action("review", what, None, read, SUSPECTS)
     elif case.is_noisier:
@@ -82,9 +87,14 @@ def _labels(case: Case) -> Iterator[Action]:
         worth = "" if gain is None else f": wrong labels make up {amount(case.run.metric, gain)} of its fall"
         what = f"Check the {count} suspect labels in the test part of “{case.family}”{worth}"
         yield Action("relabel", what, gain, count, SUSPECTS)
+    elif case.noise.low is not None and case.noise.low >= NOISY:
+        what = (
+            f"Check the {count} suspect labels in the test part of “{case.family}”, though they do not explain its fall"
+        )
+        yield Action("relabel", what, None, count, SUSPECTS)
 
 
-def _collect(run: Run) -> Iterator[Action]:
+def _collect(run: StressRun) -> Iterator[Action]:
     """Collect texts like those that cost most by being unseen."""
     case = newest(run)
     if case is None or not case.is_new or case.novelty is None:
@@ -99,7 +109,7 @@ def _collect(run: Run) -> Iterator[Action]:
     yield Action("collect", what, case.novelty.value, split.sizes["test"], f"splits/{split.name}.csv")
 
 
-def _slices(run: Run) -> Iterator[Action]:
+def _slices(run: StressRun) -> Iterator[Action]:
     """Slices that are certainly weaker than the whole on random splits."""
     whole, sign = run.score(BASELINE), 1 if higher_is_better(run.metric) else -1
     names = dict.fromkeys(row.slice for row in run.measurements if row.metric == run.metric and "=" in row.slice)
@@ -117,7 +127,7 @@ def _slices(run: Run) -> Iterator[Action]:
         yield Action("slice", f"Look at {name}: {how}", loss, row.n, "measurements.csv")
 
 
-def _leaks(run: Run) -> Iterator[Action]:
+def _leaks(run: StressRun) -> Iterator[Action]:
     """The random split whose test texts stand in training most often."""
     baselines = {split.name: split for split in run.of_family(BASELINE)}
     found = [
@@ -130,15 +140,32 @@ def _leaks(run: Run) -> Iterator[Action]:
     count, split = max(found)
     share = percent(count / max(1, baselines[split].sizes["test"]))
     what = f"Remove copies: {count} test texts of {split} ({share}) stand in training, which flatters the random score"
-    command = f"unseen repair DATA {run.folder / 'splits' / split}.csv --dedupe near -o repaired.csv"
-    yield Action("leak", what, None, count, "findings.csv", command)
+    yield Action("leak", what, None, count, "findings.csv", _repair(run, split))
+
+
+def _repair(run: StressRun, split: str) -> str:
+    """The command that repairs a split; none where nobody typed its data, or only a part of that was split."""
+    typed, limit = run.about.get("typed"), run.about["settings"].get("limit")
+    if not typed or limit is not None:
+        return ""
+    file = shlex.quote(str(run.folder / "splits" / f"{split}.csv"))
+    return f"unseen repair {typed} {file} --dedupe near -o repaired.csv"
+
+
+def _again(run: StressRun, option: str, value: str) -> str:
+    """The command of the run with another value of an option, which takes its place."""
+    typed = str(run.about.get("command") or "")
+    changed = with_option(typed, option, value=value) if typed.startswith("unseen stress ") else None
+    if changed is None:
+        return f"unseen stress … {option} {value}"
+    return changed if " --replace" in changed else f"{changed} --replace"
 
 
 def _certainty(case: Case) -> Iterator[Action]:
-    command = str(case.run.about.get("command") or "")
-    again = command if command.startswith("unseen ") else "unseen stress …"
+    run = case.run
     if case.seeds < 2:
-        yield Action("seeds", "Train from more seeds: one training proves nothing", command=f"{again} --seeds {SEEDS}")
+        what = "Train from more seeds: one training proves nothing"
+        yield Action("seeds", what, command=_again(run, "--seeds", SEEDS))
     if case.novelty is None:
         what = "Score the same texts with the rest of their region in training, to tell new from hard"
-        yield Action("control", what, command=f"{again} --seen-folds 2")
+        yield Action("control", what, command=_again(run, "--seen-folds", "2"))

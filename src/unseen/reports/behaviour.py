@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from unseen.functional.checking import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
+from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
 from unseen.reports.formats import Cell, Strong, Table
-from unseen.reports.wording import DASH, bounds, number
 from unseen.store.files import file_name
 from unseen.types import Measurement
+from unseen.types.numbers import DASH, bounds, number
 
 LOW = 0.5
 """Rates below are marked: guessing between two labels does as well."""

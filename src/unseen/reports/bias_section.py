@@ -10,8 +10,8 @@ import numpy as np
 from unseen.bias.subgroup import AUCS
 from unseen.reports.formats import Cell, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.wording import DASH, number
 from unseen.types import Measurement
+from unseen.types.numbers import DASH, number
 
 TITLES = {
     "subgroup_auc": "Subgroup AUC: told apart within the group",

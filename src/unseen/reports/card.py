@@ -15,12 +15,14 @@ from unseen.errors import UnseenWarning
 from unseen.reports import croissant, genbench, reforms
 from unseen.reports.facts import CardFacts, DataFacts, PublishedSplit, read_card_facts
 from unseen.reports.markdown import Markdown, environment
-from unseen.reports.run import BASELINE, Run
-from unseen.reports.tables import sorted_findings
-from unseen.reports.wording import amount, bounds, called, capital, in_points, number, percent, points, scored
+from unseen.reports.page import sorted_findings
+from unseen.reports.record import RunRecord
+from unseen.reports.run import BASELINE, StressRun
+from unseen.reports.wording import amount, called, capital, in_points, percent
 from unseen.store import read_json, sha256_of, write_json, write_text
 from unseen.store.files import json_text
 from unseen.types import Measurement
+from unseen.types.numbers import bounds, number, points, scored
 
 LEVELS = {"fail": "failed", "warn": "look closer", "ok": "in order", "skipped": "not checked"}
 """Levels of findings in words."""
@@ -155,12 +157,12 @@ def _is_of(facts: CardFacts, row: Measurement, key: str) -> bool:
 def _compared(facts: CardFacts, key: str, rows: Sequence[Measurement], place: Sequence[str]) -> list[dict[str, Any]]:
     """The families that were measured in one place."""
     splits = tuple(split.card for split in facts.splits if split.dataset == key)
-    run = Run(facts.folder, {"settings": {"metric": facts.metric}}, splits, tuple(rows), (), ())
+    run = StressRun(RunRecord({"settings": {"metric": facts.metric}}, tuple(rows), folder=facts.folder), splits)
     measured = [family for family in run.families if run.score(family) is not None]
     return [_scored(run, family, ", ".join(filter(None, place))) for family in measured]
 
 
-def _scored(run: Run, family: str, place: str) -> dict[str, Any]:
+def _scored(run: StressRun, family: str, place: str) -> dict[str, Any]:
     fall = None if family == BASELINE else run.fall(family)
     return {
         "place": place,

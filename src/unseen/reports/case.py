@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from unseen.audits.hardness import FAR
-from unseen.evaluation.multiplicity import widened
-from unseen.reports.run import BASELINE, Run, SplitCard
+from unseen.evaluation.gates import Gate
+from unseen.evaluation.intervals import widened
+from unseen.reports.run import BASELINE, SplitCard, StressRun
 from unseen.reports.wording import higher_is_better
 from unseen.types import Measurement
 
 FAIL_ABOVE = 0.2
-"""A fall this large fails, unless the run's settings say `fail_above`."""
+"""A fall this large fails, unless a gate of the run says otherwise."""
 VISIBLE = 0.0005
 """Smaller falls would be written as nought."""
 MOST = 0.5
@@ -23,7 +24,7 @@ MOST = 0.5
 class Case:
     """One hard family against random splits."""
 
-    run: Run
+    run: StressRun
     family: str
     random: Measurement
     hard: Measurement
@@ -63,8 +64,9 @@ class Case:
     @property
     def limit(self) -> float:
         """The largest fall that does not fail."""
-        given = self.run.about["settings"].get("fail_above")
-        return FAIL_ABOVE if given is None else float(given)
+        gates = [Gate.parsed(outcome["gate"]) for outcome in self.run.about.get("gates") or ()]
+        fall = replace(self.measured, tags={"family": self.family, "part": "test", **self.measured.tags})
+        return min((gate.limit for gate in gates if "<" in gate.bound and gate.is_about(fall)), default=FAIL_ABOVE)
 
     @property
     def open(self) -> bool:
@@ -144,7 +146,7 @@ class Case:
 
     @property
     def cause(self) -> str:
-        """What the fall mostly is: mislabelled, new, hard, mixed; unknown without the seen control."""
+        """What the fall mostly is: mislabelled, new, hard, mixed; unclear, or unknown without the seen control."""
         if self.is_noisier and (self.mislabelled or 0) >= MOST * self.drop:
             return "mislabelled"
         if self.novelty is None or self.novelty.value is None:
@@ -152,7 +154,9 @@ class Case:
         share = self.novelty.value / self.drop
         if share >= MOST and self.is_new:
             return "new"
-        return "hard" if share < MOST / 2 else "mixed"
+        if share < MOST / 2:
+            return "hard"
+        return "mixed" if self.is_new else "unclear"
 
     @property
     def overlap(self) -> Measurement | None:
@@ -176,7 +180,7 @@ def _worst_of(row: Measurement, families: int) -> Measurement:
     return replace(row, low=low, high=high)
 
 
-def cases(run: Run) -> list[Case]:
+def cases(run: StressRun) -> list[Case]:
     """Every hard family that was compared with random splits, the largest fall first."""
     random = run.score(BASELINE)
     compared = [
@@ -190,18 +194,18 @@ def cases(run: Run) -> list[Case]:
     return sorted(found, key=lambda case: -case.drop)
 
 
-def hardest(run: Run) -> Case | None:
+def hardest(run: StressRun) -> Case | None:
     """The family that falls most, with its numbers; None when there is nothing to compare."""
     return next(iter(cases(run)), None)
 
 
-def newest(run: Run) -> Case | None:
+def newest(run: StressRun) -> Case | None:
     """The family that loses most by being unseen; None where the seen control was not carried out."""
     known = [(row.value or 0.0, case) for case in cases(run) if (row := case.novelty) is not None]
     return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
 
-def chance(run: Run, family: str) -> float | None:
+def chance(run: StressRun, family: str) -> float | None:
     """The score of guessing by the class mix on the test part; None where that was not measured."""
     found = run.found(f"chance.{run.metric}", family)
     return None if found is None else found.value

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.differences import Key, Pair, Pairs, difference, of_one_training, paired, paired_falls
-from unseen.reports.any_run import AnyRun, read_any_run
+from unseen.evaluation.differences import Key, Pair, PairedTrainings, difference, of_one_training, paired, paired_falls
+from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import higher_is_better
-from unseen.types import PARTS, Measurement
+from unseen.types import PARTS, Measurement, some
 
 ABSENT = ""
 
@@ -40,14 +40,14 @@ class Comparison:
     """`fall.METRIC` of A and of B, for each family that both have."""
     gated: tuple[Measurement, ...]
     """Differences of the main metric on the test part, whatever part was asked for."""
-    pairs: Pairs
+    pairs: PairedTrainings
     """How trainings were paired; groups of the chosen metrics and part alone."""
     seeds: tuple[tuple[str, ...], tuple[str, ...]]
     """Seeds of the trainings of A and of B."""
     settings: tuple[Change, ...]
     versions: tuple[Change, ...]
     data: tuple[Change, ...]
-    """By fingerprint."""
+    """By fingerprint; name, rows and fingerprint."""
     splits: tuple[Change, ...]
     """By checksum."""
 
@@ -74,7 +74,8 @@ def compare_runs(
     """
     if metrics and everything:
         raise InputError("metrics have no effect when every metric is asked for", fix="leave one of the two out")
-    first, second = read_any_run(a), read_any_run(b)
+    first, second = read_record(a), read_record(b)
+    _refuse_other_labels(first, second)
     chosen = _metrics(first, second, metrics, everything)
     main = metrics[0] if metrics else first.metric
     _known("part", part, _values(first, "part") | _values(second, "part"))
@@ -84,7 +85,7 @@ def compare_runs(
     falls = paired_falls(first.measurements, second.measurements, found.ignored)
     names = {f"fall.{part_of}{name}" for name in chosen for part_of in ("", "selection.", "novelty.")}
     return Comparison(
-        first.folder, second.folder, main, part,
+        first.place, second.place, main, part,
         tuple(_difference(key, pairs, tested) for key, pairs in shown.groups.items()),
         tuple(pair for pair in falls if pair[0].metric in names and pair[0].tags.get("part", part) == part),
         tuple(difference(key, found.groups[key]) for key in found.groups if _wanted(key, [main], "test", False)),
@@ -92,7 +93,20 @@ def compare_runs(
     )  # fmt: skip
 
 
-def _metrics(a: AnyRun, b: AnyRun, asked: Sequence[str] | None, everything: bool) -> list[str]:
+def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
+    """Scores of other labels are scores of another task."""
+    if len(a.data) != 1 or len(b.data) != 1:
+        return
+    (ours, theirs) = ([*said.get("label_names", ())] for run in (a, b) for said in run.data.values())
+    if ours and theirs and set(ours) != set(theirs):
+        raise InputError(
+            f"{a.folder} and {b.folder} are about other labels, so their scores cannot be compared",
+            expected=some(ours),
+            got=some(theirs),
+        )
+
+
+def _metrics(a: RunRecord, b: RunRecord, asked: Sequence[str] | None, everything: bool) -> list[str]:
     known = [dict.fromkeys(row.metric for row in run.measurements if of_one_training(row)) for run in (a, b)]
     for run, names in zip((a, b), known, strict=True):
         if not names:
@@ -112,11 +126,11 @@ def _known(kind: str, name: str, known: Sequence[str] | set[str]) -> None:
         raise UnknownNameError.of(f"{kind} of these runs", name, sorted(known))
 
 
-def _values(run: AnyRun, tag: str) -> set[str]:
+def _values(run: RunRecord, tag: str) -> set[str]:
     return {str(row.tags[tag]) for row in run.measurements if of_one_training(row) and tag in row.tags}
 
 
-def _seeds(run: AnyRun) -> tuple[str, ...]:
+def _seeds(run: RunRecord) -> tuple[str, ...]:
     return tuple(sorted(_values(run, "seed"), key=lambda seed: (len(seed), seed)))
 
 
@@ -125,7 +139,7 @@ def _wanted(key: Key, metrics: Sequence[str], part: str, slices: bool) -> bool:
     return said["metric"] in metrics and said.get("part", part) == part and (slices or said["slice"] == "all")
 
 
-def _only(pairs: Pairs, metrics: Sequence[str], part: str, slices: bool) -> Pairs:
+def _only(pairs: PairedTrainings, metrics: Sequence[str], part: str, slices: bool) -> PairedTrainings:
     def wanted(keys: Sequence[Key]) -> tuple[Key, ...]:
         return tuple(key for key in keys if _wanted(key, metrics, part, slices))
 
@@ -142,7 +156,7 @@ def _difference(key: Key, pairs: Sequence[Pair], tested: Callable[[str, str], st
     return replace(row, tags={**row.tags, "rows": next(each for each in ("other", "unknown", "same") if each in said)})
 
 
-def _tested(split: str, part: str, a: AnyRun, b: AnyRun) -> str:
+def _tested(split: str, part: str, a: RunRecord, b: RunRecord) -> str:
     """Whether both runs were tested on the same rows of a split."""
     first, second = a.splits.get(split), b.splits.get(split)
     if first is None or second is None or part not in PARTS:
@@ -153,7 +167,7 @@ def _tested(split: str, part: str, a: AnyRun, b: AnyRun) -> str:
     return "same" if same else "other"
 
 
-def _changes(a: AnyRun, b: AnyRun) -> list[tuple[Change, ...]]:
+def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
     """Settings, versions, data and splits that differ."""
     sides = [
         (
@@ -164,12 +178,22 @@ def _changes(a: AnyRun, b: AnyRun) -> list[tuple[Change, ...]]:
         )
         for run in (a, b)
     ]
-    return [_changed(before, after) for before, after in zip(*sides, strict=True)]
+    settings, versions, data, splits = (_changed(before, after) for before, after in zip(*sides, strict=True))
+    named = tuple(Change(each.name, _named(a, each.a), _named(b, each.b)) for each in data)
+    return [settings, versions, named, splits]
 
 
-def _fingerprints(run: AnyRun, alone: bool) -> dict[str, str]:
+def _fingerprints(run: RunRecord, alone: bool) -> dict[str, str]:
     """By the name of the data; the only data of both runs are the same thing, whatever their file was called."""
     return {"data" if alone else name: str(said.get("fingerprint", ABSENT)) for name, said in run.data.items()}
+
+
+def _named(run: RunRecord, fingerprint: str) -> str:
+    """Data as people know it: name and rows, with the beginning of its fingerprint."""
+    for name, said in run.data.items():
+        if fingerprint and said.get("fingerprint") == fingerprint:
+            return f"{name}, {said.get('rows', 'unknown')} rows, {fingerprint[:8]}…"
+    return fingerprint
 
 
 def _changed(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Change, ...]:

@@ -8,20 +8,9 @@ from dataclasses import replace
 from unseen.evaluation.differences import Key
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
-from unseen.reports.wording import (
-    DASH,
-    amount,
-    bounds,
-    called,
-    capital,
-    higher_is_better,
-    in_points,
-    number,
-    points,
-    scored,
-    shortened,
-)  # fmt: skip
+from unseen.reports.wording import amount, called, capital, higher_is_better, in_points, shortened
 from unseen.types import Measurement
+from unseen.types.numbers import DASH, bounds, number, points, scored
 
 SAID = 6
 """Up to so many groups are told one by one in a sentence; of more, how many there are."""
@@ -79,7 +68,10 @@ def warnings(found: Comparison) -> list[str]:
 def changes(found: Comparison) -> list[str]:
     """Settings, versions, data and splits that differ, a line each."""
     lines = [f"{each.name}: {_side(each.a)} → {_side(each.b)}" for each in (*found.settings, *found.versions)]
-    lines += [_brief("data" if each.name == "data" else f"data {each.name}", each) for each in found.data]
+    lines += [
+        f"{'data' if each.name == 'data' else f'data {each.name}'}: {_side(each.a)} → {_side(each.b)}"
+        for each in found.data
+    ]
     return lines + [_brief(f"split {each.name}", each) for each in found.splits]
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from unseen.errors import InputError
 from unseen.reports.figures import CLASS_COLOURS, OTHER_COLOUR
 from unseen.reports.svg import FAINT, INK, svg
-from unseen.reports.wording import MINUS, number, shortened
+from unseen.reports.wording import shortened
+from unseen.types.numbers import MINUS, number
 
 MARKERS = "oDs^vPX"
 """A series is told by its shape as well as by its colour."""

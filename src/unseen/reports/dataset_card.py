@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unseen.cards.auditing import CardAudit
+from unseen.cards.audit import CardAudit
 from unseen.cards.card import Entry
 from unseen.cards.coverage import required
-from unseen.cards.fields import Field, fields
+from unseen.cards.fields import CardField, fields
 from unseen.reports.markdown import escaped
 
 ORDER = ("social", "descriptive", "administrative")
@@ -45,7 +45,7 @@ def as_markdown(audit: CardAudit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _answer(about: Field, entry: Entry) -> Iterator[str]:
+def _answer(about: CardField, entry: Entry) -> Iterator[str]:
     name = escaped(about.id)
     if not entry.known:
         yield f"- {name}: **unknown**. To write: {escaped(about.write)} (by {' or '.join(about.who)})"

@@ -8,8 +8,9 @@ from typing import Any
 
 from unseen.reports.figures import CLASS_COLOURS, OTHER_COLOUR
 from unseen.reports.svg import FAINT, INK, svg
-from unseen.reports.wording import number, shortened
+from unseen.reports.wording import shortened
 from unseen.types import Measurement
+from unseen.types.numbers import number
 
 LINE, EDGE = 0.24, 0.75
 """Inches of a line, and of axis and margin together."""

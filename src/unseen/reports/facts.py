@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unseen.data.catalogue import Card, cards
+from unseen.data.catalogue import CatalogueCard, cards
 from unseen.errors import InputError
 from unseen.registry import VERSION
-from unseen.reports.reading import tried
-from unseen.reports.run import BASELINE, DEFAULT_METRIC, SplitCard
+from unseen.reports.record import DEFAULT_METRIC, tried
+from unseen.reports.run import BASELINE, SplitCard
 from unseen.store import read_findings, read_json, read_measurements, read_split, sha256_of
+from unseen.store.manifest import way_out
 from unseen.types import PARTS, Finding, Measurement, Origin
 
 Read = TypeVar("Read")
@@ -29,7 +30,7 @@ class DataFacts:
     counts: Mapping[str, int]
     """Rows per label, labels in their declared order."""
     fingerprint: str
-    known: Card | None = None
+    known: CatalogueCard | None = None
     """What the catalogue says about the dataset of this name, when its labels are the same."""
 
     @property
@@ -109,7 +110,7 @@ def read_card_facts(folder: str | Path) -> CardFacts:
         raise InputError(
             f"{folder} is not a run folder",
             problems=["run.json is missing"],
-            fix="run the same command again: it goes on where it stopped",
+            fix=way_out(folder),
         )
     problems: list[str] = []
     said = tried(_about, folder / "run.json", problems)
@@ -124,7 +125,7 @@ def read_card_facts(folder: str | Path) -> CardFacts:
     # Without its data no split can be placed, and that is one problem, not one per split.
     read = [tried(lambda path: _split(path, datasets, families), path, problems) for path in paths] if datasets else []
     if problems or datasets is None:
-        raise InputError(f"files of the run folder {folder} are damaged", problems=problems)
+        raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=way_out(folder))
     title = ", ".join(data.name for data in datasets.values())
     splits = sorted(filter(None, read), key=lambda each: (each.dataset, each.card.family != BASELINE, each.card.name))
     return CardFacts(folder, title, datasets, tuple(splits), tuple(measured), tuple(findings), about)
@@ -156,7 +157,7 @@ def _data(key: str, content: Any) -> DataFacts:
     return DataFacts(name, content["rows"], held, content["fingerprint"], _known(name, held))
 
 
-def _known(name: str, counts: Mapping[str, int]) -> Card | None:
+def _known(name: str, counts: Mapping[str, int]) -> CatalogueCard | None:
     """The catalogue's card; a file of somebody else's may have the same name, hardly the same labels too."""
     card = cards().get(name.partition("/")[0])
     return card if card is not None and {*card.labels} == {*counts} else None

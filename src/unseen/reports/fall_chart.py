@@ -8,8 +8,9 @@ from typing import Any
 
 from unseen.reports.figures import INDEPENDENT_COLOUR, TEST_COLOUR
 from unseen.reports.svg import FAINT, INK, PAPER, svg
-from unseen.reports.wording import points, shortened
+from unseen.reports.wording import shortened
 from unseen.types import Measurement
+from unseen.types.numbers import points
 
 SELECTION_COLOUR, NOVELTY_COLOUR = INDEPENDENT_COLOUR, TEST_COLOUR
 HEIGHT = 0.34

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.reports.svg import FAINT, INK, PAPER, svg
-from unseen.reports.wording import number, shortened
+from unseen.reports.wording import shortened
+from unseen.types.numbers import number
 
 TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
 CLASS_COLOURS = ("#3b8fd4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a08c00")

@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.reports.wording import number
+from unseen.types.numbers import number
 
 RAMP = np.array([(247, 251, 255), (107, 174, 214), (8, 48, 107)], np.float64)
 """Light to dark blue (ColorBrewer): ordered for colour-blind readers and in print."""

@@ -20,7 +20,7 @@ Answer = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Item:
+class ChecklistItem:
     """One item of the checklist."""
 
     number: str
@@ -30,14 +30,15 @@ class Item:
     said: str
 
 
-def items(facts: CardFacts) -> list[tuple[str, list[Item]]]:
+def items(facts: CardFacts) -> list[tuple[str, list[ChecklistItem]]]:
     """All 32 items by section, each filled as far as the run folder goes."""
     return [
-        (section, [Item(number, name, *answer(facts)) for number, name, answer in lines]) for section, lines in SECTIONS
+        (section, [ChecklistItem(number, name, *answer(facts)) for number, name, answer in lines])
+        for section, lines in SECTIONS
     ]
 
 
-def tally(found: Iterable[tuple[str, list[Item]]]) -> dict[str, int]:
+def tally(found: Iterable[tuple[str, list[ChecklistItem]]]) -> dict[str, int]:
     """How many items are filled, partly filled and blank."""
     states = [item.state for _, some in found for item in some]
     return {state: states.count(state) for state in (FILLED, PARTLY, BLANK)}

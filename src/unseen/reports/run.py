@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,17 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.reports.reading import tried
+from unseen.reports.record import RunRecord, read_record, tried
 from unseen.reports.wording import higher_is_better
-from unseen.store import read_findings, read_json, read_measurements
-from unseen.store.files import holds
-from unseen.store.manifest import read_about
+from unseen.store import read_json, read_measurements
+from unseen.store.manifest import way_out
 from unseen.types import PARTS, Certificate, Finding, Measurement
 
-DEFAULT_METRIC = "f1.macro"
 BASELINE = "random"
 """The family every other one is compared with."""
-REQUIRED = ("run.json", "measurements.csv", "properties.csv", "findings.csv")
 Read = TypeVar("Read")
 
 
@@ -67,32 +64,57 @@ class LatentMap:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """What a run folder holds. Where files are optional and absent, the field is empty or None."""
+class StressRun:
+    """The record of a stress run, by family of splits. Fields of files that may be absent are then empty or None."""
 
-    folder: Path
-    about: Mapping[str, Any]
-    """run.json as it is."""
+    record: RunRecord
     splits: tuple[SplitCard, ...]
-    measurements: tuple[Measurement, ...]
-    properties: tuple[Measurement, ...]
-    findings: tuple[Finding, ...]
+    properties: tuple[Measurement, ...] = ()
     map: LatentMap | None = None
     clusters: tuple[Cluster, ...] = ()
     examples: Mapping[str, str] | None = None
-    _index: dict[tuple[str, str, str, str], list[Measurement]] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        index: dict[tuple[str, str, str, str], list[Measurement]] = {}
-        for row in self.measurements:
-            place = (row.metric, str(row.tags.get("family", "")), str(row.tags.get("part", "")), row.slice)
-            index.setdefault(place, []).append(row)
-        object.__setattr__(self, "_index", index)
+    @classmethod
+    def of(cls, record: RunRecord) -> StressRun:
+        """The stress run of a record; every file that is missing or damaged is named in one error."""
+        folder = record.folder
+        assert folder is not None
+        problems: list[str] = []
+        record = replace(record, measurements=_of_model(record.measurements, str(record.about.get("model", ""))))
+        tried(lambda path: _check(record.about, path), folder / "run.json", problems)
+        properties = tried(read_measurements, folder / "properties.csv", problems)
+        splits = tried(lambda path: _splits(path, record), folder / "splits", problems)
+        map_ = tried(read_map, folder / "map.parquet", problems, optional=True)
+        clusters = tried(_clusters, folder / "clusters.json", problems, optional=True)
+        examples = tried(_examples, folder / "examples.json", problems, optional=True)
+        if problems:
+            raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=way_out(folder))
+        return cls(record, splits or (), tuple(properties or ()), map_, clusters or (), examples)
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.record.place
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """run.json."""
+        return self.record.about
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """Every number."""
+        return self.record.measurements
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What checks found."""
+        return self.record.findings
 
     @property
     def metric(self) -> str:
         """Id of the metric the verdict speaks of."""
-        return str(self.about["settings"].get("metric") or DEFAULT_METRIC)
+        return self.record.metric
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -123,8 +145,8 @@ class Run:
         """
         metric = metric or self.metric
         runs = [row for row in self._runs(family, part, metric, slice) if row.value is not None]
-        rows = self._index.get((metric, family, part, slice), [])
-        mean = next((row for row in rows if row.tags.get("seed") == "mean" and row.value is not None), None)
+        rows = self.record.rows(metric, slice, family=family, part=part, seed="mean")
+        mean = next((row for row in rows if row.value is not None), None)
         n = round(float(np.mean([row.n for row in runs]))) if runs else (mean.n if mean else 0)
         if mean is not None:
             return Measurement(metric, mean.value, n, mean.low, mean.high, slice, mean.tags)
@@ -135,10 +157,10 @@ class Run:
 
     def fall(self, family: str, part: str = "test") -> Measurement | None:
         """How much worse `family` is than the baseline; without an interval when the run did not compute one."""
-        rows = self._index.get((f"fall.{self.metric}", family, part, "all"), [])
-        found = next((row for row in rows if row.value is not None), None)
-        if found is not None:
-            return found
+        rows = self.record.rows(f"fall.{self.metric}", family=family, part=part)
+        measured = next((row for row in rows if row.value is not None), None)
+        if measured is not None:
+            return measured
         ours, theirs = self.score(family, part), self.score(BASELINE, part)
         if ours is None or theirs is None or ours.value is None or theirs.value is None:
             return None
@@ -147,68 +169,38 @@ class Run:
 
     def found(self, metric: str, family: str) -> Measurement | None:
         """What the findings measured on the test part of a family, e.g. `label_noise`."""
-        rows = self._index.get((metric, family, "test", "all"), [])
+        rows = self.record.rows(metric, family=family, part="test")
         return next((row for row in rows if row.value is not None), None)
 
     def _runs(self, family: str, part: str, metric: str, slice: str) -> list[Measurement]:
-        rows = self._index.get((metric, family, part, slice), [])
+        rows = self.record.rows(metric, slice, family=family, part=part)
         return [row for row in rows if "split" in row.tags and row.tags.get("seed") != "mean"]
 
 
-def read_run(folder: str | Path) -> Run:
-    """The run in `folder`; every file that is missing or damaged is named in one error."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError(f"there is no run folder {folder}", fix="name the folder that unseen stress wrote")
-    lacking = [name for name in REQUIRED if not (folder / name).is_file()]
-    if not list((folder / "splits").glob("*.json")):
-        lacking.append("splits/*.json")
-    if lacking:
-        raise InputError(
-            f"{folder} is not a whole run folder",
-            problems=[f"{name} is missing" for name in lacking],
-            fix="run the same unseen stress command again: it goes on where it stopped",
-        )
-    if holds(folder / "run.json", set()):
-        read_about(folder)
-    problems: list[str] = []
-    about = tried(_about, folder / "run.json", problems)
-    measured = tried(read_measurements, folder / "measurements.csv", problems)
-    properties = tried(read_measurements, folder / "properties.csv", problems)
-    findings = tried(read_findings, folder / "findings.csv", problems)
-    named = about.get("splits") if about else None
-    splits = tried(lambda path: _splits(path, measured or [], named), folder / "splits", problems)
-    map_ = tried(read_map, folder / "map.parquet", problems, optional=True)
-    clusters = tried(_clusters, folder / "clusters.json", problems, optional=True)
-    examples = tried(_examples, folder / "examples.json", problems, optional=True)
-    if about is None or measured is None or properties is None or findings is None or splits is None or problems:
-        raise InputError(f"files of the run folder {folder} are damaged", problems=problems)
-    measured = _of_model(measured, str(about.get("model", "")))
-    return Run(
-        folder, about, splits, tuple(measured), tuple(properties), tuple(findings), map_, clusters or (), examples
-    )
+def read_run(folder: str | Path) -> StressRun:
+    """The stress run in `folder`; every file that is missing or damaged is named in one error."""
+    return StressRun.of(read_record(folder, "stress"))
 
 
-def _about(path: Path) -> dict[str, Any]:
-    about = read_json(path)
+def _check(about: Mapping[str, Any], path: Path) -> None:
     for name in ("settings", "data"):
         if not isinstance(about.get(name), dict):
             raise InputError(f"{path} does not say its {name}")
     names = about["data"].get("label_names")
-    if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"{path} does not say its label names")
-    return about
 
 
-def _of_model(rows: list[Measurement], model: str) -> list[Measurement]:
+def _of_model(rows: Sequence[Measurement], model: str) -> Sequence[Measurement]:
     """The rows of the run's own model, when rows of several are there."""
     if len({row.tags["model"] for row in rows if "model" in row.tags}) < 2:
         return rows
     return [row for row in rows if row.tags.get("model", model) == model]
 
 
-def _splits(folder: Path, measured: list[Measurement], named: Any) -> tuple[SplitCard, ...]:
+def _splits(folder: Path, record: RunRecord) -> tuple[SplitCard, ...]:
     """The splits of the run; a folder may hold those of earlier settings too."""
+    measured, named = record.measurements, record.about.get("splits")
     families = {row.tags["split"]: str(row.tags["family"]) for row in measured if {"split", "family"} <= {*row.tags}}
     paths = [path for path in sorted(folder.glob("*.json")) if not isinstance(named, dict) or path.stem in named]
     cards = [_split(path, families) for path in paths]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from unseen.reports import tables, wording
@@ -12,30 +11,32 @@ from unseen.reports.bias_section import bias_section
 from unseen.reports.case import Case, cases, chance, hardest, hardest_split
 from unseen.reports.fall_chart import FallBar, fall_chart
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
-from unseen.reports.pages import flat, write_page
-from unseen.reports.run import BASELINE, Run, SplitCard, read_run
+from unseen.reports.page import Page, flat
+from unseen.reports.record import RunRecord
+from unseen.reports.run import BASELINE, SplitCard, StressRun
 from unseen.reports.verdict import verdict
+from unseen.types import numbers
 
 MOST_MAPS = 11
 """Maps of splits on the page; each takes up to a tenth of a megabyte."""
 
 
-def write_stress_page(run: Run | str | Path) -> Path:
-    """Write `report.html` into the folder of a run and return its path. The same folder gives the same bytes."""
-    run = run if isinstance(run, Run) else read_run(run)
-    return write_page(run.folder, "stress.html", run.about, **context(run))
+def page(record: RunRecord) -> Page:
+    """Verdict, actions, gap, maps, splits, properties, clusters and cost of a stress run."""
+    run = StressRun.of(record)
+    name = str(run.about["data"].get("name", "the data"))
+    return Page("stress", name, verdict(run), template="stress.html", context=context(run))
 
 
-def context(run: Run) -> dict[str, Any]:
+def context(run: StressRun) -> dict[str, Any]:
     """What the template shows beside what all pages have."""
     case = hardest(run)
     columns, properties = tables.property_table(run)
-    steps, seconds = tables.costs(run)
+    steps, _ = tables.costs(run)
     return {
         "run": run,
         "data": run.about["data"],
         "name": str(run.about["data"].get("name", "the data")),
-        "verdict": verdict(run),
         "metric": wording.called(run.metric),
         "in_points": wording.in_points(run.metric),
         "falls": "fall" if wording.higher_is_better(run.metric) else "rise",
@@ -52,19 +53,18 @@ def context(run: Run) -> dict[str, Any]:
         "results": results(run, case),
         "most_slices": tables.MOST_SLICES,
         "few": tables.FEW,
-        "findings": tables.sorted_findings(run.findings),
+        "findings": tables.gathered(run),
         "bias": bias_section(run.measurements),
         "suites": [section(each) for each in behaviours(run.measurements)],
         "clusters": tables.cluster_cards(run, hardest_split(case) if case else None),
         "mix": tables.mix,
-        "steps": steps,
-        "seconds": seconds,
+        "costs": steps,
         "seeds": tables.seeds(run),
         "host": flat(run.about.get("host"), "host"),
     }
 
 
-def tiles(run: Run, case: Case | None) -> list[dict[str, str]]:
+def tiles(run: StressRun, case: Case | None) -> list[dict[str, str]]:
     """The numbers of the verdict, large."""
     if case is None:
         return []
@@ -72,12 +72,12 @@ def tiles(run: Run, case: Case | None) -> list[dict[str, str]]:
     if case.seen is not None:
         shown.insert(1, (f"{case.family}, the rest of it seen", case.seen, "independent"))
     return [
-        {"name": name, "value": wording.number(row.value), "bounds": wording.bounds(row), "kind": kind}
+        {"name": name, "value": numbers.number(row.value), "bounds": numbers.bounds(row), "kind": kind}
         for name, row, kind in shown
     ]
 
 
-def parts(run: Run) -> dict[str, Any] | None:
+def parts(run: StressRun) -> dict[str, Any] | None:
     """What every fall is made of: a chart in two widths and its table; None without a seen control."""
     bars = {
         case: FallBar(case.family, case.selection, case.novelty, case.mislabelled)
@@ -90,7 +90,7 @@ def parts(run: Run) -> dict[str, Any] | None:
     return {"wide": wide, "narrow": narrow, "cases": list(bars)}
 
 
-def gap(run: Run, case: Case | None) -> dict[str, Any] | None:
+def gap(run: StressRun, case: Case | None) -> dict[str, Any] | None:
     """The chart in two widths and its table."""
     rows = tables.gap_rows(run)
     if not rows:
@@ -105,7 +105,7 @@ def gap(run: Run, case: Case | None) -> dict[str, Any] | None:
     }
 
 
-def maps(run: Run, case: Case | None) -> dict[str, Any] | None:
+def maps(run: StressRun, case: Case | None) -> dict[str, Any] | None:
     """The map by class, then one per split; the splits that matter most when there is no room for all."""
     if run.map is None or not len(run.map.points):
         return None
@@ -122,11 +122,11 @@ def maps(run: Run, case: Case | None) -> dict[str, Any] | None:
     }
 
 
-def _hard_first(run: Run) -> list[SplitCard]:
+def _hard_first(run: StressRun) -> list[SplitCard]:
     return sorted(run.splits, key=lambda split: split.family == BASELINE)
 
 
-def results(run: Run, case: Case | None) -> list[dict[str, Any]]:
+def results(run: StressRun, case: Case | None) -> list[dict[str, Any]]:
     """Per family that is not random: scores by class and by slice, the hardest family first."""
     families = [family for family in run.families if family != BASELINE]
     if case is not None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unseen.errors import InputError
-from unseen.reports.kinds import kind_of
+from unseen.reports.record import RunRecord, read_record
 from unseen.reports.run import LatentMap, read_map
-from unseen.store import read_findings, read_measurements
-from unseen.store.manifest import read_about
-from unseen.types import Finding, Measurement
+from unseen.store import read_measurements
+from unseen.types import Measurement
 
 
 @dataclass(frozen=True)
@@ -38,21 +36,37 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class StudyRun:
-    """Everything that the folder of a study says."""
+    """The record of a study, by cell."""
 
-    folder: Path
-    about: Mapping[str, Any]
+    record: RunRecord
     cells: tuple[Cell, ...]
-    measurements: Sequence[Measurement]
-    properties: Sequence[Measurement]
-    findings: Sequence[Finding]
-    maps: Mapping[str, LatentMap]
+    properties: Sequence[Measurement] = ()
+    maps: Mapping[str, LatentMap] = field(default_factory=dict)
     """By data and space, joined by a point."""
+
+    @classmethod
+    def of(cls, record: RunRecord) -> StudyRun:
+        """The study of a record, with its properties and maps."""
+        cells = tuple(Cell(**cell) for cell in record.about["cells"])
+        if record.folder is None:
+            return cls(record, cells)
+        maps = {path.stem: read_map(path) for path in sorted((record.folder / "maps").glob("*.parquet"))}
+        return cls(record, cells, read_measurements(record.folder / "properties.csv"), maps)
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """run.json."""
+        return self.record.about
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """Every number."""
+        return self.record.measurements
 
     @property
     def metric(self) -> str:
         """The main metric."""
-        return str(self.about["settings"]["metric"])
+        return self.record.metric
 
     @property
     def baseline(self) -> str:
@@ -61,21 +75,12 @@ class StudyRun:
 
     def level(self, cell: Cell, metric: str, part: str = "test") -> Measurement | None:
         """The mean over the trainings of a cell."""
-        return self._found(cell, metric, part)
+        place = {"data": cell.data, "model": cell.model, "family": cell.family, "space": cell.space or None}
+        return self.record.row(metric, part=part, split=None, **place)
 
     def fall(self, cell: Cell, metric: str) -> Measurement | None:
         """How far a cell is below random splits."""
-        return self._found(cell, f"fall.{metric}", "test")
-
-    def _found(self, cell: Cell, metric: str, part: str) -> Measurement | None:
-        wanted = {"data": cell.data, "model": cell.model, "family": cell.family, "part": part}
-        for row in self.measurements:
-            tags = row.tags
-            if row.metric == metric and row.slice == "all" and "split" not in tags and (
-                tags.get("space", "") == cell.space and all(tags.get(key) == value for key, value in wanted.items())
-            ):  # fmt: skip
-                return row
-        return None
+        return self.level(cell, f"fall.{metric}")
 
     def control_of(self, cell: Cell) -> Cell | None:
         """The random splits that a cell was compared with."""
@@ -89,18 +94,5 @@ class StudyRun:
 
 
 def read_study_run(folder: str | Path) -> StudyRun:
-    """The study in a run folder; what is damaged is said at once."""
-    folder = Path(folder)
-    about = read_about(folder)
-    if kind_of(folder) != "study":
-        raise InputError(f"{folder} does not hold a study", fix="unseen run writes one")
-    try:
-        cells = tuple(Cell(**each) for each in about["cells"])
-        _ = about["settings"]["metric"], about["baseline"], about["datasets"]
-    except (KeyError, TypeError) as cause:
-        raise InputError(f"{folder / 'run.json'} is damaged: {type(cause).__name__}: {cause}") from cause
-    return StudyRun(
-        folder, about, cells, read_measurements(folder / "measurements.csv"),
-        read_measurements(folder / "properties.csv"), read_findings(folder / "findings.csv"),
-        {path.stem: read_map(path) for path in sorted((folder / "maps").glob("*.parquet"))},
-    )  # fmt: skip
+    """The study in a run folder."""
+    return StudyRun.of(read_record(folder, "study"))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from unseen.reports import study_tables
 from unseen.reports.curves import CurvePoint, Series, curve_chart
 from unseen.reports.figures import class_map, shared_map
 from unseen.reports.heat_map import heat_map
-from unseen.reports.pages import write_page, write_tables
-from unseen.reports.study import StudyRun, read_study_run
+from unseen.reports.page import Page, Verdict, sorted_findings
+from unseen.reports.record import RunRecord
+from unseen.reports.study import StudyRun
 from unseen.reports.study_tables import Matrix
-from unseen.reports.tables import sorted_findings
-from unseen.reports.wording import bounds, called, number
+from unseen.reports.wording import called
+from unseen.types.numbers import bounds, number
 
 MOST_MAPS = 6
 """Spaces that are drawn; each map takes up to a tenth of a megabyte."""
@@ -22,26 +22,29 @@ SPREAD = 20
 """Distances of two spaces that differ by more than this factor are drawn on a logarithmic axis."""
 
 
-def write_study_page(run_folder: str | Path) -> Path:
-    """Write `report.html` and the tables (CSV, Markdown, LaTeX) into the folder of a study; returns the page's path."""
-    run = read_study_run(run_folder)
-    write_tables(run.folder, study_tables.tables(run))
-    return write_page(run.folder, "study.html", run.about, **context(run))
-
-
-def context(run: StudyRun) -> dict[str, Any]:
-    """What the template shows beside what all pages have."""
-    return {
-        "metric": called(run.metric),
-        "headline": study_tables.headline(run),
-        "datasets": [section(run, data) for data in run.about["datasets"]],
-        "sensitivity": list(sensitivity(run)),
-        "findings": sorted_findings(run.findings),
-        "failures": run.about.get("failures", {}),
-        "gates": run.about.get("gates", []),
-        "costs": study_tables.costs(run),
-        "files": sorted(study_tables.tables(run)),
-    }
+def page(record: RunRecord) -> Page:
+    """What a study found on each dataset, what was varied, and what it cost."""
+    run = StudyRun.of(record)
+    failures, gates = record.about.get("failures") or {}, record.about.get("gates") or []
+    level = "fail" if failures or not all(gate["passed"] for gate in gates) else "ok"
+    headline, *sentences = study_tables.headline(run)
+    if failures:
+        sentences.append(f"{len(failures)} steps were not done: {', '.join(failures)}.")
+    return Page(
+        "study",
+        str(record.about["title"]),
+        Verdict(headline, sentences, level, badge={"ok": "measured", "fail": "not all is well"}[level]),
+        tables=study_tables.tables(run),
+        template="study.html",
+        context={
+            "metric": called(run.metric),
+            "datasets": [section(run, data) for data in record.about["datasets"]],
+            "sensitivity": list(sensitivity(run)),
+            "findings": sorted_findings(record.findings),
+            "failures": failures,
+            "costs": study_tables.costs(run),
+        },
+    )
 
 
 def section(run: StudyRun, data: str) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from unseen.analysis import Curve, Point, difficulty_curve
 from unseen.reports.formats import Table
 from unseen.reports.study import Cell, StudyRun
 from unseen.reports.tables import property_name
-from unseen.reports.wording import bounds, called, number, scored
+from unseen.reports.wording import called
 from unseen.types import Measurement
+from unseen.types.numbers import bounds, number, scored
 
 TELLING = re.compile(
     r"(unigram_overlap|length\.words|rare_words|class_word_overlap)$|(under_represented|shift|split_groups)\.|"

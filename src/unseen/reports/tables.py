@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from unseen.reports.case import cases
 from unseen.reports.figures import GapRow
-from unseen.reports.run import BASELINE, Cluster, Run, SplitCard
+from unseen.reports.page import sorted_findings
+from unseen.reports.run import BASELINE, Cluster, SplitCard, StressRun
 from unseen.reports.verdict import changes_of
-from unseen.reports.wording import called, capital, higher_is_better, number, percent
+from unseen.reports.wording import called, capital, higher_is_better, percent
 from unseen.types import Finding, Measurement
+from unseen.types.numbers import number
 
-LEVEL_ORDER = ("fail", "warn", "ok", "skipped")
+COPIES = re.compile(r"^(?P<check>(exact|normalised|near)_duplicates|conflicting_labels(\.\w+)?)\[(?P<split>.+)\]$")
+"""Findings of copies, made for every split."""
 SIZES = ("rows", "label_share")
 """Properties that the table of splits shows already."""
 PROPERTIES = {
@@ -55,7 +59,7 @@ class Compared:
         return any(each is not None and each.n < FEW for each in (self.random, self.hard))
 
 
-def gap_rows(run: Run) -> list[GapRow]:
+def gap_rows(run: StressRun) -> list[GapRow]:
     """Scores of every family on its test part and on the independent part."""
     rows = []
     for family in run.families:
@@ -66,15 +70,16 @@ def gap_rows(run: Run) -> list[GapRow]:
     return rows
 
 
-def gap_table(run: Run) -> list[dict[str, Any]]:
-    """The numbers of the gap chart, a row per family."""
+def gap_table(run: StressRun) -> list[dict[str, Any]]:
+    """The numbers of the gap chart, a row per family; intervals of falls allow for taking the worst of them."""
+    falls = {case.family: case.fall for case in cases(run)}
     return [
         {
             "family": family,
             "splits": len(run.of_family(family)),
             "runs": len(run.single(family)),
             "test": run.score(family),
-            "fall": None if family == BASELINE else run.fall(family),
+            "fall": falls.get(family),
             "independent": run.score(family, "independent"),
             "dev": run.score(family, "dev"),
             "single": ", ".join(map(number, run.single(family))),
@@ -83,7 +88,7 @@ def gap_table(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def metric_table(run: Run) -> list[dict[str, Any]]:
+def metric_table(run: StressRun) -> list[dict[str, Any]]:
     """Every metric besides the main one on the test part, a cell per family; scores of single labels left out."""
     names = dict.fromkeys(
         row.metric
@@ -97,7 +102,7 @@ def metric_table(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def split_table(run: Run) -> list[dict[str, Any]]:
+def split_table(run: StressRun) -> list[dict[str, Any]]:
     """What every split is made of and what is proven about it."""
     return [
         {
@@ -124,13 +129,13 @@ def _whole(clusters: Iterable[Cluster], split: SplitCard) -> str:
 def _proof(split: SplitCard) -> str:
     certificate = split.certificate
     if certificate.optimal:
-        return "nearest possible, proven"
+        return "whole clusters: nearest possible, proven" if certificate.completed else "nearest possible, proven"
     if certificate.missed_at_least is not None:
         return f"misses at least {certificate.missed_at_least} rows, proven"
     return "not proven" if certificate.optimal is False else ""
 
 
-def property_table(run: Run) -> tuple[list[str], list[dict[str, Any]]]:
+def property_table(run: StressRun) -> tuple[list[str], list[dict[str, Any]]]:
     """Columns and rows of the property table: random splits as their mean, every other split on its own."""
     columns = {}
     baselines = [split.name for split in run.of_family(BASELINE)]
@@ -175,13 +180,13 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def changes(run: Run, most: int = 5) -> list[tuple[str, list[str]]]:
+def changes(run: StressRun, most: int = 5) -> list[tuple[str, list[str]]]:
     """Per split that is not random: sentences about what changed most."""
     said = [(split.name, changes_of(run, split, most)) for split in run.splits if split.family != BASELINE]
     return [(name, [capital(each) for each in sentences]) for name, sentences in said if sentences]
 
 
-def class_rows(run: Run, family: str) -> list[Compared]:
+def class_rows(run: StressRun, family: str) -> list[Compared]:
     """F1 of every class on random splits and on `family`, in declared order; n counts the class's test rows."""
     rows = [(name, _compared(run, family, f"f1[{name}]", "all", name)) for name in run.label_names]
     return [
@@ -191,12 +196,12 @@ def class_rows(run: Run, family: str) -> list[Compared]:
     ]
 
 
-def _of_class(run: Run, score: Measurement | None, family: str, label: str) -> Measurement | None:
+def _of_class(run: StressRun, score: Measurement | None, family: str, label: str) -> Measurement | None:
     counts = [split.certificate.got[label] for split in run.of_family(family) if label in split.certificate.got]
     return replace(score, n=max(1, round(float(np.mean(counts))))) if score and sum(counts) else score
 
 
-def slice_rows(run: Run, family: str) -> list[Compared]:
+def slice_rows(run: StressRun, family: str) -> list[Compared]:
     """The main metric on every slice of the metadata, the largest fall first, unknown falls last."""
     names = dict.fromkeys(
         row.slice for row in run.measurements
@@ -206,7 +211,7 @@ def slice_rows(run: Run, family: str) -> list[Compared]:
     return sorted(rows, key=lambda row: (row.fall is None, -(row.fall or 0.0), row.name))
 
 
-def _compared(run: Run, family: str, metric: str, slice_: str, name: str) -> Compared | None:
+def _compared(run: StressRun, family: str, metric: str, slice_: str, name: str) -> Compared | None:
     random, hard = (run.score(each, metric=metric, slice=slice_) for each in (BASELINE, family))
     if random is None and hard is None:
         return None
@@ -216,18 +221,32 @@ def _compared(run: Run, family: str, metric: str, slice_: str, name: str) -> Com
     return Compared(name, random, hard, fall)
 
 
-def sorted_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings, the gravest first, otherwise in file order."""
-    return sorted(findings, key=lambda each: LEVEL_ORDER.index(each.level))
+def gathered(run: StressRun) -> list[Finding]:
+    """The findings of a run, the gravest first; those of copies on both sides of several splits as one."""
+    tested = {split.name: max(1, split.sizes["test"]) for split in run.splits}
+    several: dict[str, list[tuple[float, str, Finding]]] = {}
+    for each in run.findings:
+        match = COPIES.match(each.check)
+        if match and match["split"] in tested and each.level in ("fail", "warn"):
+            share = each.count / tested[match["split"]]
+            several.setdefault(match["check"], []).append((share, match["split"], each))
+    found = list(run.findings)
+    for check, some in several.items():
+        if len(some) < 2:
+            continue
+        share, split, most = max(some, key=lambda one: one[:2])
+        said = (
+            f"In {len(some)} of {len(tested)} splits, at most {100 * share:.1f} %. The most is in {split}: "
+            f"{most.message} findings.csv has the others."
+        )
+        level = sorted_findings([each for _, _, each in some])[0].level
+        place = found.index(some[0][2])
+        found = [each for each in found if each not in [one for _, _, one in some]]
+        found.insert(place, replace(most, check=f"{check}, {len(some)} splits", level=level, message=said))
+    return sorted_findings(found)
 
 
-def worst_level(findings: Iterable[Finding]) -> str:
-    """The gravest level of all; `skipped` when nothing was checked."""
-    found = sorted_findings(findings)
-    return found[0].level if found else "skipped"
-
-
-def cluster_cards(run: Run, first: SplitCard | None) -> list[dict[str, Any]]:
+def cluster_cards(run: StressRun, first: SplitCard | None) -> list[dict[str, Any]]:
     """Clusters by split, `first` first: those with test rows, the most first, and the others."""
     names = list(dict.fromkeys(each.split for each in run.clusters))
     if first is not None and first.name in names:
@@ -252,7 +271,7 @@ def mix(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str, int,
     return [(name, counts[name], counts[name] / total) for name in order if counts.get(name)]
 
 
-def costs(run: Run) -> tuple[list[dict[str, Any]], float]:
+def costs(run: StressRun) -> tuple[list[dict[str, Any]], float]:
     """Steps with their seconds and shares, and the sum."""
     steps = [
         (str(each.get("step", "?")), float(each.get("seconds") or 0.0))
@@ -263,7 +282,7 @@ def costs(run: Run) -> tuple[list[dict[str, Any]], float]:
     return [{"step": step, "seconds": seconds, "share": seconds / (total or 1.0)} for step, seconds in steps], total
 
 
-def seeds(run: Run) -> list[str]:
+def seeds(run: StressRun) -> list[str]:
     """Seeds of the training runs, smallest first."""
     found = {str(row.tags["seed"]) for row in run.measurements if "seed" in row.tags and "split" in row.tags}
     return sorted(found, key=lambda each: (len(each), each))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, UnseenError
-from unseen.reports.any_run import AnyRun, read_any_run
+from unseen.reports.record import RunRecord, read_record
+from unseen.store.manifest import way_out
 from unseen.types import Measurement
 
 TITLES = {"mlflow": "MLflow", "wandb": "Weights & Biases"}
@@ -31,7 +32,7 @@ WANDB_ARTIFACT = re.compile(r"[^\w.\-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Record:
+class TrackedRun:
     """What a run has to say to a tracker, under its own names."""
 
     name: str
@@ -72,9 +73,9 @@ def track(
     """
     if to not in TITLES:
         raise UnknownNameError.of("tracker", to, TITLES)
-    found = read_any_run(run)
+    found = read_record(run)
     if not found.about.get("finished"):
-        raise InputError(f"the run in {found.folder} is not finished", fix="run the command that made it again")
+        raise InputError(f"the run in {found.place} is not finished", fix=way_out(found.place))
     said = record_of(found, texts)
     service = _service(to)
     send = _to_mlflow if to == "mlflow" else _to_wandb
@@ -99,19 +100,19 @@ def _service(to: str) -> Any:
     return service
 
 
-def record_of(run: AnyRun, texts: bool = False) -> Record:
+def record_of(run: RunRecord, texts: bool = False) -> TrackedRun:
     """What is to be logged of a run; files that are not there are left out, and those with texts unless asked for."""
     hidden = () if texts or run.settings.get("texts") != "True" else WITH_TEXTS
-    paths = [path for pattern in FILES if pattern not in hidden for path in sorted(run.folder.glob(pattern))]
+    paths = [path for pattern in FILES if pattern not in hidden for path in sorted(run.place.glob(pattern))]
     tags = {f"version.{name}": version for name, version in run.versions.items()}
     tags |= {f"fingerprint.{name}": str(said.get("fingerprint", "")) for name, said in run.data.items()}
     tags |= {"command": str(run.about.get("command", ""))}
-    return Record(
-        run.folder.resolve().name,
+    return TrackedRun(
+        run.place.resolve().name,
         run.settings,
         _metrics(run.measurements),
         {name: value for name, value in tags.items() if value},
-        {path.relative_to(run.folder).as_posix(): path for path in paths},
+        {path.relative_to(run.place).as_posix(): path for path in paths},
     )
 
 
@@ -132,7 +133,7 @@ def allowed(names: Mapping[str, Any], wrong: re.Pattern[str], length: int) -> di
     return found
 
 
-def _metrics(rows: tuple[Measurement, ...]) -> dict[str, float]:
+def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
     chosen = [row for row in rows if _is_level(row) or (row.metric.startswith("fall.") and "split" not in row.tags)]
     several = [tag for tag in SETUP if len({row.tags[tag] for row in chosen if tag in row.tags}) > 1]
     found: dict[str, float] = {}
@@ -149,7 +150,7 @@ def _is_level(row: Measurement) -> bool:
     return row.tags.get("seed") == "mean" and not row.metric.startswith("standard_error.")
 
 
-def _to_mlflow(mlflow: Any, said: Record, project: str | None, options: Mapping[str, Any]) -> Tracked:
+def _to_mlflow(mlflow: Any, said: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
     given: dict[str, Any] = {"run_name": said.name, "nested": mlflow.active_run() is not None}
     if project is not None:
         known = mlflow.get_experiment_by_name(project)
@@ -168,7 +169,7 @@ def _to_mlflow(mlflow: Any, said: Record, project: str | None, options: Mapping[
     return Tracked("mlflow", str(run.info.run_id), address, len(said.metrics), len(said.files))
 
 
-def _to_wandb(wandb: Any, said: Record, project: str | None, options: Mapping[str, Any]) -> Tracked:
+def _to_wandb(wandb: Any, said: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
     fingerprints = [value for name, value in said.tags.items() if name.startswith("fingerprint.")]
     given: dict[str, Any] = {
         "name": said.name,

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from unseen.analysis import largest_changes
 from unseen.audits.hardness import NEAR, SINGLES
-from unseen.reports.actions import Action, actions
+from unseen.reports.actions import actions
 from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
 from unseen.reports.case import VISIBLE, Case, cases, chance, hardest_split, newest
-from unseen.reports.run import BASELINE, Run, SplitCard
-from unseen.reports.wording import (
-    amount,
-    bounds,
-    called,
-    capital,
-    higher_is_better,
-    in_points,
-    number,
-    percent,
-    points,
-    turned,
-)
-from unseen.reports.wording import scored as said
+from unseen.reports.page import Verdict
+from unseen.reports.run import BASELINE, SplitCard, StressRun
+from unseen.reports.wording import amount, called, capital, higher_is_better, in_points, percent
 from unseen.types import Measurement
+from unseen.types.numbers import bounds, number, points, turned
+from unseen.types.numbers import scored as said
 
 MOST_CHANGES = 3
 HARDLY = 0.05
@@ -36,31 +27,12 @@ CAUSES = {
     "new": "most of that is because texts like these were not in training",
     "hard": "not because its texts are unseen, but because they are hard, ambiguous or mislabelled wherever they are",
     "mixed": "partly because texts like these were not in training, partly because they are hard anyway",
+    "unclear": "whether that is because texts like these were not in training or because they are hard is open",
     "unknown": "how much of it comes from being unseen was not measured",
 }
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a run says, the headline first."""
-
-    headline: str
-    sentences: list[str]
-    level: str
-    """ok: no fall that is more than chance; warn: a fall, or no conclusion; fail: a fall above the limit."""
-    actions: list[Action] = field(default_factory=list)
-    """What to do, the most useful first."""
-
-    def lines(self) -> list[str]:
-        """Everything that is said, a line each."""
-        to_do = [f"{place}. {each}" for place, each in enumerate(self.actions, start=1)]
-        return [self.headline, *self.sentences, *(["What to do:"] if to_do else []), *to_do]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-
-def verdict(run: Run) -> Verdict:
+def verdict(run: StressRun) -> Verdict:
     """Headline, sentences, level and actions; says so where numbers are missing or mislead."""
     found, behaved = cases(run), list(_behaved(run))
     if not found:
@@ -70,13 +42,13 @@ def verdict(run: Run) -> Verdict:
     return Verdict(_headline(run, found[0]), sentences + behaved, _level(found[0]), actions(run))
 
 
-def _behaved(run: Run) -> Iterator[str]:
+def _behaved(run: StressRun) -> Iterator[str]:
     """What the model passes of each suite, and what kind of failure it shows."""
     for of in behaviours(run.measurements):
         yield " ".join([*(headline(of, model) for model in of.models), *kinds_of_failure(of)])
 
 
-def _nothing(run: Run) -> Verdict:
+def _nothing(run: StressRun) -> Verdict:
     random = run.score(BASELINE)
     why = (
         f"No {called(run.metric)} on a random split was measured, so there is nothing to compare with."
@@ -86,7 +58,7 @@ def _nothing(run: Run) -> Verdict:
     return Verdict("No verdict: there are no two scores to compare.", [why], "warn")
 
 
-def _impossible(run: Run) -> Iterator[str]:
+def _impossible(run: StressRun) -> Iterator[str]:
     """The splits that this data does not allow."""
     for family, why in dict(run.about.get("impossible") or {}).items():
         yield f"“{family}” could not be made: {str(why).splitlines()[0]}."
@@ -100,8 +72,14 @@ def _level(case: Case) -> str:
     return "fail" if case.drop > case.limit else "warn"
 
 
-def _headline(run: Run, worst: Case) -> str:
+def _headline(run: StressRun, worst: Case) -> str:
     """What to expect: on texts like those of training, on kinds that were not there, on the hardest."""
+    guessing = chance(run, worst.family)
+    if guessing is not None and not _better(run.metric, worst.random.value, guessing):
+        beside = (
+            f"{called(run.metric)} is {number(worst.random.value)} on random splits, {number(guessing)} by guessing"
+        )
+        return f"The model has not learnt the task: {beside}."
     expect = [f"Expect {called(run.metric)} of about {number(worst.random.value)} on texts like those it learnt from"]
     new = newest(run)
     if new is not None:
@@ -122,14 +100,14 @@ def _expected_of_new(case: Case) -> str:
     return "perhaps less on kinds of text it has not seen"
 
 
-def _sentences(run: Run, worst: Case) -> Iterator[str]:
+def _sentences(run: StressRun, worst: Case) -> Iterator[str]:
     yield _compared(worst)
     yield from _parts(worst)
     new = newest(run)
     if new is not None and new.family != worst.family:
         yield _new(new)
-    yield from _noise(worst)
     yield from _below_chance(worst)
+    yield from _noise(worst)
     yield from _composed(worst)
     if worst.fell:
         yield from _independent(worst)
@@ -226,9 +204,17 @@ def _below_chance(case: Case) -> Iterator[str]:
     guessing, metric = chance(case.run, case.family), case.run.metric
     if guessing is None or _better(metric, case.hard.value, guessing):
         return
+    if not _better(metric, case.random.value, guessing):
+        yield (
+            "Random splits are no better than guessing either: too few texts, too short a training, or labels that "
+            "the texts do not tell."
+        )
+        return
     best = case.hard.high if higher_is_better(metric) else case.hard.low
     how = "no better than" if best is not None and _better(metric, best, guessing) else "worse than"
-    yield f"That is {how} guessing by the class mix ({number(guessing)}): look at the labels before anything else."
+    labels = case.noise is None or case.is_noisier
+    why = "look at the labels before anything else" if labels else "there texts of one class look like another"
+    yield f"On the {case.place} it is {how} guessing by the class mix ({number(guessing)}): {why}."
 
 
 def _composed(case: Case) -> Iterator[str]:
@@ -291,7 +277,7 @@ def differences(case: Case, most: int = MOST_CHANGES) -> list[str]:
     return changes_of(case.run, hardest_split(case), most)
 
 
-def changes_of(run: Run, split: SplitCard, most: int) -> list[str]:
+def changes_of(run: StressRun, split: SplitCard, most: int) -> list[str]:
     """Sentences about the properties of a split that differ most from those of the random splits."""
     baselines = [each.name for each in run.of_family(BASELINE)]
     return [each.sentence for each in largest_changes(run.properties, split.name, baselines)][:most]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
 
 from unseen.errors import UnseenError
-from unseen.types import Measurement
+from unseen.types.numbers import DASH, number, points
 
-MINUS, DASH = "−", "–"
 SCORES = {
     "f1": "F1",
     "precision": "precision",
@@ -29,7 +26,7 @@ SCHEMES = {
     "ovr.macro": "one-vs-rest",
     "15": "",
 }
-INTERVAL = re.compile(r"\[([−.\d]+), ([−.\d]+)\]")
+INTERVAL = re.compile(r"\[([−+.\d]+), ([−+.\d]+)\]")
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$", re.DOTALL)
 
 
@@ -67,55 +64,9 @@ def in_points(metric: str) -> bool:
     return not metric.startswith(("log_loss", "brier"))
 
 
-def number(value: float | None, places: int = 2) -> str:
-    """A score without the zero before its point.
-
-    >>> number(0.664), number(1.0), number(-0.052), number(-0.001), number(None)
-    ('.66', '1.00', '−.05', '.00', '–')
-    """
-    if value is None:
-        return DASH
-    said = f"{abs(value):.{places}f}"
-    sign = MINUS if value < 0 and float(said) else ""
-    return sign + (said[1:] if said.startswith("0.") else said)
-
-
-def points(difference: float | None) -> str:
-    """A difference in hundredths: whole numbers, one decimal below ten.
-
-    >>> points(0.391), points(0.0316), points(-0.0996), points(0), points(None)
-    ('39', '3.2', '−10', '0', '–')
-    """
-    if difference is None:
-        return DASH
-    hundredths = abs(difference) * 100
-    said = f"{hundredths:.1f}" if round(hundredths, 1) < 10 else f"{hundredths:.0f}"
-    if not float(said):
-        return "0"
-    return (MINUS if difference < 0 else "") + said
-
-
 def amount(metric: str, difference: float | None) -> str:
     """A difference of a metric with its unit."""
     return f"{points(difference)} points" if in_points(metric) else number(difference)
-
-
-def bounds(row: Measurement | None, write: Callable[[float], str] = number) -> str:
-    """The interval in brackets; nothing when there is none."""
-    if row is None or row.low is None or row.high is None:
-        return ""
-    return f"[{write(row.low)}, {write(row.high)}]"
-
-
-def turned(row: Measurement) -> Measurement:
-    """A difference seen from the other side: a fall as a gain, a price as a cost."""
-    value, low, high = (None if each is None else -each for each in (row.value, row.high, row.low))
-    return replace(row, value=value, low=low, high=high)
-
-
-def scored(row: Measurement | None) -> str:
-    """A score with its interval."""
-    return " ".join(filter(None, [number(row.value), bounds(row)])) if row else DASH
 
 
 def percent(share: float | None) -> str:

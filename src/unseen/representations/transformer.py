@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ from unseen.progress import track
 from unseen.representations.backbone import Backbone
 
 
+@dataclass(eq=False)
 class TransformerEncoder:
     """Last hidden layer of a pretrained transformer, one vector per text.
 
@@ -19,23 +22,15 @@ class TransformerEncoder:
     class token; the last token of models that read forwards only). `trust` runs code that comes with the model.
     """
 
-    rowwise = True
+    rowwise: ClassVar = True
     """A text's vector does not depend on the other texts, so encoding may go on where it stopped."""
 
-    def __init__(
-        self,
-        checkpoint: str = "minilm",
-        *,
-        pooling: str | None = None,
-        max_tokens: int = 128,
-        precision: str = "auto",
-        trust: bool = False,
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.pooling = pooling
-        self.max_tokens = max_tokens
-        self.precision = precision
-        self.trust = trust
+    checkpoint: str = "minilm"
+    _: KW_ONLY
+    pooling: str | None = None
+    max_tokens: int = 128
+    precision: str = "auto"
+    trust: bool = False
 
     @cached_property
     def backbone(self) -> Backbone:

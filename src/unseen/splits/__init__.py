@@ -6,39 +6,22 @@ index pairs, usable as `cv=`. After a split `certificates_` says what was asked,
 
 from unseen.registry import Registry
 
-SPLITTERS = Registry(
-    "splitter",
-    {
-        "random.v1": "unseen.splits.random:RandomSplit",
-        "grouped.v1": "unseen.splits.grouped:GroupedSplit",
-        "subset-sum.v1": "unseen.splits.subset_sum:SubsetSumSplit",
-        "closest.v1": "unseen.splits.closest:ClosestSplit",
-        "novel.v1": "unseen.splits.novel:NovelSplit",
-        "difficulty.v1": "unseen.splits.difficulty:DifficultySplit",
-        "deployment.v1": "unseen.splits.deployment:DeploymentSplit",
-        "hard-kfold.v1": "unseen.splits.hard_kfold:HardKFold",
-        "length.v1": "unseen.splits.length:LengthSplit",
-        "time.v1": "unseen.splits.time:TimeSplit",
-        "attribute.v1": "unseen.splits.attribute:AttributeSplit",
-        "predefined.v1": "unseen.splits.predefined:PredefinedSplit",
-    },
-    ("split", "get_n_splits"),
-)
-
-_CLASSES = {
-    "RandomSplit": "random",
-    "GroupedSplit": "grouped",
-    "SubsetSumSplit": "subset-sum",
-    "ClosestSplit": "closest",
-    "NovelSplit": "novel",
-    "DifficultySplit": "difficulty",
-    "DeploymentSplit": "deployment",
-    "HardKFold": "hard-kfold",
-    "LengthSplit": "length",
-    "TimeSplit": "time",
-    "AttributeSplit": "attribute",
-    "PredefinedSplit": "predefined",
+_PLACES = {
+    "random.v1": "unseen.splits.random:RandomSplit",
+    "grouped.v1": "unseen.splits.grouped:GroupedSplit",
+    "subset-sum.v1": "unseen.splits.subset_sum:SubsetSumSplit",
+    "closest.v1": "unseen.splits.closest:ClosestSplit",
+    "novel.v1": "unseen.splits.novel:NovelSplit",
+    "difficulty.v1": "unseen.splits.difficulty:DifficultySplit",
+    "deployment.v1": "unseen.splits.deployment:DeploymentSplit",
+    "hard-kfold.v1": "unseen.splits.hard_kfold:HardKFold",
+    "length.v1": "unseen.splits.length:LengthSplit",
+    "time.v1": "unseen.splits.time:TimeSplit",
+    "attribute.v1": "unseen.splits.attribute:AttributeSplit",
+    "predefined.v1": "unseen.splits.predefined:PredefinedSplit",
 }
+SPLITTERS = Registry("splitter", _PLACES, ("split", "get_n_splits"))
+_CLASSES = {place.rpartition(":")[2]: name for name, place in _PLACES.items()}
 
 __all__ = ["SPLITTERS", *_CLASSES]
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
-from unseen.splits.holdout import Choice, Folds, n_rows
-from unseen.splits.problem import Mask
-from unseen.types import Certificate
+from unseen.splits.holdout import Folds
+from unseen.splits.problem import Choice
 
 
+@dataclass(eq=False, repr=False)
 class AttributeSplit(Folds):
     """Every row with one of `values` (a source, a target, a topic) in the test part, no other.
 
@@ -27,8 +27,7 @@ class AttributeSplit(Folds):
 
     reads: ClassVar[str] = "column"
 
-    def __init__(self, values: Iterable[str] | str | None = None) -> None:
-        self.values = values
+    values: Iterable[str] | str | None = None
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """One for given values, else one per value of the attribute, for which `X` is needed."""
@@ -58,7 +57,7 @@ class AttributeSplit(Folds):
 def _value_sets(X: Any) -> list[frozenset[str]]:
     """The values of each row; a missing value is none."""
     return [
-        frozenset(str(each) for each in value)
+        frozenset(str(member) for member in value)
         if isinstance(value, list | tuple | set | frozenset | np.ndarray)
         else frozenset(() if value is None or value != value else (str(value),))
         for value in X
@@ -66,18 +65,7 @@ def _value_sets(X: Any) -> list[frozenset[str]]:
 
 
 def _choice(values: set[str], has: list[frozenset[str]], y: Any) -> Choice:
-    test = np.fromiter((bool(values & each) for each in has), bool, len(has))
+    test = np.fromiter((bool(values & own) for own in has), bool, len(has))
     if test.all() or not test.any():
         raise InfeasibleError(f"holding out {sorted(values)} leaves nothing on one side")
-    certificate = described(test, y, notes=(f"held out: {', '.join(sorted(values))}",))
-    return Choice(test, np.full(len(has), -1, np.int32), certificate)
-
-
-def described(test: Mask, y: Any, notes: tuple[str, ...] = ()) -> Certificate:
-    """The certificate of a test part that was given, not searched for."""
-    labels: npt.NDArray[Any] = np.zeros(len(test), int) if y is None else np.asarray(y)
-    if n_rows(labels, None) != len(test):
-        raise InputError("y has another length", expected=f"{len(test)} values", got=f"{len(labels)}")
-    got = {str(name): int((labels[test] == name).sum()) for name in np.unique(labels)}
-    got = {"all": int(test.sum())} if y is None else got
-    return Certificate(asked=dict(got), got=got, notes=notes)
+    return Choice.given(test, y, (f"held out: {', '.join(sorted(values))}",))

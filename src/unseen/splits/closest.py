@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from unseen.errors import InfeasibleError
 from unseen.splits.clustering import Clustering
-from unseen.splits.holdout import Choice
 from unseen.splits.latent import by_similarity, cosine_to
-from unseen.splits.problem import Mask, Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.region import RegionHoldOut
 from unseen.splits.selection import Counts
 from unseen.splits.vectors import Keys, Rows
@@ -34,7 +33,19 @@ class ClosestSplit(RegionHoldOut):
     def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
         clustering, region = self._best(problem, self._clusterings(problem, X, keys))
         chosen = np.isin(clustering.labels, region)
-        return self._complete(problem, X, keys, clustering, chosen, len(region))
+        whole = int(problem.class_counts(chosen).sum())
+        room = problem.quota - problem.class_counts(chosen)
+        added = problem.fill(room, by_similarity(X, chosen, problem.sizes, keys))
+        chosen = chosen | added.chosen
+        return problem.choice(
+            chosen,
+            clustering.labels,
+            completed=int(problem.class_counts(chosen).sum()) - whole,
+            n_clusters=clustering.k,
+            missed_at_least=added.missed_at_least,
+            optimal=added.optimal,
+            notes=(f"{len(region)} whole clusters of {clustering.k} with {whole} rows",),
+        )
 
     def _best(self, problem: Problem, clusterings: list[Clustering]) -> tuple[Clustering, list[int]]:
         best: tuple[int, Clustering, list[int]] | None = None
@@ -55,23 +66,6 @@ class ClosestSplit(RegionHoldOut):
                 else f"ask for more, so smaller clusters, e.g. n_clusters={4 * most}, or for a larger test part",
             )
         return best[1], best[2]
-
-    def _complete(
-        self, problem: Problem, X: Rows, keys: Keys, clustering: Clustering, chosen: Mask, n_whole: int
-    ) -> Choice:
-        whole = int(problem.class_counts(chosen).sum())
-        room = problem.quota - problem.class_counts(chosen)
-        added = problem.fill(room, by_similarity(X, chosen, problem.sizes, keys))
-        chosen = chosen | added.chosen
-        certificate = problem.certificate(
-            chosen,
-            completed=int(problem.class_counts(chosen).sum()) - whole,
-            n_clusters=clustering.k,
-            missed_at_least=added.missed_at_least,
-            optimal=added.optimal,
-            notes=(f"{n_whole} whole clusters of {clustering.k} with {whole} rows",),
-        )
-        return Choice(problem.rows_in(chosen), clustering.labels[problem.units].astype(np.int32), certificate)
 
 
 def neighbouring_clusters(centres: Rows, counts: Counts, quota: Counts) -> list[int]:

@@ -25,10 +25,11 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from unseen.errors import InputError
+from unseen.machine import usable_threads
 from unseen.progress import track
 from unseen.seeding import generator
 from unseen.splits import kernels
-from unseen.splits.assignment import METRICS, assign_all, usable_threads
+from unseen.splits.neighbours import assign_all, check_metric
 from unseen.splits.vectors import Keys, Rows, check_distinct, row_keys, scramble, unit_rows
 
 SAMPLE_ABOVE = 200_000
@@ -102,8 +103,7 @@ def sweep(
     in which rows are visited; by default they are made from the rows themselves.
     """
     ks = checked_ks(ks, len(rows))
-    if metric not in METRICS:
-        raise InputError(f"metric must be one of {METRICS}", got=repr(metric))
+    check_metric(metric)
     for name, number in (("n_init", n_init), ("max_iter", max_iter)):
         if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
             raise InputError(f"{name} must be a whole number, at least 1", got=repr(number))
@@ -121,18 +121,16 @@ def sweep(
     _last.clear()
     threads = threads or usable_threads()
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-        found = _grow_population(data, ks, n_init, seed, pool)
+        states = _grow_population(data, ks, n_init, seed, pool)
         if len(visited) < len(rows):
-            centres = [state.centres for state in found]
-            assigned = assign_all(rows, mass, shift, metric, centres, pool)
-            _last[question] = [
-                Clustering(len(own), labels, own + shift, inertia)
-                for own, (labels, inertia) in zip(centres, assigned, strict=True)
-            ]
-            return _last[question]
-    placed = np.empty(len(rows), np.int64)
-    placed[visited] = np.arange(len(rows))
-    _last[question] = [Clustering(s.k, s.labels[placed], s.centres + shift, s.inertia) for s in found]
+            assigned = assign_all(rows, mass, shift, metric, [state.centres for state in states], pool)
+        else:
+            place = np.argsort(visited)
+            assigned = [(state.labels[place], state.inertia) for state in states]
+    _last[question] = [
+        Clustering(state.k, labels, state.centres + shift, inertia)
+        for state, (labels, inertia) in zip(states, assigned, strict=True)
+    ]
     return _last[question]
 
 
@@ -161,7 +159,7 @@ def _prepare(rows: Rows, weights: Rows, metric: str, max_iter: int) -> tuple[_Da
 
 def _grow_population(data: _Data, ks: Sequence[int], n_init: int, seed: int, pool: ThreadPoolExecutor) -> list[_State]:
     population = [_whole(data, ks[-1])]
-    found = []
+    best = []
     for k in track(waypoints(ks), "clustering", len(waypoints(ks))):
         parents = population[:PARENTS]
         population = [parents[i % len(parents)].copy() for i in range(n_init)]
@@ -175,8 +173,8 @@ def _grow_population(data: _Data, ks: Sequence[int], n_init: int, seed: int, poo
         list(pool.map(grow, range(n_init)))
         population.sort(key=lambda state: state.inertia)
         if k in ks:
-            found.append(_finished(population[0]))
-    return found
+            best.append(_finished(population[0]))
+    return best
 
 
 def waypoints(ks: Sequence[int]) -> list[int]:
@@ -284,15 +282,15 @@ def _finished(state: _State) -> _State:
 def checked_ks(ks: Iterable[int], n: int) -> list[int]:
     """`ks` sorted, each once; refuses more clusters than rows."""
     try:
-        wanted = sorted({operator.index(k) for k in ks})
+        numbers = sorted({operator.index(k) for k in ks})
     except TypeError as cause:
         raise InputError("n_clusters must be whole numbers", got=repr(ks)) from cause
-    if not wanted or wanted[0] < 1:
-        raise InputError("n_clusters must be at least 1", got=repr(wanted))
-    if wanted[-1] > n:
+    if not numbers or numbers[0] < 1:
+        raise InputError("n_clusters must be at least 1", got=repr(numbers))
+    if numbers[-1] > n:
         raise InputError(
-            f"n_clusters asks for {wanted[-1]} clusters of {n} rows",
+            f"n_clusters asks for {numbers[-1]} clusters of {n} rows",
             expected=f"at most {n} clusters, better far fewer",
             fix="ask for fewer clusters, e.g. n_clusters=range(3, 10), or bring more rows",
         )
-    return wanted
+    return numbers

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +11,84 @@ from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import generator
 from unseen.splits.closest import ClosestSplit
-from unseen.splits.distance import nearest_distances, sampled
-from unseen.splits.holdout import DEFAULT_SEED, Choice, seed_of
+from unseen.splits.holdout import seed_of
 from unseen.splits.latent import by_similarity
-from unseen.splits.problem import Mask, Problem
-from unseen.splits.quotas import Mix
+from unseen.splits.neighbours import nearest_distances, sampled
+from unseen.splits.problem import Choice, Mask, Problem
 from unseen.splits.vectors import Keys, Rows
+from unseen.types.numbers import number
 
 STEPS = 21
 LOOKED_UP = 2_000
 
 
-class DifficultySplit(ClosestSplit):
+@dataclass(frozen=True, eq=False)
+class Dial:
+    """Test parts from random to hardest, and how far each is from training."""
+
+    problem: Problem
+    hardest: Choice
+    tests: list[Mask]
+    """Units of each test part; the last ones are those of `hardest`."""
+    distances: npt.NDArray[np.float64]
+    """Mean distance of a test row to the nearest training row."""
+
+    def at(self, distance: float) -> Choice:
+        """The test part nearest to this distance, among those above all easier ones."""
+        distances = self.distances
+        within = distances <= max(distances[0], distances[-1])
+        rising = np.flatnonzero(within & (distances >= np.maximum.accumulate(np.where(within, distances, 0))))
+        off = np.abs(distances[rising] - distance)
+        nearest = rising[off == off.min()]
+        step = int(nearest[-1 if distance >= distances[-1] else 0])
+        if step == len(self.tests) - 1:
+            return self.hardest
+        note = (
+            f"mean distance to the nearest training row {number(distances[step], 4)}; "
+            f"random {number(distances[0], 4)}, hardest {number(distances[-1], 4)}, wanted {number(distance, 4)}"
+        )
+        choice = self.problem.choice(
+            self.tests[step],
+            completed=int(self.problem.sizes[self.tests[step]].sum()),
+            n_clusters=self.hardest.certificate.n_clusters,
+            notes=(note,),
+        )
+        return replace(choice, clusters=self.hardest.clusters)
+
+
+class DialSplit(ClosestSplit):
+    """What `difficulty` and `deployment` share: test parts between a random one and that of `closest`."""
+
+    def _dial(self, problem: Problem, X: Rows, keys: Keys) -> Dial:
+        hardest = super()._choose(problem, X, keys)
+        tests = self._family(problem, X, keys, hardest)
+        seed = seed_of(self.random_state)
+        distances = [
+            nearest_distances(X[sampled(np.flatnonzero(test), seed, LOOKED_UP)], X[~test]).mean()
+            for test in track(tests, "measuring difficulty", len(tests))
+        ]
+        self.curve_ = np.column_stack([self.weights_, distances])
+        return Dial(problem, hardest, tests, np.array(distances))
+
+    def _family(self, problem: Problem, X: Rows, keys: Keys, hardest: Choice) -> list[Mask]:
+        """Test parts from random to hardest, as masks of units."""
+        region = np.zeros(problem.n_units, bool)
+        region[problem.units[hardest.test]] = True
+        inside = np.flatnonzero(region)
+        inside = inside[np.argsort(keys[inside], kind="stable")]
+        rank_by_region = np.argsort(np.concatenate([inside, by_similarity(X, region, problem.sizes, keys)]))
+        shuffled = generator(seed_of(self.random_state), "difficulty").permutation(np.argsort(keys, kind="stable"))
+        rank_by_chance = np.argsort(shuffled)
+        self.weights_ = np.linspace(0, 1, STEPS)
+        tests = []
+        for weight in self.weights_[:-1]:
+            mixed = (1 - weight) * rank_by_chance + weight * rank_by_region
+            tests.append(problem.fill(problem.quota, np.lexsort((rank_by_chance, mixed))).chosen)
+        return [*tests, region]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DifficultySplit(DialSplit):
     """The test part whose distance to training is `difficulty` of the way from random to `closest`.
 
     Each unit has a random rank and a rank by nearness to the region that `closest` holds out; the test
@@ -40,79 +105,11 @@ class DifficultySplit(ClosestSplit):
     60
     """
 
-    def __init__(
-        self,
-        test_size: float = 0.1,
-        *,
-        difficulty: float = 0.5,
-        n_clusters: int | Iterable[int] | None = None,
-        metric: str = "euclidean",
-        n_init: int = 10,
-        max_iter: int = 300,
-        using: Any = None,
-        mix: Mix = None,
-        stratify: bool = True,
-        random_state: int = DEFAULT_SEED,
-    ) -> None:
-        super().__init__(
-            test_size, n_clusters=n_clusters, metric=metric, n_init=n_init, max_iter=max_iter,
-            using=using, mix=mix, stratify=stratify, random_state=random_state,
-        )  # fmt: skip
-        self.difficulty = difficulty
+    difficulty: float = 0.5
 
     def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
         if not isinstance(self.difficulty, int | float) or not 0 <= self.difficulty <= 1:
             raise InputError("difficulty must be from 0 (random) to 1 (hardest)", got=repr(self.difficulty))
-        hardest = super()._choose(problem, X, keys)
-        tests = self._family(problem, X, keys, hardest)
-        distances = self._distances(X, tests)
-        wanted = distances[0] + self.difficulty * (distances[-1] - distances[0])
-        return self._at(problem, hardest, tests, distances, wanted)
-
-    def _family(self, problem: Problem, X: Rows, keys: Keys, hardest: Choice) -> list[Mask]:
-        """Test parts from random to hardest, as masks of units."""
-        region = np.zeros(problem.n_units, bool)
-        region[problem.units[hardest.test]] = True
-        n = problem.n_units
-        by_region = np.empty(n)
-        nearest = by_similarity(X, region, problem.sizes, keys)
-        inside = np.flatnonzero(region)
-        by_region[np.concatenate([inside[np.argsort(keys[inside], kind="stable")], nearest])] = np.arange(n)
-        by_chance = np.empty(n)
-        shuffled = generator(seed_of(self.random_state), "difficulty").permutation(np.argsort(keys, kind="stable"))
-        by_chance[shuffled] = np.arange(n)
-        self.weights_ = np.linspace(0, 1, STEPS)
-        return [
-            problem.fill(problem.quota, np.lexsort((by_chance, (1 - w) * by_chance + w * by_region))).chosen
-            for w in self.weights_[:-1]
-        ] + [region]
-
-    def _distances(self, X: Rows, tests: list[Mask]) -> npt.NDArray[np.float64]:
-        seed = seed_of(self.random_state)
-        measured = [
-            nearest_distances(X[sampled(np.flatnonzero(test), seed, LOOKED_UP)], X[~test]).mean()
-            for test in track(tests, "measuring difficulty", len(tests))
-        ]
-        self.curve_ = np.column_stack([self.weights_, measured])
-        return np.array(measured)
-
-    def _at(
-        self, problem: Problem, hardest: Choice, tests: list[Mask], distances: npt.NDArray[np.float64], wanted: float
-    ) -> Choice:
-        """The member of the family nearest to the `wanted` distance, among those above all easier ones."""
-        within = distances <= max(distances[0], distances[-1])
-        rising = np.flatnonzero(within & (distances >= np.maximum.accumulate(np.where(within, distances, 0))))
-        off = np.abs(distances[rising] - wanted)
-        nearest = rising[off == off.min()]
-        step = int(nearest[-1 if wanted >= distances[-1] else 0])
-        if step == len(tests) - 1:
-            return hardest
-        note = (
-            f"mean distance to the nearest training row {distances[step]:.4f}; "
-            f"random {distances[0]:.4f}, hardest {distances[-1]:.4f}, wanted {wanted:.4f}"
-        )
-        certificate = problem.certificate(
-            tests[step], n_clusters=hardest.certificate.n_clusters, notes=(note,),
-            completed=int(problem.sizes[tests[step]].sum()),
-        )  # fmt: skip
-        return Choice(problem.rows_in(tests[step]), hardest.clusters, certificate)
+        dial = self._dial(problem, X, keys)
+        random, hardest = dial.distances[0], dial.distances[-1]
+        return dial.at(random + self.difficulty * (hardest - random))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unseen.errors import InputError
-from unseen.splits.holdout import Choice
+from unseen.splits.problem import Choice
 from unseen.splits.random import RandomSplit
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy.typing as npt
 from unseen.errors import InfeasibleError, InputError
 from unseen.progress import track
 from unseen.splits.clustering import sweep
-from unseen.splits.holdout import DEFAULT_SEED, Choice, Folds, n_rows, seed_of
+from unseen.splits.holdout import DEFAULT_SEED, Folds, n_rows, seed_of
 from unseen.splits.latent import unit_vectors, vectors_of
-from unseen.splits.problem import Problem, pose
+from unseen.splits.problem import Choice, Problem, pose
 from unseen.splits.selection import Counts
 from unseen.splits.vectors import Keys, Rows, row_keys, unit_rows
 
@@ -21,6 +21,7 @@ ROUNDS = 8
 PRICE_STEPS = 60
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HardKFold(Folds):
     """`n_splits` regions of the latent space of equal size and class mix; each is the test part once.
 
@@ -36,22 +37,12 @@ class HardKFold(Folds):
 
     reads: ClassVar[str] = "vectors"
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        metric: str = "euclidean",
-        n_init: int = 10,
-        using: Any = None,
-        stratify: bool = True,
-        random_state: int = DEFAULT_SEED,
-    ) -> None:
-        self.n_splits = n_splits
-        self.metric = metric
-        self.n_init = n_init
-        self.using = using
-        self.stratify = stratify
-        self.random_state = random_state
+    n_splits: int = field(default=5, kw_only=False)
+    metric: str = "euclidean"
+    n_init: int = 10
+    using: Any = None
+    stratify: bool = True
+    random_state: int = DEFAULT_SEED
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of folds."""
@@ -67,19 +58,24 @@ class HardKFold(Folds):
         problem = pose(y, groups, n, test_size=max(1, n // self.n_splits), stratify=self.stratify, keys=keys)
         if problem.n_units < self.n_splits:
             raise InfeasibleError(f"{problem.n_units} groups cannot make {self.n_splits} folds")
-        fold_of = self._partition(problem, *unit_vectors(problem, vectors, keys, self.metric))
-        quota = fold_quotas(problem, self.n_splits)
-        return [self._fold(problem, fold, fold_of, quota[fold]) for fold in range(self.n_splits)]
+        quotas = fold_quotas(problem, self.n_splits)
+        fold_of = self._folds_of_units(problem, *unit_vectors(problem, vectors, keys, self.metric), quotas)
+        return [
+            replace(problem, quota=quota).choice(
+                fold_of == fold, fold_of, n_clusters=self.n_splits, notes=(f"fold {fold + 1} of {self.n_splits}",)
+            )
+            for fold, quota in enumerate(quotas)
+        ]
 
-    def _partition(self, problem: Problem, X: Rows, keys: Keys) -> npt.NDArray[np.intp]:
+    def _folds_of_units(self, problem: Problem, X: Rows, keys: Keys, quota: Counts) -> npt.NDArray[np.intp]:
+        """The fold of each unit."""
         X = unit_rows(X) if self.metric == "cosine" else X - X.mean(axis=0, dtype=np.float64).astype(np.float32)
-        quota = fold_quotas(problem, self.n_splits)
         seed = seed_of(self.random_state)
-        found = sweep(
+        (clustering,) = sweep(
             X, [self.n_splits], weights=problem.sizes, keys=keys, metric=self.metric, n_init=self.n_init, seed=seed
         )
-        centres = found[0].centres
-        fold_of = found[0].labels.astype(np.intp)
+        centres = clustering.centres
+        fold_of = clustering.labels.astype(np.intp)
         for _ in track(range(ROUNDS), "balancing folds", ROUNDS):
             cost = problem.sizes[:, None] * _squared_distances(X, centres)
             cost = cost + _prices(problem, cost, quota)
@@ -90,21 +86,14 @@ class HardKFold(Folds):
             centres = (weights.T @ X) / weights.sum(axis=0)[:, None]
         return fold_of
 
-    def _fold(self, problem: Problem, fold: int, fold_of: npt.NDArray[np.intp], quota: Counts) -> Choice:
-        chosen = fold_of == fold
-        certificate = replace(problem, quota=quota).certificate(
-            chosen, n_clusters=self.n_splits, notes=(f"fold {fold + 1} of {self.n_splits}",)
-        )
-        return Choice(problem.rows_in(chosen), fold_of[problem.units].astype(np.int32), certificate)
-
 
 def fold_quotas(problem: Problem, folds: int) -> Counts:
     """Rows per fold and class: each class as even as possible, and the folds' totals too."""
     counts = np.bincount(problem.codes, minlength=len(problem.class_names))
     quota = np.tile(counts // folds, (folds, 1))
-    for c, count in enumerate(counts):
+    for code, count in enumerate(counts):
         smallest = np.argsort(quota.sum(axis=1), kind="stable")
-        quota[smallest[: count % folds], c] += 1
+        quota[smallest[: count % folds], code] += 1
     return quota
 
 

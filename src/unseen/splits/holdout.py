@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,29 +12,10 @@ import numpy.typing as npt
 from sklearn.model_selection import BaseCrossValidator
 
 from unseen.errors import InputError
-from unseen.splits.problem import Mask, Problem, pose
+from unseen.splits.problem import Choice, Problem, pose
 from unseen.splits.quotas import Mix
-from unseen.types import Certificate
 
 DEFAULT_SEED = 42
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The rows chosen for the test part, each row's cluster (-1: none), and what is known about them."""
-
-    test: Mask
-    clusters: npt.NDArray[np.int32]
-    certificate: Certificate
-    dev: Mask | None = None
-    """Rows of a development part that was given with the split."""
-    unused: Mask | None = None
-    """Rows that belong to neither side."""
-
-    @property
-    def train(self) -> Mask:
-        """The rows of the other side, development rows included."""
-        return ~self.test if self.unused is None else ~self.test & ~self.unused
 
 
 class Folds(BaseCrossValidator):  # type: ignore[misc]
@@ -59,16 +40,14 @@ class Folds(BaseCrossValidator):  # type: ignore[misc]
             yield np.flatnonzero(choice.train), np.flatnonzero(choice.test)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HoldOut(Folds):
     """A splitter with one test part. Subclasses say which units belong into it."""
 
-    def __init__(
-        self, test_size: float = 0.1, *, mix: Mix = None, stratify: bool = True, random_state: int = DEFAULT_SEED
-    ) -> None:
-        self.test_size = test_size
-        self.mix = mix
-        self.stratify = stratify
-        self.random_state = random_state
+    test_size: float = field(default=0.1, kw_only=False)
+    mix: Mix = None
+    stratify: bool = True
+    random_state: int = DEFAULT_SEED
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """One."""
@@ -85,9 +64,8 @@ class HoldOut(Folds):
 
     def _in_order(self, problem: Problem, order: npt.NDArray[np.intp]) -> Choice:
         """The choice that fills the quota with the first units in `order`."""
-        found = problem.fill(problem.quota, order)
-        certificate = problem.certificate(found.chosen, missed_at_least=found.missed_at_least, optimal=found.optimal)
-        return Choice(problem.rows_in(found.chosen), np.full(len(problem), -1, np.int32), certificate)
+        filled = problem.fill(problem.quota, order)
+        return problem.choice(filled.chosen, missed_at_least=filled.missed_at_least, optimal=filled.optimal)
 
 
 def n_rows(X: Any, y: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +14,15 @@ from scipy import sparse
 from unseen.errors import InputError, VectorsError
 from unseen.representations import encode_texts
 from unseen.splits.clustering import Clustering, checked_ks, sweep
-from unseen.splits.holdout import DEFAULT_SEED, Choice, HoldOut, n_rows, seed_of
-from unseen.splits.problem import Mask, Problem, pose
-from unseen.splits.quotas import Mix
+from unseen.splits.holdout import HoldOut, n_rows, seed_of
+from unseen.splits.problem import Choice, Mask, Problem, pose
 from unseen.splits.vectors import Keys, Rows, require_directions, row_keys, unit_rows
 from unseen.types import finite_float32
 
 DEFAULT_KS = range(3, 51)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LatentHoldOut(HoldOut):
     """A test part made of whole clusters, completed where clusters do not add up.
 
@@ -34,25 +35,11 @@ class LatentHoldOut(HoldOut):
     space: ClassVar[str] = "own"
     """Which vectors are meant: the model's "own", or "untrained" ones that never saw the labels."""
 
-    def __init__(
-        self,
-        test_size: float = 0.1,
-        *,
-        n_clusters: int | Iterable[int] | None = None,
-        metric: str = "euclidean",
-        n_init: int = 10,
-        max_iter: int = 300,
-        using: Any = None,
-        mix: Mix = None,
-        stratify: bool = True,
-        random_state: int = DEFAULT_SEED,
-    ) -> None:
-        super().__init__(test_size, mix=mix, stratify=stratify, random_state=random_state)
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.using = using
+    n_clusters: int | Iterable[int] | None = None
+    metric: str = "euclidean"
+    n_init: int = 10
+    max_iter: int = 300
+    using: Any = None
 
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The one choice, in a list."""
@@ -98,10 +85,10 @@ def vectors_of(X: Any, using: Any, n: int, seed: int) -> Rows:
         if not is_texts:
             raise InputError(f"using={using!r} names an encoder, but X holds no texts", got=type(X).__name__)
         return encode_texts([str(text) for text in X], using or "tfidf", seed=seed)
-    given = X if using is None else using
-    if given is None:
+    vectors = X if using is None else using
+    if vectors is None:
         raise VectorsError("this splitter needs vectors", fix="pass vectors or texts as X, or vectors as using=")
-    array = given if isinstance(given, np.ndarray) else np.asarray(given.toarray() if sparse.issparse(given) else given)
+    array = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors)
     if array.ndim != 2 or array.shape[1] == 0:
         raise VectorsError("vectors must be a table", expected="shape [rows, numbers]", got=f"shape {array.shape}")
     if len(array) != n:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from unseen.errors import InputError
-from unseen.splits.holdout import DEFAULT_SEED, Choice, HoldOut
-from unseen.splits.problem import Problem, column
-from unseen.splits.quotas import Mix
+from unseen.splits.holdout import HoldOut
+from unseen.splits.problem import Choice, Problem, column
+from unseen.types import Dataset
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LengthSplit(HoldOut):
     """The longest texts of each class, or the shortest; whole groups by the mean length of their texts.
 
@@ -25,17 +28,7 @@ class LengthSplit(HoldOut):
 
     reads: ClassVar[str] = "texts"
 
-    def __init__(
-        self,
-        test_size: float = 0.1,
-        *,
-        hold_out: str = "longest",
-        mix: Mix = None,
-        stratify: bool = True,
-        random_state: int = DEFAULT_SEED,
-    ) -> None:
-        super().__init__(test_size, mix=mix, stratify=stratify, random_state=random_state)
-        self.hold_out = hold_out
+    hold_out: str = "longest"
 
     def _choose(self, problem: Problem, X: Any) -> Choice:
         if self.hold_out not in ("longest", "shortest"):
@@ -50,3 +43,9 @@ def word_counts(texts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     if texts.dtype.kind in "iuf":
         return texts.astype(np.float64)
     return np.fromiter((len(str(text).split()) for text in texts), np.float64, len(texts))
+
+
+def word_lengths(data: Dataset) -> npt.NDArray[np.int64]:
+    """Words per text of a dataset."""
+    words = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(data.texts))
+    return pc.list_value_length(words).to_numpy(zero_copy_only=False).astype(np.int64)

@@ -12,11 +12,12 @@ from threadpoolctl import threadpool_limits
 
 from unseen.errors import InfeasibleError, InputError
 from unseen.seeding import generator
-from unseen.splits.holdout import Choice, seed_of
+from unseen.splits.holdout import seed_of
 from unseen.splits.latent import LatentHoldOut, asked_ks
-from unseen.splits.problem import Mask, Problem
+from unseen.splits.problem import Choice, Mask, Problem
 from unseen.splits.selection import Counts, choose_most
 from unseen.splits.vectors import Keys, Rows, unit_rows
+from unseen.types.numbers import number, points, told_apart
 
 Numbers = npt.NDArray[np.float64]
 Blocks = npt.NDArray[np.integer]
@@ -73,27 +74,26 @@ class NovelSplit(LatentHoldOut):
             )
         ks = default_ks(problem, keys) if self.n_clusters is None else asked_ks(self.n_clusters, keys)
         landmarks = max(1, min(LANDMARKS, len(np.unique(keys)) // 2))
-        found = {each.k: each for each in self._sweep(problem, X, keys, {*ks, landmarks})}
-        finest = found[ks[-1]]
+        clusterings = {clustering.k: clustering for clustering in self._sweep(problem, X, keys, {*ks, landmarks})}
+        finest = clusterings[ks[-1]]
         counts = problem.counts(finest.labels, finest.k)
         by_content = np.lexsort((*problem.unit_counts.T, keys))  # so that the order of rows decides nothing
         rows = (unit_rows(X) if self.metric == "cosine" else X)[by_content]
-        clusters = [found[k].labels[by_content] for k in ks]
+        blocks = [clusterings[k].labels[by_content] for k in ks]
         draws = generator(seed_of(self.random_state), "novel")
         with threadpool_limits(1, user_api="blas"):
-            regression = Regression.of(nearness(rows, found[landmarks].centres), problem.unit_counts[by_content])
-            novelty = np.mean([regression.novelty(each, draws) for each in clusters], axis=0)
-            chosen, proven = most_novel(problem, novelty, clusters[-1], counts)
+            regression = Regression.of(nearness(rows, clusterings[landmarks].centres), problem.unit_counts[by_content])
+            novelty = np.mean([regression.novelty(clusters, draws) for clusters in blocks], axis=0)
+            chosen, proven = most_novel(problem, novelty, blocks[-1], counts)
             parts = [chosen, *(_random_clusters(counts, int(problem.quota.sum()), draws) for _ in range(DRAWS))]
-            scores = [regression.seen_and_unseen(part[clusters[-1]], draws) for part in parts]
+            scores = [regression.seen_and_unseen(part[blocks[-1]], draws) for part in parts]
         lost = [seen - unseen for seen, unseen in scores]
         self.novelty_, self.chance_ = lost[0], float(np.mean(lost[1:]))
         test = chosen[finest.labels]
         knowing_the_mix = float(np.square(problem.unit_counts.sum(axis=0) / len(problem)).sum())
         exact = (problem.class_counts(test) == problem.quota).all()
         notes = (_proof(int(chosen.sum()), finest.k, proven), _amount(*scores[0], self.chance_, knowing_the_mix))
-        certificate = problem.certificate(test, n_clusters=finest.k, optimal=True if exact else None, notes=notes)
-        return Choice(problem.rows_in(test), finest.labels[problem.units].astype(np.int32), certificate)
+        return problem.choice(test, finest.labels, n_clusters=finest.k, optimal=True if exact else None, notes=notes)
 
 
 def most_novel(problem: Problem, novelty: Numbers, clusters: Blocks, counts: Counts) -> tuple[Mask, bool]:
@@ -147,7 +147,7 @@ class Regression:
         predicted = self.features[units] @ np.linalg.solve(self.gram - gram, self.moment - moment)
         return np.asarray((self.counts[units] * predicted.clip(0, 1)).sum(axis=1))
 
-    def held_out(self, blocks: Blocks) -> Numbers:
+    def without_each(self, blocks: Blocks) -> Numbers:
         """The same for all units, when each block is held out in turn."""
         scores = np.empty(len(blocks))
         by_block = np.argsort(blocks, kind="stable")
@@ -157,13 +157,14 @@ class Regression:
 
     def novelty(self, clusters: Blocks, draws: np.random.Generator) -> Numbers:
         """What each unit loses when its cluster is held out rather than a random block of a cluster's size."""
-        return self.held_out(draws.permutation(clusters)) - self.held_out(clusters)
+        return self.without_each(draws.permutation(clusters)) - self.without_each(clusters)
 
     def seen_and_unseen(self, part: Mask, draws: np.random.Generator) -> tuple[float, float]:
         """Scores per row of `part` when as many random units are held out in turn, and when all of it is."""
         blocks = draws.permutation(len(part)) * max(2, round(len(part) / part.sum())) // len(part)
+        seen, unseen = self.without_each(blocks)[part], self.without(np.flatnonzero(part))
         rows = self.counts[part].sum()
-        return float(self.held_out(blocks)[part].sum() / rows), float(self.without(np.flatnonzero(part)).sum() / rows)
+        return float(seen.sum() / rows), float(unseen.sum() / rows)
 
 
 def nearness(rows: Rows, centres: Rows) -> Rows:
@@ -193,10 +194,14 @@ def _proof(chosen: int, k: int, proven: bool) -> str:
 
 def _amount(seen: float, unseen: float, by_chance: float, knowing_the_mix: float) -> str:
     amount = "novelty" if seen - unseen >= LITTLE else "little novelty"
+    lost = f"{points(seen - unseen)} points less" if seen >= unseen else f"{points(unseen - seen)} points more"
+    one, other = told_apart(seen, unseen)
     note = (
-        f"{amount}: the right label scores {seen:.3f} when random rows are held out and {unseen:.3f} when these are, "
-        f"{seen - unseen:.3f} less; random whole clusters lose {by_chance:.3f}"
+        f"{amount}: the right label scores {one} when random rows are held out and {other} when these are, "
+        f"{lost}; random whole clusters lose {points(by_chance)}"
     )
     if seen - knowing_the_mix < LITTLE:
-        note += f"; who knows the class mix alone scores {knowing_the_mix:.3f}, so these vectors may hide what is new"
+        note += (
+            f"; who knows the class mix alone scores {number(knowing_the_mix)}, so these vectors may hide what is new"
+        )
     return note

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.splits.attribute import described
-from unseen.splits.holdout import Choice, Folds
+from unseen.splits.holdout import Folds
+from unseen.splits.problem import Choice
 from unseen.types import some
 
 TEST_NAMES = frozenset({"test", "tst", "eval", "evaluation"})
@@ -45,7 +45,7 @@ class PredefinedSplit(Folds):
             raise InputError("the parts leave one side without rows", got=f"{int(test.sum())} test rows")
         dev = np.array([part == "dev" for part in parts])
         notes = (f"{int(unused.sum())} rows are on neither side",) if unused.any() else ()
-        return [Choice(test, np.full(len(parts), -1, np.int32), described(test, y, notes), dev, unused)]
+        return [Choice.given(test, y, notes, dev, unused)]
 
 
 def part_names(values: Any) -> list[str]:

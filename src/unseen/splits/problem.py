@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,36 @@ from unseen.splits.vectors import Keys
 from unseen.types import Certificate, some
 
 Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The rows chosen for the test part, each row's cluster (-1: none), and what is known about them."""
+
+    test: Mask
+    clusters: npt.NDArray[np.int32]
+    certificate: Certificate
+    dev: Mask | None = None
+    """Rows of a development part that was given with the split."""
+    unused: Mask | None = None
+    """Rows that belong to neither side."""
+
+    @classmethod
+    def given(
+        cls, test: Mask, y: Any, notes: tuple[str, ...] = (), dev: Mask | None = None, unused: Mask | None = None
+    ) -> Choice:
+        """The choice of a test part that was given, not searched for."""
+        return cls(test, np.full(len(test), -1, np.int32), given_certificate(test, y, notes), dev, unused)
+
+    @property
+    def train(self) -> Mask:
+        """The rows of the other side, development rows included."""
+        return ~self.test if self.unused is None else ~self.test & ~self.unused
+
+    def amended(self, *notes: str, **changes: Any) -> Choice:
+        """The same with further notes in its certificate, and other changes of it."""
+        notes = (*self.certificate.notes, *notes)
+        return replace(self, certificate=replace(self.certificate, notes=notes, **changes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,25 +111,30 @@ class Problem:
     def _fill_rows(self, room: Counts, order: npt.NDArray[np.intp]) -> Selection:
         chosen = np.zeros(len(self), bool)
         codes = self.codes[order]
-        for c, wanted in enumerate(room):
-            chosen[order[np.flatnonzero(codes == c)[:wanted]]] = True
+        for code, most in enumerate(room):
+            chosen[order[np.flatnonzero(codes == code)[:most]]] = True
         missed = int(room.sum() - chosen.sum())
         return Selection(chosen, missed, missed)
 
-    def certificate(self, chosen: Mask, **proof: Any) -> Certificate:
-        """The certificate of the test part `chosen`; refuses a test part that lacks a class."""
+    def choice(self, chosen: Mask, clusters: npt.NDArray[np.integer] | None = None, **proof: Any) -> Choice:
+        """The choice of these units, with what is proven about it; refuses a test part that lacks a class.
+
+        `clusters` are those of the units; -1 without.
+        """
         got = self.class_counts(chosen)
         self._check_reached(got)
-        by_name = sorted(range(len(self.class_names)), key=lambda c: self.class_names[c])
+        by_name = sorted(range(len(self.class_names)), key=lambda code: self.class_names[code])
         groups = None
         if self.group_names is not None:
             groups = {"count": self.n_units, "largest": int(self.sizes.max()), "on_both_sides": 0}
-        return Certificate(
-            asked={self.class_names[c]: int(self.quota[c]) for c in by_name},
-            got={self.class_names[c]: int(got[c]) for c in by_name},
+        certificate = Certificate(
+            asked={self.class_names[code]: int(self.quota[code]) for code in by_name},
+            got={self.class_names[code]: int(got[code]) for code in by_name},
             groups=groups,
             **proof,
         )
+        clusters = np.full(self.n_units, -1) if clusters is None else clusters
+        return Choice(self.rows_in(chosen), clusters[self.units].astype(np.int32), certificate)
 
     def _check_reached(self, got: Counts) -> None:
         lacking = [name for name, has, want in zip(self.class_names, got, self.quota, strict=True) if want and not has]
@@ -145,6 +180,16 @@ def pose(
     return Problem(codes, names, quota, units, group_names)
 
 
+def given_certificate(test: Mask, y: Any, notes: tuple[str, ...] = ()) -> Certificate:
+    """The certificate of a test part that was given, not searched for."""
+    labels: npt.NDArray[Any] = np.zeros(len(test), int) if y is None else np.asarray(y)
+    if len(labels) != len(test):
+        raise InputError("y has another length", expected=f"{len(test)} values", got=f"{len(labels)}")
+    got = {str(name): int((labels[test] == name).sum()) for name in np.unique(labels)}
+    got = {"all": int(test.sum())} if y is None else got
+    return Certificate(asked=dict(got), got=got, notes=notes)
+
+
 def column(values: Any, n: int, name: str) -> npt.NDArray[Any]:
     """`values` as a flat array with one entry per row."""
     array = np.asarray(values)
@@ -159,39 +204,31 @@ def _classes(y: Any, n: int, keys: Keys | None) -> tuple[npt.NDArray[np.intp], t
     """Class per row, numbered by size; equal sizes by the content of their rows, never by name."""
     if y is None:
         return np.zeros(n, np.intp), ("all",)
-    labels = column(y, n, "y")
-    missing = _missing(labels)
-    if missing.any():
-        raise InputError(f"{int(missing.sum())} rows have no label", got=f"rows {some(np.flatnonzero(missing))}")
-    names, codes = np.unique(labels, return_inverse=True)
+    names, codes = np.unique(_filled(column(y, n, "y"), "label"), return_inverse=True)
     keys = np.arange(n, dtype=np.uint64) if keys is None else keys
     sums = np.zeros(len(names), np.uint64)
     np.add.at(sums, codes, keys)
     counts = np.bincount(codes)
     order = np.lexsort((sums, -counts))
-    rank = np.empty(len(names), np.intp)
-    rank[order] = np.arange(len(names))
-    return rank[codes], tuple(str(names[c]) for c in order)
+    return np.argsort(order)[codes], tuple(str(names[code]) for code in order)
 
 
 def _units(groups: Any, n: int) -> tuple[npt.NDArray[np.intp], tuple[str, ...] | None]:
     if groups is None:
         return np.arange(n), None
-    values = column(groups, n, "groups")
-    missing = _missing(values)
-    if missing.any():
-        raise InputError(
-            f"{int(missing.sum())} rows have no group",
-            got=f"rows {some(np.flatnonzero(missing))}",
-            fix="give each of them a group of its own, or drop them",
-        )
+    values = _filled(column(groups, n, "groups"), "group", fix="give each of them a group of its own")
     names, units = np.unique(values.astype(str), return_inverse=True)
     return units, tuple(names.tolist())
 
 
-def _missing(values: npt.NDArray[Any]) -> Mask:
+def _filled(values: npt.NDArray[Any], what: str, fix: str | None = None) -> npt.NDArray[Any]:
+    """The values, after refusing rows that have none."""
+    missing = np.zeros(len(values), bool)
     if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values], dtype=bool)
-    return np.zeros(len(values), bool)
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([value is None or value != value for value in values], dtype=bool)
+    if missing.any():
+        rows = some(np.flatnonzero(missing))
+        raise InputError(f"{int(missing.sum())} rows have no {what}", got=f"rows {rows}", fix=fix)
+    return values

@@ -1,4 +1,4 @@
-"""How many rows of each class the test part should have."""
+"""How many rows of each class the test part should have, and how many of a cell may stay."""
 
 from __future__ import annotations
 
@@ -82,6 +82,22 @@ def quotas(counts: npt.NDArray[np.int64], rows: int, names: Sequence[str], mix: 
             fix="ask for a smaller test part, another mix, or split without the class mix: stratify=False",
         )
     return asked
+
+
+def within_cap(cells: npt.NDArray[np.integer], most: int, draw: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Which rows stay when each cell may have `most` of them; of a larger cell, which ones is drawn.
+
+    A row that must not be capped has a cell of its own.
+
+    >>> within_cap(np.array([3, 3, 7, 3]), 2, np.random.default_rng(1)).sum()
+    np.int64(3)
+    """
+    shuffled = draw.permutation(len(cells))
+    order = shuffled[np.argsort(cells[shuffled], kind="stable")]
+    starts = np.searchsorted(cells[order], cells[order], side="left")
+    stays = np.empty(len(cells), bool)
+    stays[order] = np.arange(len(cells)) - starts < most
+    return stays
 
 
 def _shares(counts: npt.NDArray[np.int64], names: Sequence[str], mix: Mix) -> npt.NDArray[np.float64]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from unseen.seeding import generator
-from unseen.splits.holdout import Choice, HoldOut, seed_of
-from unseen.splits.problem import Problem
+from unseen.splits.holdout import HoldOut, seed_of
+from unseen.splits.problem import Choice, Problem
 
 
 class RandomSplit(HoldOut):

@@ -11,17 +11,14 @@ import numpy as np
 from unseen.errors import InfeasibleError
 from unseen.progress import track
 from unseen.splits.clustering import Clustering
-from unseen.splits.holdout import Choice
 from unseen.splits.latent import DEFAULT_KS, LatentHoldOut, asked_ks
-from unseen.splits.problem import Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.vectors import Keys, Rows
 
 MOST_SINGLY = 0.5
 """With more of the test part added singly, whole clusters of the space are hardly a region."""
 SIZES = (1, 2, 3)
 """Clusters within a class are on average as large as its quota, half and a third of it."""
-
-
 TRIALS = 3
 """Clusterings of a class among which the best is kept: there are as many classes as one would want trials."""
 
@@ -50,8 +47,12 @@ class RegionHoldOut(LatentHoldOut):
         if whole.certificate.completed_share <= MOST_SINGLY:
             return whole
         if divisible:
-            whole = min(whole, self._cut_classes(problem, X, keys), key=lambda each: each.certificate.completed)
-        return _told(whole)
+            whole = min(whole, self._cut_classes(problem, X, keys), key=lambda choice: choice.certificate.completed)
+        singly = whole.certificate.completed_share
+        if singly <= MOST_SINGLY:
+            return whole
+        note = f"hardly a region: {singly:.0%} of the test part were added singly, not by cluster"
+        return whole.amended(note, optimal=None)
 
     def _cut_classes(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
         """The same method on the rows of each class."""
@@ -59,54 +60,42 @@ class RegionHoldOut(LatentHoldOut):
         certificates, begun = [], 0
         for code in track(np.flatnonzero(problem.quota).tolist(), "clustering classes", int((problem.quota > 0).sum())):
             rows = np.flatnonzero(problem.codes == code)
-            found = self._cut_class(problem.of_class(code), X[rows], keys[rows])
-            test[rows], clusters[rows] = found.test, found.clusters + begun
-            begun += found.certificate.n_clusters or 0
-            certificates.append(found.certificate)
-        certificate = problem.certificate(
+            choice = self._cut_class(problem.of_class(code), X[rows], keys[rows])
+            test[rows], clusters[rows] = choice.test, choice.clusters + begun
+            begun += choice.certificate.n_clusters or 0
+            certificates.append(choice.certificate)
+        return problem.choice(
             test,
-            completed=sum(each.completed for each in certificates),
+            clusters,
+            completed=sum(certificate.completed for certificate in certificates),
             n_clusters=begun,
-            missed_at_least=sum(each.missed_at_least or 0 for each in certificates),
-            optimal=all(each.optimal for each in certificates),
+            missed_at_least=sum(certificate.missed_at_least or 0 for certificate in certificates),
+            optimal=all(certificate.optimal for certificate in certificates),
             notes=(f"a region of each of {len(certificates)} classes: clusters were made within classes",),
         )
-        return Choice(test, clusters, certificate)
 
     def _cut_class(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
         few, distinct = -(-len(problem) // int(problem.quota[0])), len(np.unique(keys))
         smaller = copy(self)
-        smaller.n_clusters = sorted({min(few * each, distinct) for each in SIZES})
+        smaller.n_clusters = sorted({min(few * size, distinct) for size in SIZES})
         smaller.n_init = min(self.n_init, TRIALS)
         try:
             return smaller._cut(problem, X, keys)
         except InfeasibleError:  # more copies of one text than the class may give
-            found = self._in_order(problem, np.argsort(keys, kind="stable"))
-            return replace(
-                found,
-                clusters=np.zeros(len(problem), np.int32),
-                certificate=replace(found.certificate, completed=int(problem.quota[0]), n_clusters=1),
-            )
+            choice = self._in_order(problem, np.argsort(keys, kind="stable"))
+            choice = choice.amended(completed=int(problem.quota[0]), n_clusters=1)
+            return replace(choice, clusters=np.zeros(len(problem), np.int32))
 
     def _clusterings(self, problem: Problem, X: Rows, keys: Keys) -> list[Clustering]:
         if problem.group_names is not None and problem.n_units < DEFAULT_KS.start and self.n_clusters is None:
             raise InfeasibleError("too few groups to find regions among them", got=problem.largest_groups())
-        found = self._sweep(problem, X, keys, asked_ks(self.n_clusters, keys))
+        clusterings = self._sweep(problem, X, keys, asked_ks(self.n_clusters, keys))
         if self.n_clusters is not None or problem.group_names is None:
-            return found
+            return clusterings
         most = len(np.unique(keys)) // 2
-        while not any(_fits(problem, each) for each in found) and 2 * found[-1].k <= most:
-            found = found + self._sweep(problem, X, keys, [2 * found[-1].k])
-        return found
-
-
-def _told(choice: Choice) -> Choice:
-    """The choice; where most of it was added singly, nothing is called proven and a note says so."""
-    certificate = choice.certificate
-    if certificate.completed_share <= MOST_SINGLY:
-        return choice
-    note = f"hardly a region: {certificate.completed_share:.0%} of the test part were added singly, not by cluster"
-    return replace(choice, certificate=replace(certificate, optimal=None, notes=(*certificate.notes, note)))
+        while not any(_fits(problem, clustering) for clustering in clusterings) and 2 * clusterings[-1].k <= most:
+            clusterings = clusterings + self._sweep(problem, X, keys, [2 * clusterings[-1].k])
+        return clusterings
 
 
 def _fits(problem: Problem, clustering: Clustering) -> bool:

@@ -7,6 +7,7 @@ same question has the same answer on every run. What the limit leaves unproven i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +70,7 @@ def choose_within(counts: Counts, quota: Counts, fewer_than: int | None = None, 
         return Selection(nothing, most, most - reachable, spent)  # the solver's bound is not set yet
     bound = max(most - reachable, most - math.floor(solver.best_objective_bound + 1e-6))
     chosen = nothing.copy()
-    chosen[fits] = [bool(solver.boolean_value(each)) for each in take]
+    chosen[fits] = [bool(solver.boolean_value(variable)) for variable in take]
     return Selection(chosen, most - int(counts[chosen].sum()), bound, spent)
 
 
@@ -104,8 +105,7 @@ def _repaired(
         total = cp_model.LinearExpr.weighted_sum(take, kinds[:, c].tolist())
         model.add_abs_equality(off[c], total - int(quota[c]))
         model.add(off[c] >= _off_a_multiple(int(np.gcd.reduce(kinds[:, c])), int(quota[c])))
-    for variable, count in zip(take, taken.tolist(), strict=True):
-        model.add_hint(variable, count)
+    _hint(model, take, taken.tolist())
     model.minimize(sum(off))
     solver = _solver(limit)
     status = solver.solve(model)
@@ -114,11 +114,9 @@ def _repaired(
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE) or solver.objective_value >= missed:
         return Selection(chosen, missed, bound)
     nearest = round(solver.objective_value)
-    numbers = [int(solver.value(each)) for each in take]
+    numbers = [int(solver.value(variable)) for variable in take]
     model.add(sum(off) <= nearest)
-    model.clear_hints()
-    for variable, number in zip(take, numbers, strict=True):
-        model.add_hint(variable, number)
+    _hint(model, take, numbers)
     exchanged = []
     for variable, count, kind in zip(take, taken.tolist(), kinds, strict=True):
         change = model.new_int_var(0, len(counts), "")
@@ -127,7 +125,7 @@ def _repaired(
     model.minimize(sum(exchanged))
     solver = _solver(limit)
     if solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        numbers = [int(solver.value(each)) for each in take]
+        numbers = [int(solver.value(variable)) for variable in take]
     return Selection(_earliest(kind_of, np.array(numbers), order), nearest, bound)
 
 
@@ -164,26 +162,30 @@ def choose_most(
     size = cp_model.LinearExpr.weighted_sum(take, counts.sum(axis=1).tolist())
     model.add_abs_equality(beyond[0], size - int(quota.sum()))
     deviation = sum(beyond) + most * sum(absent)
-    for variable in take:
-        model.add_hint(variable, False)
+    _hint(model, take, [False] * len(take))
     model.minimize(deviation)
     solver = _solver(limit)
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return np.zeros(len(take), bool), False
     nearest = status == cp_model.OPTIMAL
-    chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
+    chosen = np.array([solver.boolean_value(variable) for variable in take], dtype=bool)
     model.add(deviation <= round(solver.objective_value))
-    model.clear_hints()
-    for variable, taken in zip(take, chosen, strict=True):
-        model.add_hint(variable, bool(taken))
+    _hint(model, take, chosen.tolist())
     model.maximize(cp_model.LinearExpr.weighted_sum(take, (values * PRECISION).round().astype(int).tolist()))
     solver = _solver(limit)
     solver.parameters.relative_gap_limit = gap
     status = solver.solve(model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        chosen = np.array([solver.boolean_value(each) for each in take], dtype=bool)
+        chosen = np.array([solver.boolean_value(variable) for variable in take], dtype=bool)
     return chosen, nearest and status == cp_model.OPTIMAL
+
+
+def _hint(model: Any, variables: Sequence[Any], values: Sequence[int]) -> None:
+    """Begin the next search at these values."""
+    model.clear_hints()
+    for variable, value in zip(variables, values, strict=True):
+        model.add_hint(variable, value)
 
 
 def _off_a_multiple(divisor: int, number: int) -> int:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from unseen.seeding import generator
 from unseen.splits.clustering import Clustering
-from unseen.splits.holdout import DEFAULT_SEED, Choice, seed_of
-from unseen.splits.problem import Mask, Problem
-from unseen.splits.quotas import Mix
+from unseen.splits.holdout import seed_of
+from unseen.splits.problem import Choice, Mask, Problem
 from unseen.splits.region import RegionHoldOut
 from unseen.splits.selection import Selection, choose_within
 from unseen.splits.vectors import Keys, Rows
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SubsetSumSplit(RegionHoldOut):
     """Whole clusters whose class counts sum to the quota: the true optimum, for any number of classes.
 
@@ -34,55 +33,37 @@ class SubsetSumSplit(RegionHoldOut):
     [20, 20, 20]
     """
 
-    def __init__(
-        self,
-        test_size: float = 0.1,
-        *,
-        n_clusters: int | Iterable[int] | None = None,
-        metric: str = "euclidean",
-        n_init: int = 10,
-        max_iter: int = 300,
-        time_limit: float = 60.0,
-        using: Any = None,
-        mix: Mix = None,
-        stratify: bool = True,
-        random_state: int = DEFAULT_SEED,
-    ) -> None:
-        super().__init__(
-            test_size, n_clusters=n_clusters, metric=metric, n_init=n_init, max_iter=max_iter,
-            using=using, mix=mix, stratify=stratify, random_state=random_state,
-        )  # fmt: skip
-        self.time_limit = time_limit
+    time_limit: float = 60.0
 
     def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
-        clustering, found, least = self._best(problem, self._clusterings(problem, X, keys))
-        chosen = found.chosen[clustering.labels]
+        clustering, selection, least = self._best(problem, self._clusterings(problem, X, keys))
+        chosen = selection.chosen[clustering.labels]
         whole = int(problem.class_counts(chosen).sum())
         chosen = self._completed(problem, clustering, chosen, keys)
         missed = int(np.abs(problem.quota - problem.class_counts(chosen)).sum())
-        certificate = problem.certificate(
+        return problem.choice(
             chosen,
+            clustering.labels,
             completed=int(problem.class_counts(chosen).sum()) - whole,
             n_clusters=clustering.k,
             missed_at_least=min(least, missed),
-            optimal=found.missed <= least,
+            optimal=selection.missed <= least,
             notes=(
-                f"{int(found.chosen.sum())} whole clusters of {clustering.k}; "
-                f"they miss {found.missed} rows, at least {least} for any choice of clusters",
+                f"{int(selection.chosen.sum())} whole clusters of {clustering.k}; "
+                f"they miss {selection.missed} rows, at least {least} for any choice of clusters",
             ),
         )
-        return Choice(problem.rows_in(chosen), clustering.labels[problem.units].astype(np.int32), certificate)
 
     def _best(self, problem: Problem, clusterings: list[Clustering]) -> tuple[Clustering, Selection, int]:
         """The clustering and selection that miss the fewest rows, and a bound for all of them."""
         best, least, left = None, int(problem.quota.sum()), self.time_limit
         for clustering in clusterings:
             counts = problem.counts(clustering.labels, clustering.k)
-            found = choose_within(counts, problem.quota, None if best is None else best[1].missed, left)
-            left -= found.spent
-            least = min(least, found.missed_at_least)
-            if best is None or found.missed < best[1].missed:
-                best = (clustering, found)
+            selection = choose_within(counts, problem.quota, None if best is None else best[1].missed, left)
+            left -= selection.spent
+            least = min(least, selection.missed_at_least)
+            if best is None or selection.missed < best[1].missed:
+                best = (clustering, selection)
             if best[1].missed == 0:
                 break
         assert best is not None
@@ -98,8 +79,7 @@ class SubsetSumSplit(RegionHoldOut):
         gives = np.minimum(counts, room).sum(axis=1)
         clusters = np.lexsort((counts.sum(axis=1), -gives))
         shuffled = generator(seed_of(self.random_state), "complete").permutation(np.argsort(keys, kind="stable"))
-        rank = np.empty(clustering.k, np.intp)
-        rank[clusters] = np.arange(clustering.k)
+        rank = np.argsort(clusters)
         candidates = shuffled[~chosen[shuffled]]
         order = candidates[np.argsort(rank[clustering.labels[candidates]], kind="stable")]
         return np.asarray(chosen | problem.fill(room, order).chosen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -10,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.splits.holdout import Choice, HoldOut
-from unseen.splits.problem import Problem, column
+from unseen.splits.holdout import HoldOut
+from unseen.splits.problem import Choice, Problem, column
 from unseen.types import some
 
 
@@ -34,8 +33,7 @@ class TimeSplit(HoldOut):
         np.maximum.at(latest, problem.units, times)
         choice = self._in_order(problem, np.argsort(-latest, kind="stable"))
         before = int((times[choice.test] < times[choice.train].max()).sum())
-        note = f"{before} test rows are older than the latest training row"
-        return replace(choice, certificate=replace(choice.certificate, notes=(note,)))
+        return choice.amended(f"{before} test rows are older than the latest training row")
 
 
 def moments(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

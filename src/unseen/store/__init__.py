@@ -2,14 +2,18 @@
 
 from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.embeddings import read_embeddings, write_embeddings
-from unseen.store.exports import to_dataset_dict, to_indices
 from unseen.store.files import atomic, read_json, sha256_of, write_json, write_text
-from unseen.store.findings import read_findings, write_findings
-from unseen.store.foreign_splits import read_parts
-from unseen.store.measurements import read_measurements, write_measurements
+from unseen.store.foreign_splits import read_parts, to_dataset_dict, to_indices
 from unseen.store.predictions import read_predictions, write_predictions
+from unseen.store.record_tables import (
+    read_findings,
+    read_measurements,
+    read_suspects,
+    write_findings,
+    write_measurements,
+    write_suspects,
+)
 from unseen.store.splits import read_split, write_split
-from unseen.store.suspects import read_suspects, write_suspects
 
 __all__ = [
     "atomic",

@@ -129,9 +129,9 @@ def content_of(path: str | Path) -> str:
     A file that has neither another size nor another time than before is not read again in this process.
     """
     folder = Path(path)
-    files = sorted(each for each in folder.rglob("*") if each.is_file()) if folder.is_dir() else []
-    parts = [[str(each.relative_to(folder)), _digest(str(each), *_state(each))] for each in files]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest() if parts else ""
+    files = sorted(file for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else []
+    digests = [[str(file.relative_to(folder)), _digest(str(file), *_state(file))] for file in files]
+    return hashlib.sha256(json.dumps(digests).encode()).hexdigest() if digests else ""
 
 
 def _state(path: Path) -> tuple[int, int, int]:
@@ -174,7 +174,7 @@ def unharmed(field: str) -> str:
 def as_written(fields: list[str], known: Iterable[str]) -> list[str]:
     """Fields of a file that `harmless` may have guarded, as they were; somebody else's file has them as they are."""
     known = set(known)
-    plain = [unharmed(each) for each in fields]
+    plain = [unharmed(field) for field in fields]
     return plain if known.issuperset(plain) and not known.issuperset(fields) else fields
 
 
@@ -185,11 +185,21 @@ def csv_rows(file: TextIO) -> Callable[[Sequence[Any]], Any]:
     return lambda row: (quoting if "\r" in "".join(map(str, row)) else plain).writerow(row)
 
 
+def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    """Write a CSV file that `read_rows` reads: the columns, then a line per row."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write_row = csv_rows(file)
+        write_row(columns)
+        for row in rows:
+            write_row(row)
+    return Path(path)
+
+
 def read_rows(
     path: str | Path, what: str, columns: Sequence[str], make: Callable[[dict[str, str]], Made]
 ) -> list[Made]:
     """What `make` makes of each row of a CSV file of ours that begins with `columns`; all wrong rows in one error."""
-    found, problems = [], []
+    records, problems = [], []
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
@@ -199,21 +209,21 @@ def read_rows(
                 try:
                     if None in line or None in line.values():
                         raise ValueError("not as many fields as the header has")
-                    found.append(make(line))
+                    records.append(make(line))
                 except (ValueError, RecursionError) as cause:
                     problems.append(f"line {reader.line_num}: {cause}")
     except (OSError, UnicodeDecodeError, csv.Error) as cause:
         raise InputError(f"cannot read {path}: {cause}") from cause
     if problems:
         raise TableError(f"{path} has wrong rows", problems=problems)
-    return found
+    return records
 
 
 def origin_from(content: Mapping[str, Any]) -> Origin:
     """The Origin stored as `content`."""
     if not isinstance(content, Mapping) or "step" not in content:
         raise InputError("a record does not say how it was made", expected="an origin with its step")
-    return Origin(**{each.name: content[each.name] for each in fields(Origin) if each.name in content})
+    return Origin(**{field.name: content[field.name] for field in fields(Origin) if field.name in content})
 
 
 def file_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Splits in the forms in which others publish them."""
+"""Splits in the forms in which others publish and read them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ import csv
 import io
 import json
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unseen.errors import InputError, MismatchError
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, MismatchError, MissingPackageError, UnseenWarning
 from unseen.store.files import as_written
-from unseen.types import Dataset, some
+from unseen.types import Dataset, Split, some
 
 NUMBER = re.compile(r"-?[0-9]{1,15}")
 """An id that is a number; 16 digits may be an id that was made from a text."""
+
+POSITIONS = (
+    "; numbers that are row positions: positions=True "
+    "(--set positions=true of unseen split DATA --with predefined --by FILE)"
+)
 
 
 def read_parts(path: str | Path, data: Dataset, positions: bool = False) -> list[str]:
@@ -48,7 +57,7 @@ def _json_lists(path: Path, text: str) -> Mapping[str, list[Any]]:
         content = json.loads(text)
     except (ValueError, RecursionError) as cause:
         raise InputError(f"{path} is not valid JSON: {cause}") from cause
-    if not isinstance(content, dict) or not all(isinstance(each, list) for each in content.values()):
+    if not isinstance(content, dict) or not all(isinstance(members, list) for members in content.values()):
         raise InputError(f"{path} is not a split", expected='an object of lists, {"train": […], "test": […]}')
     return content
 
@@ -56,25 +65,27 @@ def _json_lists(path: Path, text: str) -> Mapping[str, list[Any]]:
 def _lines(path: Path, text: str) -> dict[str, list[int]]:
     lists = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        part, _, positions = line.partition(":")
+        part, _, members = line.partition(":")
         if line.strip():
             try:
-                lists[part.strip()] = [int(each) for each in ast.literal_eval(positions.strip())]
+                lists[part.strip()] = [int(member) for member in ast.literal_eval(members.strip())]
             except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError) as cause:
                 raise InputError(f"{path}, line {number}: expected a part and a list of row positions") from cause
     return lists
 
 
 def _from_lists(path: Path, lists: Mapping[str, Iterable[Any]], data: Dataset, positions: bool = False) -> list[str]:
-    place = {name: row for row, name in enumerate(data.ids.to_pylist())}
-    numbers = any(_is_number(each) for members in lists.values() for each in members)
-    positions = positions or (numbers and not any(map(NUMBER.fullmatch, place)))
+    rows = {name: row for row, name in enumerate(data.ids.to_pylist())}
+    numbers = any(_is_number(member) for members in lists.values() for member in members)
+    positions = positions or (numbers and not any(map(NUMBER.fullmatch, rows)))
     parts = [""] * len(data)
-    strangers, twice = [], []
+    strangers, twice, gone = [], [], 0
     for part, members in lists.items():
         for member in members:
-            row = member if positions and _is_number(member) else place.get(str(member), -1)
-            if not 0 <= row < len(data):
+            row = member if positions and _is_number(member) else rows.get(str(member), -1)
+            if row == -1 and str(member) in data.left_out:
+                gone += 1
+            elif not 0 <= row < len(data):
                 strangers.append(member)
             elif parts[row]:
                 twice.append(member)
@@ -82,7 +93,23 @@ def _from_lists(path: Path, lists: Mapping[str, Iterable[Any]], data: Dataset, p
                 parts[row] = part
     if twice:
         raise InputError(f"{path} names {len(twice)} rows more than once", got=some(twice))
-    _check_found(path, strangers, parts, data)
+    if strangers:
+        raise MismatchError(
+            f"{path} names {len(strangers)} rows that {data.name} does not have",
+            got=some(strangers),
+            expected=f"ids of {data.name}, or row positions from 0 to {len(data) - 1}",
+            fix="load the dataset the split was made for, with the column that holds its ids"
+            + ("" if positions or not any(map(_is_number, strangers)) else POSITIONS),
+        )
+    if not any(parts):
+        raise InputError(f"{path} names no row")
+    if gone:
+        warning = f"{gone:,} rows that {path} names were dropped when {data.name} was loaded"
+        warnings.warn(warning, UnseenWarning, stacklevel=2)
+    if positions and numbers and data.left_out:
+        dropped = f"the {len(data.left_out):,} dropped ones"
+        warning = f"row positions of {path} count the rows of {data.name} without {dropped}"
+        warnings.warn(warning, UnseenWarning, stacklevel=2)
     return parts
 
 
@@ -100,21 +127,33 @@ def _from_table(path: Path, text: str, data: Dataset) -> list[str]:
         rows = [(str(row["id"]), row["part"]) for row in reader]
     except csv.Error as cause:
         raise InputError(f"cannot read the split {path}: {cause}") from cause
-    names = as_written([name for name, _ in rows], data.ids.to_pylist())
+    names = as_written([name for name, _ in rows], [*data.ids.to_pylist(), *data.left_out])
     lists: dict[str, list[str]] = {}
     for name, (_, part) in zip(names, rows, strict=True):
         lists.setdefault(part, []).append(name)
     return _from_lists(path, lists, data)
 
 
-def _check_found(path: Path, strangers: list[Any], parts: list[str], data: Dataset) -> None:
-    if strangers:
-        raise MismatchError(
-            f"{path} names {len(strangers)} rows that {data.name} does not have",
-            got=some(strangers),
-            expected=f"ids of {data.name}, or row positions from 0 to {len(data) - 1}",
-            fix="load the dataset the split was made for, with the column that holds its ids; numbers that are row "
-            "positions: positions=True (--set positions=true of unseen split DATA --with predefined --by FILE)",
-        )
-    if not any(parts):
-        raise InputError(f"{path} names no row")
+def to_indices(split: Split) -> dict[str, npt.NDArray[np.intp]]:
+    """Row positions per part, e.g. for numpy or scikit-learn; parts without rows are left out."""
+    return {part: split.rows(part) for part in split.sizes}
+
+
+def to_dataset_dict(data: Dataset, split: Split) -> Any:
+    """A Hugging Face `DatasetDict` with one dataset per part: all columns, and the cluster of each row."""
+    try:
+        from datasets import ClassLabel, DatasetDict
+        from datasets import Dataset as HubDataset
+    except ImportError as cause:
+        raise MissingPackageError.of("datasets", "a DatasetDict", "hf") from cause
+    split = split.of(data)
+    names = ClassLabel(names=list(data.label_names))
+    parts = {}
+    for part in split.sizes:
+        rows = split.rows(part)
+        table = data.take(rows).table
+        columns = {name: table[name].to_pylist() for name in table.column_names if name != "label"}
+        columns["label"] = data.labels[rows].tolist()
+        columns["cluster"] = split.clusters[rows].tolist()
+        parts[part] = HubDataset.from_dict(columns).cast_column("label", names)
+    return DatasetDict(parts)

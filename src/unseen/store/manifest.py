@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from unseen.command_lines import with_option
 from unseen.errors import InputError
-from unseen.store.files import read_json, sha256_of
+from unseen.store.files import holds, read_json, sha256_of
 
 ABOUT = "run.json"
 SEALED = (
@@ -29,17 +30,43 @@ def manifest(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
 
 
+def about_of(folder: str | Path) -> dict[str, Any]:
+    """run.json of any run; a folder without one, or with a damaged one, is refused with the way out."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"there is no run folder {folder}", fix=way_out(folder))
+    if not (folder / ABOUT).is_file():
+        raise InputError(f"{folder} is not the folder of a run", problems=[f"{ABOUT} is missing"], fix=way_out(folder))
+    try:
+        return read_json(folder / ABOUT)
+    except InputError as cause:
+        damaged = f"files of the run folder {folder} are damaged"
+        raise InputError(damaged, problems=[cause.message], fix=way_out(folder)) from cause
+
+
+def way_out(folder: Path) -> str:
+    """What to do about a run folder that cannot be read: its command, for the folder where it lies now."""
+    about = folder / ABOUT
+    if not about.is_file():
+        return "name the folder of a run: what was given as -o to the command that made it"
+    if not holds(about, set()):
+        return f"remove {about} and run the command that made it again with -o {folder}: finished steps are used again"
+    command = str(read_json(about).get("command") or "the one that made it")
+    again = with_option(command, "--out", "-o", value=str(folder)) or command
+    return f"run its command again, it goes on where it stopped: {again}"
+
+
 def read_about(folder: str | Path) -> dict[str, Any]:
     """run.json of a finished run whose files are as it left them; anything else is refused."""
     folder = Path(folder)
-    about = read_json(folder / ABOUT)
-    again = f"run its command again, it goes on where it stopped: {about.get('command') or 'the one that made it'}"
+    about, again = about_of(folder), way_out(folder)
     if about.get("finished", "") is None:
         raise InputError(f"the run in {folder} is not finished", fix=again)
     written = about.get("files", {})
     if not isinstance(written, Mapping):
         raise InputError(f"{folder / ABOUT} does not say which files the run wrote", fix=again)
-    problems = [each for name, digest in written.items() if (each := _damage(folder / str(name), str(name), digest))]
+    damages = [_damage(folder / str(name), str(name), digest) for name, digest in written.items()]
+    problems = [damage for damage in damages if damage]
     if problems:
         raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=again)
     return about

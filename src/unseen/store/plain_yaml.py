@@ -18,15 +18,15 @@ def plain_yaml(text: str, place: str, *, typed: bool = False) -> dict[str, Any]:
         raise InputError(f"the YAML in {place} is too long", expected=f"at most {LARGEST:,} characters")
     try:
         _refuse_tricks(yaml.parse(text, Loader=yaml.SafeLoader), yaml, place)
-        found = yaml.load(text, Loader=yaml.SafeLoader if typed else yaml.BaseLoader)
+        content = yaml.load(text, Loader=yaml.SafeLoader if typed else yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as cause:
         if isinstance(cause, InputError):
             raise
-        said = " ".join(str(cause).split())
-        raise InputError(f"{place} holds YAML that cannot be read: {said}") from cause
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
-        raise InputError(f"the YAML in {place} is not a list of names and values", got=type(found).__name__)
-    return found
+        reason = " ".join(str(cause).split())
+        raise InputError(f"{place} holds YAML that cannot be read: {reason}") from cause
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise InputError(f"the YAML in {place} is not a list of names and values", got=type(content).__name__)
+    return content
 
 
 def _refuse_tricks(events: Any, yaml: Any, place: str) -> None:

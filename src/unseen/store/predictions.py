@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
 from unseen.label_maps import rename_hint
-from unseen.store.files import as_written, atomic, csv_rows, door, harmless, sha256_of, unharmed
+from unseen.store.files import as_written, atomic, door, harmless, sha256_of, unharmed, write_rows
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
@@ -47,17 +47,17 @@ def _read(path: Path, data: Dataset, rename: Mapping[str, str]) -> Predictions:
     columns = _columns_by_label(table, data, path, rename)
     values = _one_hot(table, data, path, rename) if columns is None else _sums(table, columns, path)
     origin = Origin("given", {"file": path.name, "hard": columns is None} | ({"rename": rename} if rename else {}))
-    names = [each or "" for each in table["id"].cast(pa.large_string()).to_pylist()]
+    ids = [name or "" for name in table["id"].cast(pa.large_string()).to_pylist()]
     if path.suffix != ".parquet":
-        names = as_written(names, data.ids.to_pylist())
-    if names and not {*names} & {*data.ids.to_pylist()}:
+        ids = as_written(ids, data.ids.to_pylist())
+    if ids and not {*ids} & {*data.ids.to_pylist()}:
         raise MismatchError(
             f"no id of {path} is an id of {data.name}",
             expected=f"ids such as {some(data.ids[:3].to_pylist())}",
-            got=some(names, 3),
+            got=some(ids, 3),
             fix="name the column of the data that holds these ids: id=…; without one, ids are made from texts",
         )
-    return Predictions(string_array(names), values, data.label_names, origin)
+    return Predictions(string_array(ids), values, data.label_names, origin)
 
 
 def write_predictions(predictions: Predictions, path: str | Path) -> Path:
@@ -71,12 +71,16 @@ def write_predictions(predictions: Predictions, path: str | Path) -> Path:
     if path.suffix not in (".parquet", ".csv"):
         raise InputError(f"cannot write predictions to {path.name}", expected="a name that ends in .parquet or .csv")
     columns = _columns(predictions)
+    if path.suffix == ".csv":
+        # Python's shortest form of a float is read back as the same float
+        cells = [
+            map(harmless, values) if isinstance(values, list) else map(repr, values.tolist())
+            for values in columns.values()
+        ]
+        ids = map(harmless, predictions.ids.to_pylist())
+        return write_rows(path, ["id", *map(harmless, columns)], zip(ids, *cells, strict=True))
     with atomic(path) as temporary:
-        if path.suffix == ".parquet":
-            pq.write_table(pa.table({"id": predictions.ids} | columns), temporary, compression="zstd")
-        else:
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                _write_csv(predictions.ids.to_pylist(), columns, file)
+        pq.write_table(pa.table({"id": predictions.ids} | columns), temporary, compression="zstd")
     return path
 
 
@@ -87,15 +91,6 @@ def _columns(predictions: Predictions) -> dict[str, Any]:
     ambiguous = "id" in names or any(f"p_{name}" in names for name in names)
     columns = [f"p_{name}" if ambiguous else name for name in names]
     return dict(zip(columns, predictions.probabilities.T, strict=True))
-
-
-def _write_csv(ids: list[str], columns: dict[str, Any], file: TextIO) -> None:
-    write_row = csv_rows(file)
-    write_row(["id", *map(harmless, columns)])
-    # Python's shortest form of a float is read back as the same float
-    values = [map(harmless, each) if isinstance(each, list) else map(repr, each.tolist()) for each in columns.values()]
-    for name, *row in zip(ids, *values, strict=True):
-        write_row([harmless(name), *row])
 
 
 def _read_csv(path: Path, data: Dataset) -> pa.Table:
@@ -127,15 +122,15 @@ def _columns_by_label(
     """The columns with probabilities of each label; None where the file has predicted labels only."""
     names = table.column_names
     own = {label: label for label in data.label_names if label not in rename}
-    known = {theirs: column for theirs in own | dict(rename) if (column := _column_of(theirs, names)) is not None}
+    meant = own | dict(rename)
+    known = {theirs: column for theirs in meant if (column := _column_of(theirs, names)) is not None}
     if not known or (ALL_OTHERS in rename and not {*known} - {*own}):
         return None
     for theirs in rename:
         if theirs not in known:
             raise UnknownNameError.of("column of probabilities", theirs, [name for name in names if name != "id"])
-    meant = own | dict(rename)
-    columns = {label: [known[each] for each in known if meant[each] == label] for label in data.label_names}
-    missing = [label for label, found in columns.items() if not found]
+    columns = {label: [known[theirs] for theirs in known if meant[theirs] == label] for label in data.label_names}
+    missing = [label for label in columns if not columns[label]]
     if missing and not (len(columns) == 2 and len(known) == 1 and rename):
         raise InputError(
             f"{path} lacks the probabilities of {some(missing)}", expected=f"a column per label: {some(columns)}"
@@ -165,18 +160,18 @@ def _may_be_probabilities(column: pa.ChunkedArray) -> bool:
 
 
 def _column_of(label: str, columns: list[str]) -> str | None:
-    return next((each for each in (f"p_{label}", label) if each in columns), None)
+    return next((name for name in (f"p_{label}", label) if name in columns), None)
 
 
 def _sums(table: pa.Table, columns: Mapping[str, list[str]], path: Path) -> np.ndarray[Any, Any]:
     """Probabilities [rows, labels]; of two labels, one without a column has what the other leaves."""
-    found = np.zeros((table.num_rows, len(columns)))
-    for place, named in enumerate(columns.values()):
-        for name in named:
-            found[:, place] += _numbers(table[name], path, name)
-    lacking = [place for place, named in enumerate(columns.values()) if not named]
-    found[:, lacking] = (1 - found.sum(axis=1))[:, None]
-    return found
+    probabilities = np.zeros((table.num_rows, len(columns)))
+    for code, names in enumerate(columns.values()):
+        for name in names:
+            probabilities[:, code] += _numbers(table[name], path, name)
+    lacking = [code for code, names in enumerate(columns.values()) if not names]
+    probabilities[:, lacking] = (1 - probabilities.sum(axis=1))[:, None]
+    return probabilities
 
 
 def _numbers(column: pa.ChunkedArray, path: Path, label: str) -> np.ndarray[Any, Any]:
@@ -193,7 +188,7 @@ def _is_data(path: Path, column: str, data: Dataset) -> bool:
 
 
 def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, str]) -> np.ndarray[Any, Any]:
-    column = next((each for each in HARD if each in table.column_names), None)
+    column = next((name for name in HARD if name in table.column_names), None)
     if column is None:
         raise InputError(
             f"{path} has no predictions",
@@ -213,13 +208,13 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
     theirs, other = table[column].cast(pa.string()).to_pylist(), rename.get(ALL_OTHERS)
     theirs = theirs if path.suffix == ".parquet" else as_written(theirs, {*data.label_names, *rename})
     if other is not None:
-        for each in rename:
-            if each != ALL_OTHERS and each not in theirs:
-                raise UnknownNameError.of("predicted label", each, sorted(set(theirs)))
-    said = [rename.get(each, other or each) for each in theirs]
-    for each in dict.fromkeys(said):
-        if each not in data.label_names:
+        for label in rename:
+            if label != ALL_OTHERS and label not in theirs:
+                raise UnknownNameError.of("predicted label", label, sorted(set(theirs)))
+    ours = [rename.get(label, other or label) for label in theirs]
+    for label in dict.fromkeys(ours):
+        if label not in data.label_names:
             hint = rename_hint(dict.fromkeys(theirs), data.label_names)
-            raise UnknownNameError.of("label", str(each), data.label_names, fix=hint)
-    codes = [data.label_names.index(each) for each in said]
+            raise UnknownNameError.of("label", str(label), data.label_names, fix=hint)
+    codes = [data.label_names.index(label) for label in ours]
     return np.eye(len(data.label_names))[codes]

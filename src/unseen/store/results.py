@@ -6,7 +6,6 @@ when it is done. Several runs, and several processes, may share one store.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -18,6 +17,7 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.store.files import holds, read_json, sha256_of, write_json
+from unseen.store.locks import lock
 
 RECORD = "step.json"
 KEYS = {"key", "seconds", "files"}
@@ -54,8 +54,7 @@ class Results:
         """Wait until no other process does this step, and keep it from them."""
         place = self.path / "claims" / key
         _make(place.parent)
-        with place.open("w") as claim:
-            fcntl.flock(claim, fcntl.LOCK_EX)
+        with lock(place, wait=True):
             yield
 
     @contextmanager

@@ -100,7 +100,7 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
 def _certificate_from(content: Any) -> Certificate:
     if not isinstance(content, dict) or not all(_is_counts(content.get(name)) for name in ("asked", "got")):
         raise InputError("the certificate of the split does not say what was asked for and what was got")
-    known = {each.name: content[each.name] for each in fields(Certificate) if each.name in content}
+    known = {field.name: content[field.name] for field in fields(Certificate) if field.name in content}
     return Certificate(**known | {"notes": tuple(content.get("notes", ()))})
 
 

@@ -13,15 +13,17 @@ RECIPES = Registry(
         "neural.v1": "unseen.training.neural:HashedNetwork",
     },
     ("fit",),
+    {"transformer.v1": "models", "neural.v1": "models"},
 )
 
 CLASSIFIERS = Registry(
     "classifier",
     {
-        "transformer.v1": "unseen.training.classifier:TransformerClassifier",
+        "transformer.v1": "unseen.training.transformer_classifier:TransformerClassifier",
         "linear.v1": "unseen.training.linear:LinearClassifier",
         "neural.v1": "unseen.training.neural:NeuralClassifier",
     },
+    extras={"transformer.v1": "models", "neural.v1": "models"},
 )
 
 __all__ = ["CLASSIFIERS", "RECIPES"]

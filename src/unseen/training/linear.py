@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +17,15 @@ from unseen.progress import track
 from unseen.seeding import child_seed
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
-from unseen.training.examples import (
+from unseen.training.features import BLOCKS, Vectors, Vocabulary
+from unseen.training.labelled_texts import (
     ClassWeights,
-    Examples,
+    LabelledTexts,
     label_weights,
-    training_examples,
+    training_texts,
     warn_if_worse_than_a_constant,
 )
-from unseen.training.vectors import Vectors
-from unseen.training.vocabulary import BLOCKS, Vocabulary
+from unseen.training.probabilities import log_loss, softmax
 from unseen.types import Dataset
 
 Features = str | Any
@@ -59,11 +60,11 @@ class LinearClassifier:
 
     def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Probabilities [texts, classes]."""
-        found = np.zeros((len(texts), len(self.classes_)))
+        probabilities = np.zeros((len(texts), len(self.classes_)))
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             rows = self.features.transform(texts[start : start + TEXTS_AT_ONCE])
-            found[start : start + rows.shape[0], self.present] = softmax(_scores(rows, self.weights))
-        return found
+            probabilities[start : start + rows.shape[0], self.present] = softmax(_scores(rows, self.weights))
+        return probabilities
 
     def save(self, folder: Path) -> None:
         """Write the model as JSON and numbers; features that are an object of the user's cannot be saved."""
@@ -86,22 +87,16 @@ class LinearClassifier:
     @classmethod
     def load(cls, folder: Path) -> LinearClassifier:
         """The model saved in `folder`; gives the same probabilities."""
-        said = read_json(Path(folder) / "unseen.json")
+        about = read_json(Path(folder) / "unseen.json")
         with door(folder, "a whole linear model"):
-            settings = said["settings"]
+            settings = about["settings"]
             with np.load(Path(folder) / "weights.npz", allow_pickle=False) as arrays:
                 if settings["features"] == "tfidf":
                     terms = read_json(Path(folder) / "vocabulary.json")
                     features: Any = Vocabulary(terms, {name: arrays[f"idf_{name}"] for name in BLOCKS})
                 else:
                     features = Vectors.named(settings["features"])
-                return cls(said["label_names"], arrays["present"], arrays["weights"], features, settings)
-
-
-def softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Probabilities of each row of `scores`."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True)) if scores.size else scores
-    return powers / powers.sum(axis=1, keepdims=True)
+                return cls(about["label_names"], arrays["present"], arrays["weights"], features, settings)
 
 
 def _scores(rows: Any, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -117,24 +112,22 @@ def _scores(rows: Any, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float
         return np.asarray(rows @ weights[:-1] + weights[-1])
 
 
+@dataclass(eq=False)
 class _Linear(ABC):
     """What the two recipes share: features, the choice of C on dev, class weights."""
 
-    has_space = False
+    has_space: ClassVar = False
     """A weighted sum has no latent space of its own: its features are all there is."""
-
-    name = ""
-    default = 1.0
+    name: ClassVar = ""
+    default: ClassVar = 1.0
     """C on TF-IDF where dev is empty."""
-    choices = (0.01, 0.1, 1.0, 10.0)
+    choices: ClassVar = (0.01, 0.1, 1.0, 10.0)
     """Values of C on TF-IDF among which dev chooses; vectors, which are not sparse, need `DENSE` times these."""
 
-    def __init__(
-        self, features: Features = "tfidf", *, C: float | None = None, class_weights: ClassWeights = None
-    ) -> None:
-        self.features = features
-        self.C = C
-        self.class_weights = class_weights
+    features: Features = "tfidf"
+    _: KW_ONLY
+    C: float | None = None
+    class_weights: ClassWeights = None
 
     def fit(self, train: Dataset, dev: Dataset, seed: int = 42) -> LinearClassifier:
         """The classifier trained on `train`; C is the value with the lowest log loss on `dev`, unless given.
@@ -143,25 +136,25 @@ class _Linear(ABC):
         """
         if self.C is not None and not self.C > 0:
             raise InputError("C must be above zero", got=repr(self.C))
-        examples, held_out = training_examples(train, dev)
-        by_label = label_weights(examples, self.class_weights)
-        features = self._features(examples.texts)
-        rows = features.transform(examples.texts)
-        judge = _Judge(features, held_out, examples.present, by_label)
+        texts, dev_texts = training_texts(train, dev)
+        by_label = label_weights(texts, self.class_weights)
+        features = self._features(texts.texts)
+        rows = features.transform(texts.texts)
+        judge = _Judge(features, dev_texts, texts.present, by_label)
         best: tuple[float, float, npt.NDArray[np.float64]] | None = None
-        for C, weights in self._tried(rows, examples, by_label, len(judge) > 0, seed):
+        for C, weights in self._tried(rows, texts.labels, by_label, len(judge) > 0, seed):
             loss, weights = self._calibrated(judge, weights)
             if best is None or loss < best[0]:
                 best = (loss, C, weights)
         assert best is not None
         classifier = LinearClassifier(
-            train.label_names, examples.present, best[2], features, self._settings(features, best[1], seed)
+            train.label_names, texts.present, best[2], features, self._settings(features, best[1], seed)
         )
-        warn_if_worse_than_a_constant(classifier.predict_proba, examples, held_out, self.class_weights)
+        warn_if_worse_than_a_constant(classifier.predict_proba, texts, dev_texts, self.class_weights)
         return classifier
 
     def _tried(
-        self, rows: Any, examples: Examples, by_label: npt.NDArray[np.float64], choose: bool, seed: int
+        self, rows: Any, labels: npt.NDArray[np.int64], by_label: npt.NDArray[np.float64], choose: bool, seed: int
     ) -> Iterator[tuple[float, npt.NDArray[np.float64]]]:
         """Each value of C with the weights it leads to, smallest first."""
         from threadpoolctl import threadpool_limits
@@ -170,10 +163,10 @@ class _Linear(ABC):
         values = [C * (DENSE if scale.dense else 1) for C in (self.choices if choose else (self.default,))]
         values = values if self.C is None else [self.C]
         scaled = scale.transform(rows)
-        per_row = by_label[examples.labels]
+        per_row = by_label[labels]
         for C in track(values, f"train {self.name}", len(values)):
             with threadpool_limits(1, user_api="blas"):
-                model = self._solver(C, child_seed(seed, self.name)).fit(scaled, examples.labels, sample_weight=per_row)
+                model = self._solver(C, child_seed(seed, self.name)).fit(scaled, labels, sample_weight=per_row)
             yield C, scale.undone(_columns(model))
 
     def _features(self, texts: Sequence[str]) -> Any:
@@ -189,10 +182,10 @@ class _Linear(ABC):
         return Vectors(encode)
 
     def _settings(self, features: Any, C: float, seed: int) -> dict[str, Any]:
-        said = "tfidf" if isinstance(features, Vocabulary) else features.name or type(self.features).__name__
+        named = "tfidf" if isinstance(features, Vocabulary) else features.name or type(self.features).__name__
         return {
             "recipe": self.name,
-            "features": said,
+            "features": named,
             "C": C,
             "class_weights": dict(self.class_weights) if isinstance(self.class_weights, dict) else self.class_weights,
             "seed": seed,
@@ -213,9 +206,9 @@ class LogisticRegression(_Linear):
     standardised. C is chosen on dev by log loss among four values; without dev texts it is 10 (0.1 on vectors).
     """
 
-    name = "logistic.v1"
-    default = 10.0
-    choices = (0.1, 1.0, 10.0, 100.0)
+    name: ClassVar = "logistic.v1"
+    default: ClassVar = 10.0
+    choices: ClassVar = (0.1, 1.0, 10.0, 100.0)
 
     def _solver(self, C: float, seed: int) -> Any:
         from sklearn.linear_model import LogisticRegression as Solver
@@ -231,7 +224,7 @@ class LinearSVM(_Linear):
     1, C is 1 (0.01 on vectors) and the probabilities are rough: only the order of labels is to be trusted.
     """
 
-    name = "svm.v1"
+    name: ClassVar = "svm.v1"
 
     def _solver(self, C: float, seed: int) -> Any:
         from sklearn.svm import LinearSVC
@@ -250,12 +243,12 @@ class _Judge:
     """Log loss, weighted by label, on the dev texts whose label was trained on."""
 
     def __init__(
-        self, features: Any, held_out: Examples, present: npt.NDArray[np.intp], by_label: npt.NDArray[np.float64]
+        self, features: Any, dev: LabelledTexts, present: npt.NDArray[np.intp], by_label: npt.NDArray[np.float64]
     ) -> None:
-        known = np.isin(held_out.labels, present)
-        self.columns = np.searchsorted(present, held_out.labels[known])
-        self.per_row = by_label[held_out.labels[known]]
-        texts = [text for text, keep in zip(held_out.texts, known, strict=True) if keep]
+        known = np.isin(dev.labels, present)
+        self.columns = np.searchsorted(present, dev.labels[known])
+        self.per_row = by_label[dev.labels[known]]
+        texts = [text for text, keep in zip(dev.texts, known, strict=True) if keep]
         self.rows = features.transform(texts) if texts else None
 
     def __len__(self) -> int:
@@ -265,8 +258,7 @@ class _Judge:
         """Weighted mean log loss; zero without texts."""
         if not len(self):
             return 0.0
-        given = softmax(_scores(self.rows, weights))[np.arange(len(self)), self.columns]
-        return float(np.average(-np.log(np.maximum(given, 1e-15)), weights=self.per_row))
+        return log_loss(softmax(_scores(self.rows, weights))[np.arange(len(self)), self.columns], self.per_row)
 
 
 class _Scale:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,15 @@ from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
-from unseen.training.examples import (
+from unseen.training.features import HashedTerms
+from unseen.training.labelled_texts import (
     ClassWeights,
-    Examples,
+    LabelledTexts,
     label_weights,
-    training_examples,
+    training_texts,
     warn_if_worse_than_a_constant,
 )
-from unseen.training.going_on import check_start
-from unseen.training.hashing import HashedTerms
+from unseen.training.warm_start import check_start
 from unseen.types import Dataset
 
 TEXTS_AT_ONCE = 2048
@@ -60,20 +61,20 @@ class NeuralClassifier:
     def _run(self, texts: Sequence[str], width: int, upper: Any) -> npt.NDArray[np.float64]:
         import torch
 
-        found = np.empty((len(texts), width))
+        outputs = np.empty((len(texts), width))
         self.network.eval()
         with one_thread(), torch.no_grad():
             for start in range(0, len(texts), TEXTS_AT_ONCE):
                 rows = self.terms.transform(texts[start : start + TEXTS_AT_ONCE])
-                found[start : start + rows.shape[0]] = upper(_bags(self.network, rows)).numpy()
-        return found
+                outputs[start : start + rows.shape[0]] = upper(_bags(self.network, rows)).numpy()
+        return outputs
 
     def save(self, folder: Path) -> None:
         """Write the model as safetensors and JSON."""
         import torch
         from safetensors.torch import save_file
 
-        tensors = {name: each.contiguous() for name, each in self.network.state_dict().items()}
+        tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
         tensors["terms.seen"] = torch.from_numpy(self.terms.seen)
         tensors["terms.weights"] = torch.from_numpy(self.terms.weights)
         with atomic(Path(folder) / "model.safetensors") as path:
@@ -86,16 +87,17 @@ class NeuralClassifier:
         """The model saved in `folder`; gives the same probabilities."""
         from safetensors.torch import load_file
 
-        said = read_json(Path(folder) / "unseen.json")
+        about = read_json(Path(folder) / "unseen.json")
         with door(folder, "a whole neural model"):
             tensors = load_file(Path(folder) / "model.safetensors")
             terms = HashedTerms(tensors.pop("terms.seen").numpy(), tensors.pop("terms.weights").numpy())
-            sizes = (len(terms), said["settings"]["width"], said["settings"]["bottleneck"], len(said["label_names"]))
-            network = _network(*sizes, dropout=0.0)
+            label_names, settings = about["label_names"], about["settings"]
+            network = _network(len(terms), settings["width"], settings["bottleneck"], len(label_names), dropout=0.0)
             network.load_state_dict(tensors)
-            return cls(said["label_names"], terms, network, said["settings"])
+            return cls(label_names, terms, network, settings)
 
 
+@dataclass(eq=False)
 class HashedNetwork:
     """Hashed n-grams, embedding bag, bottleneck, classifier: seconds for thousands of texts, on one core.
 
@@ -103,30 +105,17 @@ class HashedNetwork:
     dev texts it trains for all `epochs`. `word_dropout` is the share of terms hidden at each step.
     """
 
-    def __init__(
-        self,
-        bottleneck: int = 50,
-        *,
-        width: int = 32,
-        epochs: int = 20,
-        patience: int = 3,
-        batch: int = 64,
-        rate: float = 3e-3,
-        dropout: float = 0.3,
-        word_dropout: float = 0.5,
-        smoothing: float = 0.1,
-        class_weights: ClassWeights = None,
-    ) -> None:
-        self.bottleneck = bottleneck
-        self.width = width
-        self.epochs = epochs
-        self.patience = patience
-        self.batch = batch
-        self.rate = rate
-        self.dropout = dropout
-        self.word_dropout = word_dropout
-        self.smoothing = smoothing
-        self.class_weights = class_weights
+    bottleneck: int = 50
+    _: KW_ONLY
+    width: int = 32
+    epochs: int = 20
+    patience: int = 3
+    batch: int = 64
+    rate: float = 3e-3
+    dropout: float = 0.3
+    word_dropout: float = 0.5
+    smoothing: float = 0.1
+    class_weights: ClassWeights = None
 
     def fit(
         self, train: Dataset, dev: Dataset, seed: int = 42, *, start: NeuralClassifier | None = None
@@ -141,8 +130,8 @@ class HashedNetwork:
         self._check()
         if start is not None:
             check_start(start, NeuralClassifier, {"width": self.width, "bottleneck": self.bottleneck})
-        examples, held_out = training_examples(train, dev)
-        terms = HashedTerms.of(examples.texts)
+        texts, dev_texts = training_texts(train, dev)
+        terms = HashedTerms.of(texts.texts)
         if start is not None:
             terms = _joined(start.terms, terms)
         with one_thread(), torch.random.fork_rng(devices=[]):
@@ -150,13 +139,13 @@ class HashedNetwork:
             network = _network(len(terms), self.width, self.bottleneck, len(train.label_names), self.dropout)
             if start is not None:
                 _copy(start, network, terms, train.label_names)
-            weights = torch.from_numpy(label_weights(examples, self.class_weights)).float()
-            best_epoch = self._train(network, _Part(terms, examples), _Part(terms, held_out), weights, seed)
+            weights = torch.from_numpy(label_weights(texts, self.class_weights)).float()
+            best_epoch = self._train(network, _Part(terms, texts), _Part(terms, dev_texts), weights, seed)
         settings = {name: value for name, value in vars(self).items() if name != "class_weights"}
         settings |= {"recipe": "neural.v1", "class_weights": self.class_weights, "seed": seed, "best_epoch": best_epoch}
         settings |= {} if start is None else {"went_on": True}
         classifier = NeuralClassifier(train.label_names, terms, network, settings)
-        warn_if_worse_than_a_constant(classifier.predict_proba, examples, held_out, self.class_weights)
+        warn_if_worse_than_a_constant(classifier.predict_proba, texts, dev_texts, self.class_weights)
         return classifier
 
     def _train(self, network: Any, train: _Part, dev: _Part, weights: Any, seed: int) -> int:
@@ -172,17 +161,17 @@ class HashedNetwork:
             network.train()
             for rows in _shuffled(len(train), self.batch, generator(seed, "neural", "order", epoch)):
                 loss = _loss(network, train, rows, weights, self.smoothing, self.word_dropout)
-                for each in optimisers:
-                    each.zero_grad()
+                for optimiser in optimisers:
+                    optimiser.zero_grad()
                 loss.backward()
-                for each in optimisers:
-                    each.step()
+                for optimiser in optimisers:
+                    optimiser.step()
             if not len(dev):
                 continue
             loss = _mean_loss(network, dev, weights)
             if loss < best_loss:
                 best_loss, best_epoch = loss, epoch
-                best_weights = {name: each.clone() for name, each in network.state_dict().items()}
+                best_weights = {name: tensor.clone() for name, tensor in network.state_dict().items()}
             elif epoch - best_epoch >= self.patience:
                 break
         if best_weights is not None:
@@ -205,11 +194,11 @@ class HashedNetwork:
 class _Part:
     """Weighted terms and labels of one part."""
 
-    def __init__(self, terms: HashedTerms, examples: Examples) -> None:
+    def __init__(self, terms: HashedTerms, texts: LabelledTexts) -> None:
         import torch
 
-        self.rows = terms.transform(examples.texts) if len(examples) else None
-        self.labels = torch.from_numpy(examples.labels)
+        self.rows = terms.transform(texts.texts) if len(texts) else None
+        self.labels = torch.from_numpy(texts.labels)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -244,8 +233,8 @@ def _joined(known: HashedTerms, new: HashedTerms) -> HashedTerms:
     """The terms of both; those that were known keep their weights."""
     seen = np.union1d(known.seen, new.seen)
     weights = np.empty(len(seen), np.float32)
-    for each in (new, known):
-        weights[np.searchsorted(seen, each.seen)] = each.weights
+    for terms in (new, known):
+        weights[np.searchsorted(seen, terms.seen)] = terms.weights
     return HashedTerms(seen, weights)
 
 
@@ -269,7 +258,7 @@ def _bags(network: Any, rows: Any, hidden: float = 0.0) -> Any:
     weights = torch.from_numpy(rows.data)
     if hidden:
         weights = torch.nn.functional.dropout(weights, hidden)
-    terms, starts = (torch.from_numpy(each.astype(np.int64)) for each in (rows.indices, rows.indptr[:-1]))
+    terms, starts = (torch.from_numpy(places.astype(np.int64)) for places in (rows.indices, rows.indptr[:-1]))
     return network.bag(terms, starts, per_sample_weights=weights)
 
 
@@ -282,11 +271,11 @@ def _loss(network: Any, part: _Part, rows: npt.NDArray[np.intp], weights: Any, s
     import torch
 
     assert part.rows is not None
-    answers = network.head(_bags(network, part.rows[rows], hidden)).log_softmax(1)
+    logs = network.head(_bags(network, part.rows[rows], hidden)).log_softmax(1)
     labels = part.labels[rows]
     per_row = weights[labels]
-    right = torch.nn.functional.nll_loss(answers, labels, weights) * per_row.mean()
-    all_labels = -(answers.sum(1) * per_row).sum() / len(rows)
+    right = torch.nn.functional.nll_loss(logs, labels, weights) * per_row.mean()
+    all_labels = -(logs.sum(1) * per_row).sum() / len(rows)
     return (1 - smoothing) * right + smoothing / len(weights) * all_labels
 
 

@@ -26,21 +26,22 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from unseen.errors import UnknownNameError
+from unseen.inference import matched
 from unseen.progress import track
 from unseen.release import __version__
 from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic
 from unseen.store.files import content_of
-from unseen.training.classifier import Settings, TransformerClassifier, untrained
-from unseen.training.examples import (
+from unseen.training.labelled_texts import (
     ClassWeights,
-    Examples,
+    LabelledTexts,
     label_weights,
-    training_examples,
+    training_texts,
     warn_if_worse_than_a_constant,
 )
-from unseen.training.going_on import copy_weights
+from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings, untrained
+from unseen.training.warm_start import check_start
 from unseen.types import Dataset
 
 CHECKPOINT_SECONDS = 60.0
@@ -85,7 +86,7 @@ class Transformer:
         preset = preset or ("thesis" if torch.cuda.is_available() else "fast")
         if preset not in PRESETS:
             raise UnknownNameError.of("preset", preset, PRESETS)
-        self.settings = replace(Settings(**PRESETS[preset]), **given)
+        self.settings = replace(TransformerSettings(**PRESETS[preset]), **given)
         self.trust = trust
 
     def fit(
@@ -101,35 +102,35 @@ class Transformer:
 
         With `start` training begins with the weights of that classifier, its labels matched by name.
         """
-        examples = training_examples(train, dev)
+        texts = training_texts(train, dev)
         with _own_randomness(child_seed(seed, "transformer")):
             classifier = untrained(self.settings, train.label_names, trust=self.trust)
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
             saved = None if scratch is None else Progress(Path(scratch), key)
-            _train(classifier, *examples, seed, saved)
-        warn_if_worse_than_a_constant(classifier.predict_proba, *examples, self.settings.class_weights)
+            _train(classifier, *texts, seed, saved)
+        warn_if_worse_than_a_constant(classifier.predict_proba, *texts, self.settings.class_weights)
         return classifier
 
     def speed(self, data: Dataset, batches: int = 3) -> float:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
         with _own_randomness(0):
             classifier = untrained(self.settings, data.label_names, trust=self.trust)
-            some = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
-            tokens = classifier.backbone.tokens(some.texts.to_pylist())
+            sample = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
+            tokens = classifier.backbone.tokens(sample.texts.to_pylist())
             optimiser = torch.optim.AdamW(classifier.modules.parameters(), 0.0, fused=True)
             classifier.modules.train()
             equal = torch.ones(len(data.label_names), device=classifier.backbone.device)
             first, *others = tokens.shuffled_batches(self.settings.batch, 0)
-            _step(classifier, optimiser, tokens, some.labels, first, 0.0, equal)  # the first one is always slow
+            _step(classifier, optimiser, tokens, sample.labels, first, 0.0, equal)  # the first one is always slow
             begun = time.perf_counter()
             for rows in others or [first]:
-                _step(classifier, optimiser, tokens, some.labels, rows, 0.0, equal)
+                _step(classifier, optimiser, tokens, sample.labels, rows, 0.0, equal)
         return sum(map(len, others or [first])) / (time.perf_counter() - begun)
 
 
-NAMES = {each.name for each in fields(Settings)}
+NAMES = {setting.name for setting in fields(TransformerSettings)}
 
 
 class Progress:
@@ -148,9 +149,9 @@ class Progress:
 
     def write(self, classifier: TransformerClassifier, optimiser: torch.optim.Optimizer, state: State) -> None:
         """Replace the last state."""
-        tensors = {f"weight/{name}": each for name, each in classifier.modules.state_dict().items()}
+        tensors = {f"weight/{name}": weight for name, weight in classifier.modules.state_dict().items()}
         for number, moments in optimiser.state_dict()["state"].items():
-            tensors |= {f"moment/{number}/{name}": each for name, each in moments.items()}
+            tensors |= {f"moment/{number}/{name}": moment for name, moment in moments.items()}
         tensors["random/cpu"] = torch.get_rng_state()
         if classifier.backbone.device.type == "cuda":
             tensors["random/cuda"] = torch.cuda.get_rng_state()
@@ -167,15 +168,17 @@ class Progress:
             self.best.unlink(missing_ok=True)
             return None
         tensors = load_file(self.last)
-        classifier.modules.load_state_dict(
-            {name.removeprefix("weight/"): each for name, each in tensors.items() if name.startswith("weight/")}
-        )
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, each in tensors.items():
-            if name.startswith("moment/"):
-                _, number, moment = name.split("/")
-                state.setdefault(int(number), {})[moment] = each
-        optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
+        weights: dict[str, torch.Tensor] = {}
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for name, tensor in tensors.items():
+            kind, _, rest = name.partition("/")
+            if kind == "weight":
+                weights[rest] = tensor
+            elif kind == "moment":
+                number, _, moment = rest.partition("/")
+                moments.setdefault(int(number), {})[moment] = tensor
+        classifier.modules.load_state_dict(weights)
+        optimiser.load_state_dict(optimiser.state_dict() | {"state": moments})
         torch.set_rng_state(tensors["random/cpu"])
         if "random/cuda" in tensors:
             torch.cuda.set_rng_state(tensors["random/cuda"])
@@ -193,12 +196,29 @@ class State:
     waited: int = 0
 
 
+def copy_weights(start: TransformerClassifier, classifier: TransformerClassifier) -> str:
+    """Put the weights of one transformer into another, labels matched by name; returns a hash of them."""
+    check_start(
+        start, type(classifier), {name: getattr(classifier.settings, name) for name in ("encoder", "bottleneck")}
+    )
+    tensors = {name: tensor.detach().clone() for name, tensor in start.modules.state_dict().items()}
+    labels = matched(start.classes_, classifier.classes_)
+    for name in ("head.classifier.weight", "head.classifier.bias"):
+        tensors[name] = tensors[name][labels]
+    classifier.modules.load_state_dict(tensors)
+    digest = hashlib.sha256()
+    for name, tensor in tensors.items():
+        digest.update(name.encode())
+        digest.update(tensor.float().cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
 def _train(
-    classifier: TransformerClassifier, train: Examples, dev: Examples, seed: int, saved: Progress | None
+    classifier: TransformerClassifier, train: LabelledTexts, dev: LabelledTexts, seed: int, saved: Progress | None
 ) -> None:
     """Train for epochs of length-bucketed batches, look at the validation data after each, keep the best."""
     settings, backbone = classifier.settings, classifier.backbone
-    tokens, held_out = backbone.tokens(train.texts), backbone.tokens(dev.texts)
+    tokens, dev_tokens = backbone.tokens(train.texts), backbone.tokens(dev.texts)
     weights = torch.tensor(label_weights(train, settings.class_weights), dtype=torch.float32, device=backbone.device)
     optimiser = torch.optim.AdamW(
         _decaying(classifier.modules, settings.weight_decay), settings.learning_rate, eps=settings.epsilon, fused=True
@@ -219,7 +239,7 @@ def _train(
         ended = step + 1 == steps
         state.epoch, state.step = divmod(at + 1, steps)
         if ended and len(dev):
-            best = _look(classifier, held_out, dev.labels, weights, state, saved) or best
+            best = _look(classifier, dev_tokens, dev.labels, weights, state, saved) or best
         if saved and (ended or saved.due):
             saved.write(classifier, optimiser, state)
     if saved and len(dev):
@@ -259,14 +279,14 @@ def _step(
 
 def _look(
     classifier: TransformerClassifier,
-    held_out: Tokens,
+    tokens: Tokens,
     labels: npt.NDArray[np.integer],
     weights: torch.Tensor,
     state: State,
     saved: Progress | None,
 ) -> dict[str, torch.Tensor] | None:
     """Measure on the validation data; the weights when they are the best so far."""
-    logits = torch.from_numpy(classifier.run(held_out, classifier.head, len(classifier.classes_), None))
+    logits = torch.from_numpy(classifier.run(tokens, classifier.head, len(classifier.classes_), None))
     gold = torch.from_numpy(labels.astype(np.int64))
     if classifier.settings.stop_on == "accuracy":
         result = -float((logits.argmax(1) == gold).float().mean())
@@ -276,7 +296,7 @@ def _look(
         state.waited += 1
         return None
     state.best, state.waited = result, 0
-    kept = {name: each.detach().clone() for name, each in classifier.modules.state_dict().items()}
+    kept = {name: tensor.detach().clone() for name, tensor in classifier.modules.state_dict().items()}
     if saved:
         _save(kept, saved.best, {})
     return kept
@@ -284,10 +304,10 @@ def _look(
 
 def _decaying(modules: nn.Module, decay: float) -> list[dict[str, Any]]:
     """Parameter groups: weight matrices decay, biases and norms do not."""
-    trained = [each for each in modules.parameters() if each.requires_grad]
+    trained = [parameter for parameter in modules.parameters() if parameter.requires_grad]
     return [
-        {"params": [each for each in trained if each.ndim > 1], "weight_decay": decay},
-        {"params": [each for each in trained if each.ndim <= 1], "weight_decay": 0.0},
+        {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": decay},
+        {"params": [parameter for parameter in trained if parameter.ndim <= 1], "weight_decay": 0.0},
     ]
 
 
@@ -297,7 +317,7 @@ def _factor(step: int, steps: int, warmup: float) -> float:
     return (step + 1) / rising if step < rising else (steps - step) / max(1, steps - rising)
 
 
-def fingerprint(settings: Settings, train: Dataset, dev: Dataset, seed: int) -> str:
+def fingerprint(settings: TransformerSettings, train: Dataset, dev: Dataset, seed: int) -> str:
     """Names one training: what is trained on what, from which weights and seed."""
     parts = [asdict(settings), train.fingerprint, train.order, dev.fingerprint, dev.order, seed, torch.__version__]
     parts += [content_of(settings.encoder), __version__]
@@ -306,7 +326,7 @@ def fingerprint(settings: Settings, train: Dataset, dev: Dataset, seed: int) -> 
 
 def _save(tensors: Mapping[str, torch.Tensor], path: Path, about: Mapping[str, str]) -> None:
     with atomic(path) as temporary:
-        save_file({name: each.contiguous() for name, each in tensors.items()}, temporary, dict(about))
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, dict(about))
 
 
 @contextmanager

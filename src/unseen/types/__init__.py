@@ -21,14 +21,19 @@ from unseen.types.arrays import (
 from unseen.types.dataset import Dataset
 from unseen.types.embeddings import Embeddings
 from unseen.types.origin import Origin
-from unseen.types.results import LEVELS, Explanation, Finding, Measurement, Predictions, SuspectLabel
-from unseen.types.split import PARTS, Certificate, Split
+from unseen.types.results import LEVELS, Explanation, Finding, Measurement, Predictions, SuspectLabel, located
+from unseen.types.split import DEV, INDEPENDENT, PARTS, TEST, TRAIN, UNUSED, Certificate, Split
 
 __all__ = [
+    "DEV",
+    "INDEPENDENT",
     "LEVELS",
     "LONGEST_TEXT",
     "PARTS",
     "ROWS_AT_ONCE",
+    "TEST",
+    "TRAIN",
+    "UNUSED",
     "Certificate",
     "Dataset",
     "Embeddings",
@@ -42,6 +47,7 @@ __all__ = [
     "bounded",
     "finite_float32",
     "frozen",
+    "located",
     "refuse_repeats",
     "some",
     "string_array",

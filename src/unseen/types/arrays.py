@@ -13,6 +13,12 @@ import pyarrow.compute as pc
 
 from unseen.errors import InputError, UnseenWarning, VectorsError
 
+Rows = npt.NDArray[np.intp]
+"""Positions of rows, or a number per row."""
+Codes = npt.NDArray[np.integer]
+"""A whole number per row: of its label, its group, its template."""
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 ROWS_AT_ONCE = 65_536
 """Rows handled together wherever a whole column would be too large to copy."""
 LONGEST_TEXT = 100_000

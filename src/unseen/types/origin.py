@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+DECISIVE = ("unseen", "numpy", "scikit-learn", "ortools", "numba")
 
 
 @dataclass(frozen=True)
@@ -20,3 +23,14 @@ class Origin:
     """Fingerprints of the records it was made from, by role."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of the packages that decide the result."""
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide vectors and splits."""
+    installed = {}
+    for package in DECISIVE:
+        try:
+            installed[package] = version(package)
+        except PackageNotFoundError:
+            installed[package] = "unknown"
+    return installed

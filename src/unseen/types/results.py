@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.types.arrays import frozen, refuse_repeats
+from unseen.types.dataset import Dataset
 from unseen.types.origin import Origin
 
 
@@ -66,7 +67,7 @@ class Measurement:
     """Full identity, e.g. `nearest_train_distance.cosine`."""
     value: float | None
     n: int
-    """Examples behind the number; without any there is no value."""
+    """Rows behind the number; without any there is no value."""
     low: float | None = None
     high: float | None = None
     slice: str = "all"
@@ -90,12 +91,29 @@ class Finding:
     message: str
     count: int = 0
     evidence: tuple[str, ...] = ()
-    """Ids of examples."""
+    """Ids of rows that show it."""
     advice: str = ""
+    rows: tuple[str, ...] = ()
+    """Where each of these stands in the data: `line 17`; empty where nobody knows."""
 
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
             raise UnknownNameError.of("level", self.level, LEVELS)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The rows of the evidence, for people to look up: `7c2e91 (line 17)`."""
+        places = self.rows or ("",) * len(self.evidence)
+        return tuple(f"{name} ({row})" if row else name for name, row in zip(self.evidence, places, strict=True))
+
+
+def located(findings: Iterable[Finding], data: Dataset) -> list[Finding]:
+    """The findings with the places of their evidence in `data`."""
+    findings = list(findings)
+    places = data.places_of(list(dict.fromkeys(name for finding in findings for name in finding.evidence)))
+    if not any(places.values()):
+        return findings
+    return [replace(finding, rows=tuple(places[name] for name in finding.evidence)) for finding in findings]
 
 
 @dataclass(frozen=True)
@@ -108,3 +126,7 @@ class SuspectLabel:
     """The label it would probably have instead."""
     confidence: float
     """Probability that the given label is wrong."""
+    row: str = ""
+    """Where it stands in the data: `line 17`."""
+    test_of: tuple[str, ...] = ()
+    """Splits that test it."""

@@ -19,6 +19,7 @@ from unseen.types.origin import Origin
 PARTS = ("train", "dev", "test", "independent", "unused")
 """Where a row of a split can be. `independent` is set aside before the split and takes no part in it; `unused` are
 rows that nobody should train or test on, such as copies that a repair took out."""
+TRAIN, DEV, TEST, INDEPENDENT, UNUSED = range(len(PARTS))
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Certificate:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        counted = [*self.asked.values(), *self.got.values(), self.completed, self.n_clusters or 0]
-        if not all(isinstance(each, int) for each in counted):
-            raise InputError("a certificate counts rows in whole numbers", got=", ".join(map(repr, counted[:10])))
+        counts = [*self.asked.values(), *self.got.values(), self.completed, self.n_clusters or 0]
+        if not all(isinstance(count, int) for count in counts):
+            raise InputError("a certificate counts rows in whole numbers", got=", ".join(map(repr, counts[:10])))
 
     @property
     def missed(self) -> int:
@@ -59,7 +60,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A partition of a dataset's rows into parts."""
+    """Every row of a dataset in one part."""
 
     name: str
     ids: pa.ChunkedArray
@@ -87,11 +88,12 @@ class Split:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def rows(self, part: str) -> npt.NDArray[np.intp]:
-        """Row positions of one part."""
-        if part not in PARTS:
-            raise UnknownNameError.of("part", part, PARTS)
-        return np.flatnonzero(self.parts == PARTS.index(part))
+    def rows(self, *parts: str) -> npt.NDArray[np.intp]:
+        """Row positions of one part, or of several together, in row order."""
+        for part in parts:
+            if part not in PARTS:
+                raise UnknownNameError.of("part", part, PARTS)
+        return np.flatnonzero(np.isin(self.parts, [PARTS.index(part) for part in parts]))
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -110,8 +112,8 @@ class Split:
             )
         if self.ids.equals(data.ids):
             return self
-        places = pc.index_in(data.ids, value_set=self.ids)
-        if len(self) != len(data) or places.null_count:
+        rows = pc.index_in(data.ids, value_set=self.ids)
+        if len(self) != len(data) or rows.null_count:
             raise MismatchError(f"the ids of the split {self.name!r} are not those of {data.name}")
-        order = places.to_numpy(zero_copy_only=False).astype(np.intp)
+        order = rows.to_numpy(zero_copy_only=False).astype(np.intp)
         return replace(self, ids=data.ids, parts=self.parts[order], clusters=self.clusters[order])

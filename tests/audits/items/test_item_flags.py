@@ -96,10 +96,10 @@ def test_thresholds_count_rules() -> None:
 def test_flags_come_back_from_their_file(tmp_path: Path) -> None:
     data = build(["=a", "b", "c", "d"], TEXTS)
     flags = flag_items(data)
-    write(flags, tmp_path / "flags.csv")
+    write(flags, tmp_path / "flags.csv", data)
     lines = (tmp_path / "flags.csv").read_text().splitlines()
-    assert lines[0] == "id,rule,pack,trait"
-    assert lines[1] == "'=a,links_only,scrape-noise,nothing but links"
+    assert lines[0] == "id,rule,pack,trait,row"
+    assert lines[1] == "'=a,links_only,scrape-noise,nothing but links,"
     assert not any(text in line for text in TEXTS for line in lines)
     turned = data.take(np.array([2, 0, 3, 1]))
     again = read(tmp_path / "flags.csv", turned)

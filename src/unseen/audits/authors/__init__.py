@@ -1,10 +1,9 @@
 """Author audit: how far few authors carry a dataset, and what knowing them is worth."""
 
-from unseen.audits.authors.concentration import concentration, gini, lorenz, lorenz_curve
-from unseen.audits.authors.judging import author_findings
+from unseen.audits.authors.concentration import Writers, concentration, gini, lorenz, lorenz_curve
+from unseen.audits.authors.findings import author_findings
 from unseen.audits.authors.probe import estimate_shared_authors
 from unseen.audits.authors.rule import know_the_author
-from unseen.audits.authors.writers import Writers
 
 __all__ = [
     "Writers",

@@ -1,13 +1,14 @@
-"""Few authors, many rows: how unequally the rows of a dataset, and of each class, are spread over authors."""
+"""Who wrote which row, and how unequally the rows of a dataset, and of each class, are spread over authors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.authors.writers import Writers
+from unseen.data.groups import NONE, group_codes
 from unseen.types import Dataset, Measurement
 
 TOPS = (1, 2, 5, 10)
@@ -16,32 +17,64 @@ LORENZ_POINTS = 50
 Counts = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class Writers:
+    """The author of each row of a dataset."""
+
+    code: npt.NDArray[np.intp]
+    """A number per row, equal for equal authors; -1 where the author is not known."""
+    count: int
+    """Authors that are known."""
+
+    @classmethod
+    def of(cls, data: Dataset, author: str) -> Writers:
+        """The authors that the attribute `author` names; a missing or empty name is an unknown author."""
+        codes = group_codes(data, author)
+        return cls(codes, int(codes.max(initial=NONE)) + 1)
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Rows whose author is known."""
+        return np.asarray(self.code != NONE)
+
+    def table(self, labels: npt.NDArray[np.integer], k: int) -> npt.NDArray[np.int64]:
+        """Rows per author and label [authors, k]; those of unknown authors are not in it."""
+        cells = self.code[self.known] * k + labels[self.known]
+        return np.bincount(cells, minlength=self.count * k).reshape(self.count, k)
+
+
 def concentration(data: Dataset, author: str) -> list[Measurement]:
     """For all rows and for each label: authors, Gini coefficient, shares of the top 1, 2, 5 and 10 authors.
 
     All of it is about rows whose author is known; `authors.unknown` is the share of the others. The authors of a
     label are those who wrote a row of it: one who never did is not counted as an author of none.
     """
-    writers = Writers.of(data, author)
-    found = []
-    for name, rows, counts in _classes(data, writers):
-        found.append(Measurement("authors.unknown", 1 - counts.sum() / rows if rows else None, rows, slice=name))
-        found += _described(name, counts[counts > 0])
-    return found
+    measurements = []
+    for name, rows, counts in _classes(data, author):
+        unknown = 1 - counts.sum() / rows if rows else None
+        written = counts[counts > 0]
+        n = int(written.sum())
+        measurements += [
+            Measurement("authors.unknown", unknown, rows, slice=name),
+            Measurement("authors.count", len(written) if n else None, n, slice=name),
+            Measurement("author_gini", gini(written), n, slice=name),
+        ]
+        most_first = np.sort(written)[::-1]
+        for top in TOPS:
+            value = float(most_first[:top].sum()) / n if n else None
+            measurements.append(Measurement(f"author_share.top{top}", value, n, slice=name))
+    return measurements
 
 
 def lorenz(data: Dataset, author: str) -> list[Measurement]:
     """Points of the Lorenz curves, for all rows and for each label: `author_lorenz` is the share of the rows that
     the share `authors` (a tag) of the authors wrote, from the least prolific to the most.
     """
-    found = []
-    for name, _, counts in _classes(data, Writers.of(data, author)):
-        written = counts[counts > 0]
-        found += [
-            Measurement("author_lorenz", y, int(written.sum()), slice=name, tags={"authors": x})
-            for x, y in lorenz_curve(written)
-        ]
-    return found
+    return [
+        Measurement("author_lorenz", y, int(counts.sum()), slice=name, tags={"authors": x})
+        for name, _, counts in _classes(data, author)
+        for x, y in lorenz_curve(counts[counts > 0])
+    ]
 
 
 def lorenz_curve(counts: Counts, most: int = LORENZ_POINTS) -> list[tuple[float, float]]:
@@ -69,22 +102,9 @@ def gini(counts: Counts) -> float | None:
     return float(((2 * np.arange(1, n + 1) - n - 1) * ordered).sum() / (n * ordered.sum()))
 
 
-def _classes(data: Dataset, writers: Writers) -> Iterator[tuple[str, int, Counts]]:
+def _classes(data: Dataset, author: str) -> Iterator[tuple[str, int, Counts]]:
     """Slice, rows (those of unknown authors too) and rows per known author."""
-    table = writers.table(data.labels, len(data.label_names))
+    table = Writers.of(data, author).table(data.labels, len(data.label_names))
     yield "all", len(data), table.sum(axis=1)
     for code, label in enumerate(data.label_names):
         yield f"label={label}", data.label_counts[label], table[:, code]
-
-
-def _described(name: str, counts: Counts) -> list[Measurement]:
-    n = int(counts.sum())
-    most_first = np.sort(counts)[::-1]
-    found = [
-        Measurement("authors.count", len(counts) if n else None, n, slice=name),
-        Measurement("author_gini", gini(counts), n, slice=name),
-    ]
-    for top in TOPS:
-        value = float(most_first[:top].sum()) / n if n else None
-        found.append(Measurement(f"author_share.top{top}", value, n, slice=name))
-    return found

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.authors.concentration import TOPS
-from unseen.audits.authors.writers import Writers
+from unseen.audits.authors.concentration import TOPS, Writers
 from unseen.audits.chance import chance_of, chance_of_groups, commonest_label, favourite
+from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.f_scores import averaged, class_scores
-from unseen.evaluation.intervals import DRAWS
-from unseen.evaluation.measuring import measure
+from unseen.evaluation.measurements import measure
 from unseen.types import Dataset, Measurement, Predictions, Split
 
 Codes = npt.NDArray[np.intp]
@@ -32,21 +32,20 @@ def know_the_author(data: Dataset, split: Split | None, author: str) -> list[Mea
     draw whole authors.
     """
     writers, labels = Writers.of(data, author), data.labels
-    everything, found = np.arange(len(data)), []
+    measurements: list[Measurement] = []
     if len(data):
-        said = leave_one_out(writers.code, labels)
-        found += _scored(data, everything, said, majority_of(labels), author, "leave-one-out")
-        rule = partial(leave_one_out, labels=labels)
-        by_chance = chance_of(rule, writers.code, labels, everything, everything, SEED)
-        found.append(_by_chance(by_chance, len(data), "leave-one-out"))
+        rows = np.arange(len(data))
+        by_author = leave_one_out(writers.code, labels)
+        chance = chance_of(partial(leave_one_out, labels=labels), writers.code, labels, rows, rows, SEED)
+        measurements += _scored(data, rows, by_author, labels, chance, author, "leave-one-out")
     if split is not None:
-        cut = split.of(data)
-        train, test = np.concatenate([cut.rows("train"), cut.rows("dev")]), cut.rows("test")
+        split = split.of(data)
+        train, test = split.rows("train", "dev"), split.rows("test")
         if len(train) and len(test):
-            said = commonest_label(writers.code, labels, train)
-            found += _scored(data, test, said, majority_of(labels[train]), author, "split")
-            found.append(_by_chance(chance_of_groups(writers.code, labels, train, test, SEED), len(test), "split"))
-    return found + top_authors(data, writers)
+            by_author = commonest_label(writers.code, labels, train)
+            by_chance = chance_of_groups(writers.code, labels, train, test, SEED)
+            measurements += _scored(data, test, by_author, labels[train], by_chance, author, "split")
+    return measurements + top_authors(data, writers)
 
 
 def leave_one_out(codes: Codes, labels: npt.NDArray[np.integer]) -> Codes:
@@ -63,11 +62,6 @@ def leave_one_out(codes: Codes, labels: npt.NDArray[np.integer]) -> Codes:
     return favourite(others, np.bincount(labels, minlength=k))
 
 
-def majority_of(labels: npt.NDArray[np.integer]) -> int:
-    """The commonest label; of several, the first."""
-    return int(np.bincount(labels).argmax())
-
-
 def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
     """`know_top_authors.METRIC` with the tag `authors`: the top authors of a label get it, all other rows do not.
 
@@ -75,7 +69,7 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
     2pr / (p + r). `f1.macro` and `f1.weighted` are over two classes, the label and the rest.
     """
     table = writers.table(data.labels, len(data.label_names))
-    found = []
+    measurements = []
     for code, label in enumerate(data.label_names):
         rows = data.label_counts[label]
         order = np.lexsort((np.arange(writers.count), -table[:, code]))
@@ -87,34 +81,35 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
                 [[others, hits], [len(data) - all_theirs, all_theirs], [len(data) - rows, rows]], dtype=np.float64
             )  # hits, predicted, gold of: the rest, the label
             values = {
-                **{each: float(class_scores(tallied, each)[1]) for each in ("precision", "recall", "f1")},
+                **{score: float(class_scores(tallied, score)[1]) for score in ("precision", "recall", "f1")},
                 **{f"f1.{scheme}": averaged(tallied, scheme) for scheme in ("macro", "weighted")},
             }
-            found += [
+            measurements += [
                 Measurement(
                     f"know_top_authors.{name}", value if rows else None, len(data) if rows else 0,
                     slice=f"label={label}", tags={"authors": top},
                 )
                 for name, value in values.items()
             ]  # fmt: skip
-    return found
+    return measurements
 
 
-def _by_chance(value: float | None, n: int, rule: str) -> Measurement:
-    return Measurement("permuted_authors.f1.macro", value, n, tags={"rule": rule})
-
-
-def _scored(data: Dataset, rows: Codes, by_author: Codes, majority: int, author: str, rule: str) -> list[Measurement]:
-    """F1 of both rules on `rows`, with intervals."""
+def _scored(
+    data: Dataset,
+    rows: Codes,
+    by_author: Codes,
+    known: npt.NDArray[np.integer],
+    chance: float | None,
+    author: str,
+    rule: str,
+) -> list[Measurement]:
+    """F1 on `rows` of the rule and of the majority of the labels that it knows, with intervals, and its chance."""
     metrics = ["f1.macro", "accuracy", *(f"f1[{label}]" for label in data.label_names)]
     draws = DRAWS if len(rows) <= FEW_UNITS else DRAWS // 5
-    found = []
-    for name, said in (("know_the_author", by_author), ("majority_class", np.full(len(data), majority))):
-        certain = np.eye(len(data.label_names))[said]
-        predictions = Predictions(data.ids, certain, data.label_names)
+    majority = np.full(len(data), np.bincount(known).argmax())
+    measurements = []
+    for name, codes in (("know_the_author", by_author), ("majority_class", majority)):
+        predictions = Predictions(data.ids, np.eye(len(data.label_names))[codes], data.label_names)
         measured = measure(data, predictions, rows, metrics, groups=author, tags={"rule": rule}, draws=draws)
-        found += [
-            Measurement(f"{name}.{row.metric}", row.value, row.n, row.low, row.high, row.slice, row.tags)
-            for row in measured
-        ]
-    return found
+        measurements += [replace(row, metric=f"{name}.{row.metric}") for row in measured]
+    return [*measurements, Measurement("permuted_authors.f1.macro", chance, len(rows), tags={"rule": rule})]

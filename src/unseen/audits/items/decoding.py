@@ -14,19 +14,17 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-LATIN = [chr(byte) for byte in range(0x80, 0x100)]
 
-
-def _windows() -> dict[str, int]:
+def _bytes_by_character() -> dict[str, int]:
     """The byte of every character that a byte from 80 on is read as, in either encoding."""
-    found = {character: byte for byte, character in enumerate(LATIN, start=0x80)}
+    bytes_of = {chr(byte): byte for byte in range(0x80, 0x100)}
     for byte in range(0x80, 0xA0):
-        read = bytes([byte]).decode("cp1252", errors="ignore")
-        found |= {read: byte} if read else {}
-    return found
+        character = bytes([byte]).decode("cp1252", errors="ignore")
+        bytes_of |= {character: byte} if character else {}
+    return bytes_of
 
 
-BYTES = _windows()
+BYTES = _bytes_by_character()
 FOLLOWING = "".join(character for character, byte in BYTES.items() if byte < 0xC0)
 BEGINNING = "".join(character for character, byte in BYTES.items() if 0xC2 <= byte <= 0xF4)
 SURE = frozenset("ÂÃâïð")
@@ -67,12 +65,12 @@ def put_right_in(text: str) -> str:
     >>> put_right_in("It â€™s a cafÃ©")
     'It ’s a café'
     """
-    return RUN.sub(lambda found: _decoded(found[0]), text)
+    return RUN.sub(lambda run: _decoded(run[0]), text)
 
 
 def _decoded(run: str) -> str:
     try:
-        decoded = bytes(BYTES[each] for each in run).decode("utf-8")
+        decoded = bytes(BYTES[character] for character in run).decode("utf-8")
     except UnicodeDecodeError:
         return run
     return decoded if run[0] in SURE or len(decoded) > 1 else run

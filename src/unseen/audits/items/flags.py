@@ -1,10 +1,15 @@
-"""Which items the rules flag. Nothing is deleted: flags stand beside the data."""
+"""Which items the rules flag. Nothing is deleted: flags stand beside the data.
+
+Their file is a CSV of one row per item and rule that flags it, with what else is known beside it as JSON.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +21,13 @@ from unseen.audits.items.packs import DEFAULT_PACKS, rules_of
 from unseen.audits.items.rule import Items, Mask
 from unseen.errors import InputError, MismatchError
 from unseen.progress import track
+from unseen.store import atomic, read_json, write_json
+from unseen.store.files import csv_rows, harmless, holds, read_rows, twin_of, unharmed
 from unseen.types import Dataset, Split, some
 from unseen.types.arrays import frozen
+
+COLUMNS = ["id", "rule", "pack", "trait"]
+KEYS = {"rules", "dataset", "counted_on"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,11 @@ class RuleName:
     name: str
     pack: str
     trait: str
+
+    @property
+    def tags(self) -> dict[str, str | int | float]:
+        """Tags of what is measured of it."""
+        return {"rule": self.name, "pack": self.pack}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +73,18 @@ class Flags:
         """How many rules flag each item."""
         return self.fired.sum(axis=1)
 
-    def flagged(self, threshold: int = 1) -> Mask:
-        """Items that at least `threshold` rules flag."""
-        self.check_threshold(threshold)
-        return np.asarray(self.votes >= threshold)
+    @property
+    def thresholds(self) -> range:
+        """Numbers of rules that some item reaches, and 1."""
+        return range(1, max(1, int(self.votes.max(initial=0))) + 1)
 
-    def check_threshold(self, threshold: int) -> None:
-        """Refuse a threshold that no item can reach."""
+    def flagged(self, threshold: int = 1) -> Mask:
+        """Items that at least `threshold` rules flag; refuses a threshold that no item can reach."""
         if not 1 <= threshold <= max(1, len(self.rules)):
             raise InputError(
                 "the threshold is a number of rules", expected=f"1 to {len(self.rules)}", got=str(threshold)
             )
+        return np.asarray(self.votes >= threshold)
 
     def of(self, data: Dataset) -> Flags:
         """The flags of these rows in their order; refuses other data."""
@@ -106,8 +122,7 @@ def flag_items(
     check_language(language)
     items = Items(data, counted_rows(data, split), language, seed)
     voting = [rule for rule in rules if language == "en" or "english" not in rule.needs]
-    why = "knows English words only"
-    skipped = {rule.name: why for rule in rules if rule not in voting}
+    skipped = {rule.name: "knows English words only" for rule in rules if rule not in voting}
     columns = [rule.fires(items) for rule in track(voting, "rules", len(voting))]
     fired = np.stack(columns, axis=1) if columns else np.zeros((len(data), 0), bool)
     names = tuple(RuleName(rule.name, rule.pack, rule.trait) for rule in voting)
@@ -116,12 +131,74 @@ def flag_items(
 
 def counted_rows(data: Dataset, split: Split | None) -> Mask:
     """Rows that rules may count on."""
-    found = np.ones(len(data), bool)
-    if split is not None:
-        split = split.of(data)
-        found[:] = False
-        for part in ("train", "dev"):
-            found[split.rows(part)] = True
-        if not found.any():
-            raise InputError(f"the split {split.name!r} has no training rows to count on")
-    return found
+    if split is None:
+        return np.ones(len(data), bool)
+    counted = np.isin(np.arange(len(data)), split.of(data).rows("train", "dev"))
+    if not counted.any():
+        raise InputError(f"the split {split.name!r} has no training rows to count on")
+    return counted
+
+
+def check_flags_path(path: str | Path) -> None:
+    """Refuse a place where flags would replace a file of somebody else's."""
+    path = Path(path)
+    if path.suffix != ".csv":
+        raise InputError(f"flags are written as CSV, not to {path.name}", fix=f"name it {path.stem}.csv")
+    twin_of(path, KEYS)
+    if path.exists() and not holds(path.with_suffix(".json"), KEYS):
+        raise InputError(f"{path} is there already and does not hold flags", fix="name another file")
+
+
+def write_flags(flags: Flags, path: str | Path, data: Dataset | None = None) -> Path:
+    """Write the flags, each with its place in `data`; texts are not in them.
+
+    The description comes first: flags without one are nobody's.
+    """
+    path = Path(path)
+    check_flags_path(path)
+    about = {
+        "rules": [asdict(rule) for rule in flags.rules], "skipped": dict(flags.skipped), "dataset": flags.dataset,
+        "counted_on": flags.counted_on, "items": len(flags), "flagged": int(flags.flagged().sum()),
+    }  # fmt: skip
+    write_json(path.with_suffix(".json"), about)
+    ids = flags.ids.to_pylist()
+    places = {} if data is None else data.places_of([ids[row] for row in np.flatnonzero(flags.fired.any(axis=1))])
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write_row = csv_rows(file)
+        write_row([*COLUMNS, "row"])
+        for row, place in np.argwhere(flags.fired).tolist():
+            rule = flags.rules[place]
+            write_row(
+                [harmless(ids[row]), *map(harmless, (rule.name, rule.pack, rule.trait)), places.get(ids[row], "")]
+            )
+    return path
+
+
+def read_flags(path: str | Path, data: Dataset) -> Flags:
+    """The flags in `path`, for the rows of `data`. Without the JSON beside it, rules that never fired are unknown."""
+    path = Path(path)
+    lines = read_rows(path, "flags", COLUMNS, lambda line: tuple(unharmed(line[name]) for name in COLUMNS))
+    twin = path.with_suffix(".json")
+    about: Mapping[str, Any] = read_json(twin) if holds(twin, KEYS) else {}
+    rules = _rules(about, twin) or tuple(dict.fromkeys(RuleName(*line[1:]) for line in lines))
+    place = {rule.name: at for at, rule in enumerate(rules)}
+    rows = pc.index_in(pa.array([line[0] for line in lines], data.ids.type), value_set=data.ids)
+    strange = sorted({line[1] for line in lines} - place.keys())
+    if rows.null_count or strange:
+        unknown = list(dict.fromkeys(line[0] for line, row in zip(lines, rows.to_pylist(), strict=True) if row is None))
+        ids = "1 flagged id is" if len(unknown) == 1 else f"{len(unknown):,} flagged ids are"
+        problems = [f"{ids} not in {data.name}: {some(unknown)}"] if unknown else []
+        problems += [f"{twin.name} does not know the rules {some(strange)}"] if strange else []
+        raise MismatchError(f"{path} does not fit", problems=problems)
+    fired = np.zeros((len(data), len(rules)), bool)
+    if lines:
+        fired[rows.to_numpy(zero_copy_only=False).astype(np.intp), [place[line[1]] for line in lines]] = True
+    dataset, counted_on = str(about.get("dataset", "")), str(about.get("counted_on", "all"))
+    return Flags(data.ids, rules, fired, about.get("skipped", {}), dataset, counted_on).of(data)
+
+
+def _rules(about: Mapping[str, Any], twin: Path) -> tuple[RuleName, ...]:
+    try:
+        return tuple(RuleName(**rule) for rule in about.get("rules", ()))
+    except TypeError as cause:
+        raise InputError(f"{twin} does not describe flags: {cause}") from cause

@@ -1,4 +1,4 @@
-"""How right rules are, by hand labels: precision, recall and F1 at every threshold.
+"""Hand labels: what people say about the validity of items, and how right rules are by it, at every threshold.
 
 The labels must come from people who did not write the rules and did not see the flags. Accuracy is told beside that
 of flagging nothing: where few items are bad, flagging nothing is hard to beat and worth nothing.
@@ -6,23 +6,98 @@ of flagging nothing: where few items are bad, flagging nothing is hard to beat a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
-from unseen.audits.items.gold import LEFT_OUT, Gold, invalid_labels
 from unseen.audits.items.rule import Codes, Mask
-from unseen.audits.items.rule_report import top_threshold
-from unseen.audits.shares import percent, share
-from unseen.errors import InputError
-from unseen.evaluation.measuring import places_by_slice
+from unseen.data.tables import column_names, read_strings
+from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
+from unseen.evaluation.measurements import places_by_slice
 from unseen.types import Dataset, Finding, Measurement, some
+from unseen.types.numbers import percent
 
-Counts = tuple[int, int, int, int]
-"""True positives, false positives, false negatives, true negatives."""
+INVALID = ("no", "invalid", "0", "false")
+"""What a hand label says of an item that should be flagged, when nobody says otherwise."""
+LEFT_OUT = ("skipped",)
+"""Labels that are no judgement. They are counted, and measured with nothing."""
 FEW = 30
 """With fewer bad items among the hand labels, recall is hardly known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """Hand labels of some rows of a dataset."""
+
+    rows: Codes
+    """Positions of the labelled rows in the data."""
+    labels: tuple[str, ...]
+    second: tuple[str | None, ...] | None = None
+    """Labels of a second annotator, None where there is none."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Labels that occur, of either annotator."""
+        second = [label for label in self.second or () if label is not None]
+        return tuple(sorted({*self.labels, *second}))
+
+
+def invalid_labels(gold: Gold, invalid: Sequence[str] | None) -> tuple[str, ...]:
+    """The labels that mean an item should be flagged: those named, or those of `INVALID` that occur."""
+    if invalid:
+        for name in invalid:
+            if name not in gold.values:
+                raise UnknownNameError.of("hand label", name, gold.values)
+        return tuple(invalid)
+    known = tuple(name for name in gold.values if name.lower() in INVALID)
+    if not known:
+        raise InputError(
+            "no hand label says that an item is not valid",
+            expected=f"some of {', '.join(INVALID)}",
+            got=some(gold.values, 20),
+            fix="say which do: invalid=['…'] (--invalid on the command line)",
+        )
+    return known
+
+
+def read_gold(
+    path: str | Path, data: Dataset, *, id: str = "id", label: str = "valid", second: str | None = None
+) -> Gold:
+    """The hand labels in a CSV or JSON table for rows of `data`; rows without a label are left away.
+
+    `second` is the column of a second annotator.
+    """
+    path = Path(path)
+    columns = [id, label, *([second] if second else [])]
+    names = column_names(path)
+    for name in columns:
+        if name not in names:
+            raise UnknownNameError.of(f"column of {path}", name, names, fix="name the columns of the hand labels")
+    if len(set(columns)) < len(columns):
+        raise InputError("two columns of the hand labels have one name", got=", ".join(columns))
+    strings = read_strings(path, columns, "hand labels")
+    kept = pc.and_(pc.is_valid(strings[id]), pc.is_valid(strings[label]))
+    labels = {name: tuple(strings[name].filter(kept).to_pylist()) for name in columns[1:]}
+    return Gold(_rows(strings[id].filter(kept), data, path), labels[label], labels[second] if second else None)
+
+
+def _rows(ids: pa.ChunkedArray, data: Dataset, path: Path) -> Codes:
+    if not len(ids):
+        raise TableError(f"{path} holds no hand labels", expected="an id and a label in some row")
+    repeated = len(ids) - pc.count_distinct(ids).as_py()
+    if repeated:
+        raise TableError(f"{repeated} rows of {path} have the id of another row", expected="one row per item")
+    places = pc.index_in(ids.cast(data.ids.type), value_set=data.ids)
+    if places.null_count:
+        lacking = ids.filter(pc.is_null(places)).to_pylist()
+        raise MismatchError(f"{len(lacking)} of {len(ids)} ids of {path} are not in {data.name}", got=some(lacking))
+    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.intp)
 
 
 def measure_rules(
@@ -41,32 +116,42 @@ def measure_rules(
     `accuracy_without_flags` is the share of valid items. The tags tp, fp, fn and tn are the counts.
     """
     flags = flags.of(data)
-    bad, judged = _judgements(gold, invalid, left_out)
+    labels = np.array(gold.labels, dtype=object)
+    bad, judged = np.isin(labels, list(invalid_labels(gold, invalid))), ~np.isin(labels, list(left_out))
     if not judged.any():
         raise InputError("no hand label is a judgement", got=f"only {some(gold.values)}", fix="label some items")
-    found = [share("left_out_share", ~judged, {})]
+    measurements = [share_of("left_out_share", ~judged)]
     rows, bad = gold.rows[judged], bad[judged]
     for name, where in places_by_slice(data, rows, slices):
-        found += [_of(row, name) for row in _at_thresholds(flags, rows[where], bad[where])]
-    return found + list(_conflicts(flags, rows, bad))
+        measurements.append(share_of("invalid_share", bad[where], slice=name))
+        measurements.append(share_of("accuracy_without_flags", ~bad[where], slice=name))
+        for threshold in flags.thresholds:
+            flagged = flags.votes[rows[where]] >= threshold
+            measurements += scores_of(flagged, bad[where], {"threshold": threshold}, name)
+    for place, rule in enumerate(flags.rules):
+        fired = flags.fired[rows, place]
+        if fired.any():
+            measurements.append(share_of("rule_conflict", ~bad[fired], rule.tags))
+    return measurements
 
 
-def scores_of(flagged: Mask, bad: Mask, tags: dict[str, str | int | float]) -> list[Measurement]:
-    """Precision, recall, F1 and accuracy of one set of flags, with Wilson's intervals."""
-    tp, fp, fn, tn = counts = confusion(flagged, bad)
-    tags = tags | dict(zip(("tp", "fp", "fn", "tn"), counts, strict=True))
-    return [
-        _ratio("flag_precision", tp, tp + fp, tags),
-        _ratio("flag_recall", tp, tp + fn, tags),
-        _f1(counts, tags),
-        _ratio("flag_accuracy", tp + tn, sum(counts), tags),
-    ]
+def scores_of(flagged: Mask, bad: Mask, tags: dict[str, str | int | float], slice: str = "all") -> list[Measurement]:
+    """Precision, recall, F1 and accuracy of one set of flags, with Wilson's intervals.
 
-
-def confusion(flagged: Mask, bad: Mask) -> Counts:
-    """How flags and hand labels go together."""
+    F1 is 2 j / (1 + j) of the share j that is flagged and bad, among what is flagged or bad; so is its interval. There
+    is none where nothing is flagged and nothing is bad.
+    """
     tp, fp, fn = int((flagged & bad).sum()), int((flagged & ~bad).sum()), int((~flagged & bad).sum())
-    return tp, fp, fn, len(bad) - tp - fp - fn
+    tn = len(bad) - tp - fp - fn
+    tags = tags | {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    either = share("flag_f1", tp, tp + fp + fn, tags, slice)
+    value, low, high = (None if j is None else 2 * j / (1 + j) for j in (either.value, either.low, either.high))
+    return [
+        share("flag_precision", tp, tp + fp, tags, slice),
+        share("flag_recall", tp, tp + fn, tags, slice),
+        replace(either, value=value, low=low, high=high),
+        share("flag_accuracy", tp + tn, len(bad), tags, slice),
+    ]
 
 
 def hand_label_findings(measured: Sequence[Measurement]) -> list[Finding]:
@@ -74,56 +159,15 @@ def hand_label_findings(measured: Sequence[Measurement]) -> list[Finding]:
     rows = {row.metric: row for row in measured if row.slice == "all" and row.tags.get("threshold", 1) == 1}
     accuracy, without, bad = (rows[name] for name in ("flag_accuracy", "accuracy_without_flags", "invalid_share"))
     n_bad = round((bad.value or 0) * bad.n)
-    found = []
+    findings = []
     if accuracy.value is not None and without.value is not None:
         better = accuracy.value > without.value
-        said = f"Flags by any rule agree with {percent(accuracy.value)} of {accuracy.n:,} hand labels; flagging nothing"
+        message = (
+            f"Flags by any rule agree with {percent(accuracy.value)} of {accuracy.n:,} hand labels; flagging nothing "
+            f"agrees with {percent(without.value)}."
+        )
         advice = "" if better else "Judge the rules by precision and recall, not by accuracy, and raise the threshold."
-        message = f"{said} agrees with {percent(without.value)}."
-        found.append(Finding("items.accuracy", "ok" if better else "warn", message, accuracy.n, advice=advice))
+        findings.append(Finding("items.accuracy", "ok" if better else "warn", message, accuracy.n, advice=advice))
     level, advice = ("ok", "") if n_bad >= FEW else ("warn", f"Label more: from {FEW} on the intervals begin to tell.")
     message = f"{n_bad:,} of the hand-labelled items are not valid."
-    return [*found, Finding("items.hand_labels", level, message, n_bad, advice=advice)]
-
-
-def _judgements(gold: Gold, invalid: Sequence[str] | None, left_out: Sequence[str]) -> tuple[Mask, Mask]:
-    wrong = invalid_labels(gold, invalid)
-    labels = np.array(gold.labels, dtype=object)
-    return np.isin(labels, list(wrong)), ~np.isin(labels, list(left_out))
-
-
-def _at_thresholds(flags: Flags, rows: Codes, bad: Mask) -> list[Measurement]:
-    votes = flags.votes[rows]
-    found = [share("invalid_share", bad, {}), share("accuracy_without_flags", ~bad, {})]
-    for threshold in range(1, top_threshold(flags) + 1):
-        found += scores_of(votes >= threshold, bad, {"threshold": threshold})
-    return found
-
-
-def _conflicts(flags: Flags, rows: Codes, bad: Mask) -> Iterator[Measurement]:
-    for at, rule in enumerate(flags.rules):
-        fired = flags.fired[rows, at]
-        if fired.any():
-            yield share("rule_conflict", ~bad[fired], {"rule": rule.name, "pack": rule.pack})
-
-
-def _of(row: Measurement, name: str) -> Measurement:
-    return Measurement(row.metric, row.value, row.n, row.low, row.high, name, row.tags)
-
-
-def _ratio(name: str, part: int, whole: int, tags: dict[str, str | int | float]) -> Measurement:
-    if not whole:
-        return Measurement(name, None, 0, tags=tags)
-    return share(name, np.arange(whole) < part, tags)
-
-
-def _f1(counts: Counts, tags: dict[str, str | int | float]) -> Measurement:
-    """F1 is 2 j / (1 + j) of the share j that is flagged and bad, among what is flagged or bad; so is its interval.
-
-    None where nothing is flagged and nothing is bad.
-    """
-    found = _ratio("flag_f1", counts[0], sum(counts[:3]), tags)
-    value, low, high = (
-        None if each is None else 2 * each / (1 + each) for each in (found.value, found.low, found.high)
-    )
-    return Measurement("flag_f1", value, found.n, low, high, tags=tags)
+    return [*findings, Finding("items.hand_labels", level, message, n_bad, advice=advice)]

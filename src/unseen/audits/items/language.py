@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.audits.items.rule import Codes, Items, Mask, counts
+from unseen.audits.items.rule import Items, Mask, counts
 from unseen.errors import UnknownNameError
 
 LEAST_LETTERS = 20
@@ -46,15 +45,15 @@ def check_language(language: str) -> None:
 
 def wrong_language(items: Items) -> Mask:
     """The text is in another language than `items.language`."""
-    script, relatives = next(each for each in SCRIPTS.items() if items.language in each[1])
-    letters, own = counts(items.said, r"\p{L}"), counts(items.said, script)
+    script, languages = next(of_script for of_script in SCRIPTS.items() if items.language in of_script[1])
+    letters, own = counts(items.plain, r"\p{L}"), counts(items.plain, script)
     foreign_letters = (letters >= LEAST_LETTERS) & (own * 2 < letters)
     if items.language in UNSPACED:
         return foreign_letters
-    return foreign_letters | _foreign_words(items, [each for each in relatives if each not in UNSPACED])
+    return foreign_letters | _foreign_words(items, languages)
 
 
-def _foreign_words(items: Items, languages: list[str]) -> Mask:
+def _foreign_words(items: Items, languages: tuple[str, ...]) -> Mask:
     """Rows with enough words that are far more frequent in one of the other languages."""
     words, codes, begins = items.form_words
     names = words.to_pylist()
@@ -62,24 +61,19 @@ def _foreign_words(items: Items, languages: list[str]) -> Mask:
     row_of = np.repeat(np.arange(len(items)), np.diff(begins))[telling[codes]]
     codes = codes[telling[codes]]
     n = np.bincount(row_of, minlength=len(items))
-    sums = {each: _sums(_zipf(names, each), codes, row_of, len(items)) for each in languages}
+    sums = {}
+    for language in languages:
+        listed = _zipf(language)
+        zipf = np.array([listed.get(word, 0.0) for word in names])
+        sums[language] = np.bincount(row_of, weights=zipf[codes], minlength=len(items))
     own = sums.pop(items.language)
     others = np.max(list(sums.values()), axis=0) if sums else np.full(len(items), -np.inf)
     return (n >= LEAST_WORDS) & (others - own >= MARGIN * np.maximum(n, 1))
 
 
-def _sums(zipf: npt.NDArray[np.float64], codes: Codes, row_of: Codes, rows: int) -> npt.NDArray[np.float64]:
-    return np.bincount(row_of, weights=zipf[codes], minlength=rows).astype(np.float64)
-
-
-def _zipf(words: list[str], language: str) -> npt.NDArray[np.float64]:
-    """How frequent each word is in a language; 0 where its list lacks the word."""
-    listed = _list(language)
-    return np.array([listed.get(word, 0.0) for word in words])
-
-
 @cache
-def _list(language: str) -> dict[str, float]:
+def _zipf(language: str) -> dict[str, float]:
+    """How frequent each word of a language's list is, as a decimal logarithm."""
     from wordfreq import get_frequency_dict
 
     return {word: 9 + float(np.log10(share)) for word, share in get_frequency_dict(language, "small").items()}

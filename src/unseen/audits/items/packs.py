@@ -32,34 +32,32 @@ def rules_of(packs: Sequence[str]) -> tuple[Rule, ...]:
     """
     if not packs:
         raise InputError("there is no rule pack", expected=f"some of {', '.join(RULE_PACKS)}, or module:function")
-    found: dict[str, Rule] = {}
+    rules: dict[str, Rule] = {}
     for pack in packs:
         for rule in _rules(pack):
-            if rule.name in found and found[rule.name].fires is not rule.fires:
+            if rule.name in rules and rules[rule.name].fires is not rule.fires:
                 raise InputError(f"two rules are called {rule.name!r}", fix="name one of them otherwise")
-            found.setdefault(rule.name, rule)
-    return tuple(found.values())
+            rules.setdefault(rule.name, rule)
+    return tuple(rules.values())
 
 
 def _rules(pack: str) -> tuple[Rule, ...]:
     if ":" not in pack and VERSION.sub("", pack) not in RULE_PACKS:
         raise UnknownNameError.of("rule pack", pack, RULE_PACKS, fix="or a rule of your own: module:function")
-    made = RULE_PACKS.get(pack)
-    if isinstance(made, Rule):
-        return (made,)
-    if isinstance(made, Sequence) and made and all(isinstance(each, Rule) for each in made):
-        return tuple(made)
-    if callable(made):
-        return (_own(made, pack),)
-    raise InputError(f"{pack} is no rule", expected="a function of a list of texts, a Rule, or several", got=repr(made))
+    rules = RULE_PACKS.get(pack)
+    if isinstance(rules, Rule):
+        return (rules,)
+    if isinstance(rules, Sequence) and rules and all(isinstance(rule, Rule) for rule in rules):
+        return tuple(rules)
+    if callable(rules):
+        return (_own(rules, pack),)
+    expected = "a function of a list of texts, a Rule, or several"
+    raise InputError(f"{pack} is no rule", expected=expected, got=repr(rules))
 
 
 def _own(function: Callable[[list[str]], Any], place: str) -> Rule:
-    trait = (inspect.getdoc(function) or "").partition("\n")[0]
-    return Rule(place.rpartition(":")[2], place, trait or "flagged by a rule of your own", _asking(function, place))
+    """A function of the user's as a rule, its answers checked."""
 
-
-def _asking(function: Callable[[list[str]], Any], place: str) -> Callable[[Items], Mask]:
     def fires(items: Items) -> Mask:
         try:
             answer = np.asarray(function(items.data.texts.to_pylist()))
@@ -75,4 +73,5 @@ def _asking(function: Callable[[list[str]], Any], place: str) -> Callable[[Items
             )
         return answer.astype(bool)
 
-    return fires
+    trait = (inspect.getdoc(function) or "").partition("\n")[0]
+    return Rule(place.rpartition(":")[2], place, trait or "flagged by a rule of your own", fires)

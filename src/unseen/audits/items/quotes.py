@@ -14,9 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from unseen.audits.items.rule import Items, Mask
+from unseen.audits.items.rule import Items, Mask, matches
 
 LINEAR, SQUARED = 0.35, 0.36
 MARKS = '["“”„«»]'
@@ -31,7 +30,7 @@ def quotations(text: str) -> tuple[list[int], int]:
     >>> quotations('This summary "contains words between two double quotes"')
     ([6], 8)
     """
-    found: list[int] = []
+    quoted: list[int] = []
     words, begun, inside = 0, "", 0
     for token in TOKEN.findall(text):
         if token[0] not in MARKS[1:-1]:
@@ -39,9 +38,9 @@ def quotations(text: str) -> tuple[list[int], int]:
         elif not begun:
             begun, inside = (token if token in CLOSED_BY else ""), 0
         elif token in CLOSED_BY[begun]:
-            found.append(inside)
+            quoted.append(inside)
             begun = ""
-    return found, words
+    return quoted, words
 
 
 def linear_share(quoted: Sequence[int], words: int) -> float:
@@ -51,7 +50,7 @@ def linear_share(quoted: Sequence[int], words: int) -> float:
 
 def squared_share(quoted: Sequence[int], words: int) -> float:
     """Squared lengths of the quotations over the squared number of words."""
-    return sum(each**2 for each in quoted) / words**2 if words else 0.0
+    return sum(length**2 for length in quoted) / words**2 if words else 0.0
 
 
 def mostly_quotes(items: Items) -> Mask:
@@ -71,9 +70,9 @@ def quotes_only(items: Items) -> Mask:
 
 def _shares(items: Items) -> npt.NDArray[np.float64]:
     """Linear and squared share of each text [rows, 2]; only texts with quotation marks are taken apart."""
-    found = np.zeros((len(items), 2))
-    rows = np.flatnonzero(pc.match_substring_regex(items.said, MARKS).to_numpy(zero_copy_only=False))
-    for row, text in zip(rows, items.said.take(pa.array(rows)).to_pylist(), strict=True):
+    shares = np.zeros((len(items), 2))
+    rows = np.flatnonzero(matches(items.plain, MARKS))
+    for row, text in zip(rows, items.plain.take(pa.array(rows)).to_pylist(), strict=True):
         quoted, words = quotations(text)
-        found[row] = linear_share(quoted, words), squared_share(quoted, words)
-    return found
+        shares[row] = linear_share(quoted, words), squared_share(quoted, words)
+    return shares

@@ -48,22 +48,27 @@ class Items:
         return pc.replace_substring(pc.utf8_lower(self.texts), "’", "'")
 
     @cached_property
-    def said(self) -> pa.ChunkedArray:
+    def plain(self) -> pa.ChunkedArray:
         """`texts` without links, handles and placeholders in angle brackets."""
-        found = self.texts
+        texts = self.texts
         for pattern in (LINK, HANDLE, OTHER_MARKS):
-            found = pc.replace_substring_regex(found, pattern, " ")
-        return pc.utf8_trim_whitespace(found)
+            texts = pc.replace_substring_regex(texts, pattern, " ")
+        return pc.utf8_trim_whitespace(texts)
 
     @cached_property
     def words(self) -> Codes:
         """How many words each text has; links, handles and punctuation are none."""
-        return counts(self.said, WORD)
+        return counts(self.plain, WORD)
 
     @cached_property
     def forms(self) -> pa.ChunkedArray:
         """What is left of each text when trifles are taken out."""
         return normal_forms(self.texts)
+
+    @cached_property
+    def filled(self) -> Mask:
+        """Rows of which something is left in their form."""
+        return as_mask(pc.not_equal(self.forms, ""))
 
     @cached_property
     def form_codes(self) -> Codes:
@@ -77,13 +82,10 @@ class Items:
         A row with an empty form has no words.
         """
         split = pc.split_pattern(self.forms.combine_chunks(), " ")
-        lengths = np.where(pc.equal(self.forms.combine_chunks(), "").to_numpy(zero_copy_only=False), 0, _lengths(split))
+        lengths = np.where(self.filled, _as_codes(pc.list_value_length(split)), 0)
         words = pc.filter(split.flatten(), pc.not_equal(split.flatten(), "")).dictionary_encode()
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-        return words.dictionary, words.indices.to_numpy(zero_copy_only=False).astype(np.intp), begins
-
-
-Fires = Callable[[Items], Mask]
+        return words.dictionary, _as_codes(words.indices), begins
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Rule:
     pack: str
     trait: str
     """What is wrong with a text that is flagged."""
-    fires: Fires
+    fires: Callable[[Items], Mask]
     """One truth value per row."""
     needs: tuple[str, ...] = ()
     """Beyond the text: `train` (counts of training texts), `label`, `language`, `english` (lists of English words)."""
@@ -102,23 +104,23 @@ class Rule:
 
 def matches(texts: pa.ChunkedArray, pattern: str) -> Mask:
     """Which texts hold the pattern."""
-    found: Mask = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(bool)
-    return found
+    return as_mask(pc.match_substring_regex(texts, pattern))
 
 
 def counts(texts: pa.ChunkedArray, pattern: str) -> Codes:
     """How often each text holds the pattern."""
-    found: Codes = pc.count_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.intp)
-    return found
+    return _as_codes(pc.count_substring_regex(texts, pattern))
 
 
 def codes_of(texts: pa.ChunkedArray) -> Codes:
     """A number per row, the same for equal texts, from 0 without gaps."""
-    encoded = texts.combine_chunks().dictionary_encode()
-    found: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
-    return found
+    return _as_codes(texts.combine_chunks().dictionary_encode().indices)
 
 
-def _lengths(lists: pa.Array) -> Codes:
-    found: Codes = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.intp)
-    return found
+def as_mask(truths: pa.Array | pa.ChunkedArray) -> Mask:
+    """Truth values of Arrow as those of numpy."""
+    return np.asarray(truths.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _as_codes(numbers: pa.Array | pa.ChunkedArray) -> Codes:
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.intp)

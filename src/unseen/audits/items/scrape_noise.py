@@ -6,9 +6,12 @@ words, and tags are those of HTML, so that a placeholder such as <user> is none.
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from unseen.audits.items.decoding import LOST, repaired
 from unseen.audits.items.language import wrong_language
-from unseen.audits.items.rule import HANDLE, LINK, Items, Mask, Rule, matches
+from unseen.audits.items.rule import HANDLE, LINK, Items, Mask, Rule, as_mask, matches
 
 PACK = "scrape-noise"
 FEW_WORDS = 3
@@ -61,12 +64,8 @@ def too_short(items: Items) -> Mask:
 
 def misdecoded(items: Items) -> Mask:
     """UTF-8 that was read as Latin-1 or Windows-1252, or characters that were lost in reading."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = items.data.texts.cast(pa.large_string())
-    changed: Mask = pc.not_equal(texts, repaired(texts)).to_numpy(zero_copy_only=False).astype(bool)
-    return changed | matches(texts, LOST)
+    return as_mask(pc.not_equal(texts, repaired(texts))) | matches(texts, LOST)
 
 
 def links_only(items: Items) -> Mask:

@@ -34,7 +34,7 @@ def first_or_second_person(items: Items) -> Mask:
 
 def question_exclamation(items: Items) -> Mask:
     """A question mark or an exclamation mark."""
-    return matches(items.said, r"[?!]")
+    return matches(items.plain, r"[?!]")
 
 
 def repeated(items: Items) -> Mask:

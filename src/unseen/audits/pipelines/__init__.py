@@ -2,17 +2,16 @@
 
 ::
 
-    shapes.py       what a pipeline may look like        answered.py    what it may answer
-    perturbing.py   changes that it must not notice      bench.py       runs, and how far they repeat themselves
-    experiments.py  changed test rows                    knowledge.py   planted and shuffled labels
-    captured.py     what it holds                        fitted.py      words and weights of test rows
-    opening.py      a pipeline by its name               auditing.py    the audit
-    examples.py     published pipelines that leak, and their corrected forms
+    pipeline.py       what a pipeline may look like, and by which name    answers.py        what it may answer
+    perturbations.py  changes that it must not notice                     bench.py          its runs, and their noise
+    experiments.py    changed test rows, planted and shuffled labels      memory.py         what it holds of test rows
+    examples.py       pipelines that leak, and their corrected forms      word_network.py   the network of some of them
+    audit.py          the audit
 """
 
-from unseen.audits.pipelines.auditing import EXPERIMENTS, PipelineAudit, audit_pipeline, planned_runs, prepared
+from unseen.audits.pipelines.audit import EXPERIMENTS, PipelineAudit, audit_pipeline, planned_runs, prepared
 from unseen.audits.pipelines.examples import EXAMPLES
-from unseen.audits.pipelines.opening import default_split, open_pipeline
+from unseen.audits.pipelines.pipeline import default_split, open_pipeline
 
 __all__ = [
     "EXAMPLES",

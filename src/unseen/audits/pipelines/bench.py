@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from unseen.audits.pipelines.answered import PipelineAnswer, Rows
-from unseen.audits.pipelines.perturbing import ordered
-from unseen.audits.pipelines.shapes import Pipeline, split_like
+from unseen.audits.findings import Judgement, evidence_of
+from unseen.audits.pipelines.answers import PipelineAnswer, Rows
+from unseen.audits.pipelines.perturbations import ordered
+from unseen.audits.pipelines.pipeline import Pipeline
 from unseen.errors import InputError
 from unseen.types import Dataset, Finding, Measurement, Split
 
@@ -22,10 +23,10 @@ ROUNDING = 1e-5
 NOISY = 1e-3
 """A pipeline whose answers differ by more than this between equal runs is not repeatable."""
 MORE_REPEATS = 2
-EVIDENCE = 10
 PLANTED, MOST_PLANTED = 80, 1000
 TESTED = 50
 """Planted texts that should be tested."""
+NO_ROWS: Rows = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +80,15 @@ class Bench:
     @cached_property
     def equal_runs(self) -> list[PipelineAnswer]:
         """The baseline and its repetitions: one, and more where that one differs."""
-        found = [self.baseline, self.run(self.data, self.split)]
-        if not _noise(found, self).repeatable:
-            found += [self.run(self.data, self.split) for _ in range(MORE_REPEATS)]
-        return found
+        runs = [self.baseline, self.run(self.data, self.split)]
+        if not self._noise(runs).repeatable:
+            runs += [self.run(self.data, self.split) for _ in range(MORE_REPEATS)]
+        return runs
 
     @cached_property
     def noise(self) -> Noise:
         """How far equal runs differ."""
-        return _noise(self.equal_runs, self)
+        return self._noise(self.equal_runs)
 
     @cached_property
     def test(self) -> Rows:
@@ -106,14 +107,18 @@ class Bench:
         """The pipeline on `data`; a classifier is asked about the watched rows as they were, or about `asked`."""
         return self.pipeline.run(data, split, self.seed, self.data.take(self.watched) if asked is None else asked)
 
-    def changed_data(self, data: Dataset, parts: npt.NDArray[np.int8] | None = None) -> PipelineAnswer:
-        """The pipeline on changed data, with the split it had, or these parts."""
+    def run_changed(
+        self, data: Dataset, parts: npt.NDArray[np.int8] | None = None, asked: Dataset | None = None
+    ) -> PipelineAnswer:
+        """The pipeline on changed data, with the split it had, or these parts; `asked` as in `run`."""
         if self.split is None:
-            return self.run(data, None)
-        return self.run(data, split_like(self.split, data, self.split.parts if parts is None else parts))
+            return self.run(data, None, asked)
+        parts, clusters = self.split.parts if parts is None else parts, np.full(len(data), -1, np.int32)
+        split = replace(self.split, ids=data.ids, parts=parts, clusters=clusters, dataset=data.fingerprint)
+        return self.run(data, split, asked)
 
     def change(
-        self, first: PipelineAnswer, second: PipelineAnswer, touched: Rows, old: Rows | None = None
+        self, first: PipelineAnswer, second: PipelineAnswer, touched: Rows = NO_ROWS, old: Rows | None = None
     ) -> RowChange | None:
         """What has changed between two runs, about rows whose texts are the same; None when they tested other rows.
 
@@ -131,33 +136,50 @@ class Bench:
         moved = np.abs(first.at(rows) - second.scores[np.searchsorted(now, rows)])
         return RowChange(rows, moved.max(axis=1, initial=0))
 
+    def _noise(self, runs: list[PipelineAnswer]) -> Noise:
+        largest, mean = 0.0, 0.0
+        for place, first in enumerate(runs):
+            for second in runs[place + 1 :]:
+                change = self.change(first, second)
+                if change is None:  # another test part: nothing is repeated
+                    return Noise(np.inf, np.inf, len(runs))
+                if len(change.sizes):
+                    largest, mean = max(largest, float(change.sizes.max())), max(mean, float(change.sizes.mean()))
+        return Noise(largest, mean, len(runs))
+
     def ids(self, rows: Rows) -> tuple[str, ...]:
         """The first ids of `rows`, as evidence."""
-        return tuple(self.data.ids.take(pa.array(rows[:EVIDENCE])).to_pylist())
+        return evidence_of(self.data, rows)
 
-    def measured(self, metric: str, value: float, n: int, experiment: str) -> Measurement:
-        """A number of this audit."""
+    def judgement(
+        self,
+        experiment: str,
+        level: str,
+        message: str,
+        numbers: Mapping[str, float] | None = None,
+        n: int = 0,
+        *,
+        count: int = 0,
+        evidence: tuple[str, ...] = (),
+        advice: str = "",
+    ) -> Judgement:
+        """The finding of an experiment, and its numbers by name, each about `n` answers.
+
+        A finding that is ok has no count, no evidence and no advice.
+        """
         tags: dict[str, str | int | float] = {
             "pipeline": self.pipeline.name, "experiment": experiment, "seed": self.seed,
         }  # fmt: skip
-        return Measurement(metric, value if n else None, n, tags=tags)
+        measurements = [
+            Measurement(f"pipeline.{name}", value if n else None, n, tags=tags)
+            for name, value in (numbers or {}).items()
+        ]
+        check = f"pipeline.{experiment}"
+        if level == "ok":
+            return measurements, Finding(check, level, message)
+        return measurements, Finding(check, level, message, count, evidence, advice)
 
 
-Result = tuple[Finding, list[Measurement]]
-
-
-def skipped(check: str, why: str) -> Result:
+def skipped(experiment: str, why: str) -> Judgement:
     """The finding of an experiment that could not be made."""
-    return Finding(f"pipeline.{check}", "skipped", why), []
-
-
-def _noise(runs: list[PipelineAnswer], bench: Bench) -> Noise:
-    largest, mean = 0.0, 0.0
-    for place, first in enumerate(runs):
-        for second in runs[place + 1 :]:
-            change = bench.change(first, second, np.empty(0, np.intp))
-            if change is None:  # another test part: nothing is repeated
-                return Noise(np.inf, np.inf, len(runs))
-            if len(change.sizes):
-                largest, mean = max(largest, float(change.sizes.max())), max(mean, float(change.sizes.mean()))
-    return Noise(largest, mean, len(runs))
+    return [], Finding(f"pipeline.{experiment}", "skipped", why)

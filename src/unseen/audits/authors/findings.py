@@ -1,0 +1,218 @@
+"""Findings from the measurements of an author audit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from unseen.evaluation.intervals import wilson
+from unseen.types import Finding, Measurement
+from unseen.types.numbers import difference_in_points, percent, points, portion, scored, turned
+
+TOP = 2
+ENOUGH_ROWS = 20
+"""Rows that a class needs for a verdict on who wrote them."""
+CLEARLY = 1.25
+"""How many times the share of an even spread is clearly above it."""
+GRAVITY = ("skipped", "ok", "warn", "fail")
+HALF = 0.5
+"""Two authors who wrote this share of a class are the class."""
+MUCH = 0.2
+"""Two authors with this share of a class are worth knowing about."""
+UNKNOWN_WARN = 0.5
+RULE_WARN, RULE_FAIL = 0.05, 0.2
+"""How much better than chance the rule may be, in macro F1."""
+FALL_WARN, FALL_FAIL = 0.0, 0.1
+"""How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
+SCORES = {"f1": "F1", "roc_auc": "ROC AUC", "ece": "calibration error"}
+OF_LABEL = re.compile(r"(\w+)\[(.+)\]$", re.DOTALL)
+SPLIT_ADVICE = "Split by author (unseen split --with grouped), and report the score on unseen authors."
+
+
+def author_findings(measurements: Iterable[Measurement]) -> list[Finding]:
+    """A finding for each of what was measured: concentration, unknown authors, the know-the-author rule, unseen
+    authors, a cap per author, and the estimate where authors are not known.
+    """
+    rows = list(measurements)
+    findings = (_concentration(rows), _unknown(rows), _rule(rows), _disjoint(rows), _cap(rows), _estimate(rows))
+    return [finding for finding in findings if finding is not None]
+
+
+def _concentration(rows: Sequence[Measurement]) -> Finding | None:
+    """The class that is worst off: one that can be judged before one that cannot."""
+    tops = [row for row in rows if row.metric == "author_share.top2" and row.slice != "all" and row.value is not None]
+    if not tops:
+        return None
+    levels = [(_spread(row, int(_value(rows, "authors.count", row.slice) or 0)), row) for row in tops]
+    level, worst = max(levels, key=lambda of_class: (GRAVITY.index(of_class[0]), of_class[1].value, of_class[1].n))
+    caution = f"; fewer than {ENOUGH_ROWS} rows are too few rows to judge" if level == "skipped" else ""
+    advice = f"Cap the rows per author and class, or collect more authors. {SPLIT_ADVICE}"
+    advice = advice if level in ("warn", "fail") else ""
+    count = round((worst.value or 0.0) * worst.n)
+    return Finding("author_concentration", level, f"{_written(rows, worst)}{caution}.", count, advice=advice)
+
+
+def _spread(top: Measurement, authors: int) -> str:
+    """The level of a class by what its two top authors wrote; skipped where its rows are too few to tell.
+
+    Few authors have large shares each however even they are: two of four wrote half of a class. Their share counts
+    only where the whole of its interval is clearly above an even spread.
+    """
+    if top.n < ENOUGH_ROWS:
+        return "skipped"
+    if authors <= TOP:
+        return "fail"
+    share = top.value or 0.0
+    low, _ = wilson(round(share * top.n), top.n)
+    if low <= CLEARLY * TOP / authors:
+        return "ok"
+    return "fail" if share >= HALF else "warn" if share >= MUCH else "ok"
+
+
+def _written(rows: Sequence[Measurement], top: Measurement) -> str:
+    """Who wrote how much of a class, without the full stop."""
+    authors = int(_value(rows, "authors.count", top.slice) or 0)
+    what = f"of {top.slice.removeprefix('label=')!r} whose author is known"
+    if authors <= TOP:
+        who = "One author" if authors == 1 else "Two authors"
+        return f"{who} wrote {'the 1 row' if top.n == 1 else f'all {top.n:,} rows'} {what}"
+    ten = f"its top ten wrote {percent(_value(rows, 'author_share.top10', top.slice))}, of {authors:,} authors in all"
+    rest = ten if authors > 10 else f"it has {authors} authors in all"
+    return f"Two authors wrote {percent(top.value)} of the {top.n:,} rows {what}; {rest}"
+
+
+def _unknown(rows: Sequence[Measurement]) -> Finding | None:
+    row = _first(rows, "authors.unknown", "all")
+    if row is None or row.value is None:
+        return None
+    count = round(row.value * row.n)
+    if row.value == 1:
+        message = "No row has a known author: nothing can be said about authors."
+        return Finding("unknown_authors", "skipped", message, count, advice="Name the column of the authors.")
+    level = "warn" if row.value >= UNKNOWN_WARN else "ok"
+    message = f"{portion(count, row.n, 'rows')} have no known author; the rest is what is audited."
+    advice = "Take the author audit as being about the known authors only."
+    return Finding("unknown_authors", level, message, count, advice=_unless_ok(level, advice))
+
+
+def _rule(rows: Sequence[Measurement]) -> Finding | None:
+    """The rule on the split where there is one: it is what a model of that split could have learnt.
+
+    It is judged against chance, and by its interval too: on balanced data any guesser beats the majority label.
+    """
+    for rule, how in (("split", "in train and dev"), ("leave-one-out", "elsewhere in the data")):
+        by_author, majority, permuted = (
+            _first(rows, f"{name}.f1.macro", "all", rule=rule)
+            for name in ("know_the_author", "majority_class", "permuted_authors")
+        )
+        if by_author is None or by_author.value is None or permuted is None or permuted.value is None:
+            continue
+        gain = by_author.value - permuted.value
+        sure = by_author.low is not None and by_author.low > permuted.value
+        level = "fail" if sure and gain >= RULE_FAIL else "warn" if sure and gain >= RULE_WARN else "ok"
+        constant = "" if majority is None else f", always saying the majority label {scored(majority)}"
+        message = (
+            f"Knowing what each author wrote {how}, and not reading a text, gives a macro F1 of {scored(by_author)}; "
+            f"with the authors permuted it gives {scored(permuted)}{constant}."
+        )
+        return Finding("know_the_author", level, message, by_author.n, advice=_unless_ok(level, SPLIT_ADVICE))
+    return None
+
+
+def _disjoint(rows: Sequence[Measurement]) -> Finding | None:
+    falls = [row for row in rows if row.metric.startswith("fall.") and row.tags.get("split") == "grouped"]
+    if not falls or falls[0].value is None or falls[0].low is None:
+        return None
+    row = falls[0]
+    assert row.low is not None
+    level = "fail" if row.low > FALL_FAIL else "warn" if row.low > FALL_WARN else "ok"
+    sure = "" if level != "ok" else "; chance alone may do that" if (row.value or 0) > 0 else "; no fall is seen"
+    message = (
+        f"On authors that training has not seen, {_called(row.metric)} is {_moved(row)} than on a random test part of "
+        f"the same size and class mix{sure}."
+    )
+    return Finding("unseen_authors", level, message, row.n, advice=_unless_ok(level, SPLIT_ADVICE))
+
+
+def _cap(rows: Sequence[Measurement]) -> Finding | None:
+    """What a cap per author and class does to the score, or that it does nothing."""
+    cap = next((row.tags.get("cap") for row in rows if row.metric == "authors_on_both_sides"), None)
+    if cap is None:
+        return None
+    falls = [row for row in rows if row.metric.startswith("fall.") and row.tags.get("split") == "capped"]
+    if not falls or falls[0].value is None:
+        several = "" if int(cap) == 1 else "s"
+        return Finding("author_cap", "ok", f"No author has more than {cap} row{several} of a class in training.")
+    change = turned(falls[0])
+    message = (
+        f"At most {cap} rows per author and class in training change {_called(change.metric)} on unseen authors by "
+        f"{difference_in_points(change)}, against dropping as many random rows of the same labels."
+    )
+    return Finding("author_cap", "ok", message, change.n)
+
+
+def _estimate(rows: Sequence[Measurement]) -> Finding | None:
+    row, error = (_first(rows, name, "all") for name in ("estimate.shared_author", "estimate.error"))
+    if row is None:
+        return None
+    alarms, false = (_value(rows, f"verifier.{name}", "all") for name in ("alarms_here", "false_alarms"))
+    if row.value is None or error is None or error.value is None:
+        why = "style does not tell the calibration authors apart"
+        if alarms is not None and false is not None:
+            why = (
+                f"its verifier takes {percent(alarms)} of the pairs here for one author's and {percent(false)} of the "
+                f"calibration pairs that are not, so the calibration does not fit or tells too little"
+            )
+        message = f"An estimate of shared authors was tried; it has no value, and so no measured error, because {why}."
+        return Finding("estimated_authors", "skipped", message, advice="Calibrate with data more like this one.")
+    precision, recall = (_value(rows, f"verifier.{name}", "all") for name in ("precision", "recall"))
+    sure = row.low is not None and row.low > error.value
+    message = (
+        f"An estimate, with a measured error of {percent(error.value)} on calibration authors: for {scored(row)} of "
+        f"{row.n:,} test rows the training row nearest in style has the same author. The verifier behind the estimate "
+        f"finds {percent(recall)} of such pairs among held-out calibration authors, and {percent(precision)} of those "
+        f"it finds are such."
+    )
+    advice = "Find out who wrote the texts, or split by something that stands for authors." if sure else ""
+    return Finding("estimated_authors", "warn" if sure else "ok", message, round(row.value * row.n), advice=advice)
+
+
+def _called(metric: str) -> str:
+    """What the metric of a fall is called in a sentence, e.g. macro F1."""
+    of_label = OF_LABEL.match(metric.removeprefix("fall."))
+    score, _, scheme = metric.removeprefix("fall.").partition(".")
+    if of_label:
+        return f"{SCORES.get(of_label[1], of_label[1])} of {of_label[2]!r}"
+    return f"{scheme.replace('.', ' ')} {SCORES.get(score, score.replace('_', ' '))}".strip()
+
+
+def _moved(fall: Measurement) -> str:
+    """A fall in points, as lower or as higher, with its interval; bounds of both kinds are told apart."""
+    value = fall.value or 0.0
+    way = _way(value)
+    if fall.low is None or fall.high is None:
+        return f"{points(abs(value))} points {way}"
+    ends = sorted((fall.low, fall.high), reverse=way == "higher")
+    sizes = [points(abs(end)) for end in ends]
+    if _way(ends[0]) == _way(ends[1]):
+        return f"{points(abs(value))} points {way} [{', '.join(sizes)}]"
+    interval = " to ".join(f"{size} {_way(end)}" for size, end in zip(sizes, ends, strict=True))
+    return f"{points(abs(value))} points {way} [{interval}]"
+
+
+def _way(fall: float) -> str:
+    return "higher" if round(100 * fall, 1) < 0 else "lower"
+
+
+def _unless_ok(level: str, advice: str) -> str:
+    return "" if level == "ok" else advice
+
+
+def _first(rows: Sequence[Measurement], metric: str, slice: str, **tags: str) -> Measurement | None:
+    matching = (row for row in rows if row.metric == metric and row.slice == slice)
+    return next((row for row in matching if tags.items() <= dict(row.tags).items()), None)
+
+
+def _value(rows: Sequence[Measurement], metric: str, slice: str) -> float | None:
+    row = _first(rows, metric, slice)
+    return None if row is None else row.value

@@ -1,0 +1,212 @@
+"""A sound split from an unsound one: the repairs in their fixed order, every change, an audit before and after."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from unseen.audits.subject import BY_ID
+from unseen.progress import track
+from unseen.repairs.audit import audited, unrepaired
+from unseen.repairs.copies import drop_copies, settle_conflicts
+from unseen.repairs.draft import Draft, RepairChange
+from unseen.repairs.groups import cap_rows, draw_anew, move_minimally, on_both_sides, refuse_one_side, units_of
+from unseen.repairs.recipe import RepairRecipe, renews, resolved
+from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split
+from unseen.types.origin import versions
+
+GRAVITY = ("ok", "warn", "fail")
+SIDES = {"test": (TEST,), "training": (TRAIN, DEV)}
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """The repaired split, and what a reader needs to trust it."""
+
+    data: Dataset
+    """The dataset that the split belongs to: a new one when rows were relabelled."""
+    split: Split
+    changes: tuple[RepairChange, ...]
+    """Every row that is not what or where it was, in the order of the repairs."""
+    before: tuple[Finding, ...]
+    """The audit of the given split; empty when none was given."""
+    after: tuple[Finding, ...]
+    recipe: RepairRecipe
+    """What was asked for, with what was left open filled in."""
+    columns: Mapping[str, str] | None = None
+    """Roles of attributes in the audits; None: those that the names of the grouping attributes suggest."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Changes by action."""
+        return dict(Counter(change.action for change in self.changes))
+
+    @property
+    def relabelled(self) -> bool:
+        """Whether the split belongs to a new dataset."""
+        return "relabelled" in self.counts
+
+    @property
+    def remaining(self) -> tuple[Finding, ...]:
+        """Leaks that still fail the audit, and whatever else the recipe should have removed."""
+        return unrepaired(self.after, self.recipe, self.columns)
+
+    @property
+    def worse(self) -> tuple[Finding, ...]:
+        """Findings after the repair of a graver level than before; checks that were skipped before do not count."""
+        graver = {
+            finding.check: GRAVITY[GRAVITY.index(finding.level) + 1 :]
+            for finding in self.before
+            if finding.level in GRAVITY
+        }
+        return tuple(finding for finding in self.after if finding.level in graver.get(finding.check, ()))
+
+
+def repair(
+    data: Dataset,
+    split: Split | None = None,
+    *,
+    groups: str | Sequence[str] = (),
+    together: str | None = None,
+    dedupe: str | None = None,
+    keep: str | None = None,
+    conflicts: str | None = None,
+    cap: int | None = None,
+    cap_by: str | None = None,
+    cap_parts: str | None = None,
+    minimal: str | None = None,
+    test: float | None = None,
+    seed: int = 42,
+    columns: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> Repaired:
+    """A split without the faults that were asked to be removed.
+
+    The order is fixed. 1. `conflicts`: texts with several labels are dropped, relabelled by majority, or kept; in a
+    split that is kept, without `dedupe` or `together`, each side votes for itself. 2. `dedupe`: of exact, normalised or
+    near copies one stays, and only rows that are directly like one that stays go. 3. `minimal` (move or drop): groups
+    on both sides of the given split go to one. 4. `cap`: rows per value of `cap_by` and class. 5. Without a split, or
+    with `groups` or `together` and no `minimal`, the parts are drawn anew: whole groups, `test` of the rows that are
+    left. What is taken out is in the part `unused`; rows that were independent or unused before take no part.
+
+    `groups` are attributes whose values stay on one side, several of them joined; where the values are ids of other
+    rows, rows that are linked do. `together` (exact, normalised, near) keeps copies on one side without taking them
+    out; `keep` is the side that keeps its rows (default: test); `cap_parts` is train or all; `columns` gives the audit
+    its attributes by role, such as author. It misleads where the attribute is not what makes rows alike: one person
+    with two names is two groups.
+    """
+    groups = (groups,) if isinstance(groups, str) else tuple(groups)
+    linked = {attribute for role, attribute in (columns or {}).items() if role in BY_ID}
+    asked = RepairRecipe(
+        groups=groups, links=tuple(attribute for attribute in groups if attribute in linked), together=together,
+        dedupe=dedupe, keep=keep, conflicts=conflicts, cap=cap, cap_by=cap_by, cap_parts=cap_parts, minimal=minimal,
+        test=test, seed=seed,
+    )  # fmt: skip
+    given = None if split is None else split.of(data)
+    recipe = resolved(asked, data, given)
+    draft, certificate = _repaired(Draft.of(data, given), recipe, given)
+    made = _record(draft, certificate, recipe, data, given, name)
+    before = () if given is None else audited(data, given, recipe, columns)
+    after = audited(draft.data, made, recipe, columns)
+    return Repaired(draft.data, made, draft.changes, before, after, recipe, columns)
+
+
+def _repaired(draft: Draft, recipe: RepairRecipe, given: Split | None) -> tuple[Draft, Certificate]:
+    """The draft after all repairs of a resolved recipe, and the certificate of its test part.
+
+    Conflicts come first, as a copy that was taken out can no longer vote. A cap comes before new parts, as their size
+    is counted in the rows that are left, and after the moves within a kept split, as these fill the training part.
+    """
+    kept = given is not None and not renews(recipe, given)
+    steps = _steps(recipe, kept)
+    for step in track(steps, "repairs", len(steps)):
+        draft = step(draft)
+    units = units_of(draft, recipe) if recipe.divides else None
+    if given is None or not kept:
+        draft, certificate = draw_anew(draft, units, recipe)
+    else:
+        refuse_one_side(draft)
+        certificate = _kept(draft, given)
+    if units is None:
+        return draft, certificate
+    groups = {
+        "attribute": units.by,
+        "count": units.count,
+        "largest": units.largest,
+        "on_both_sides": on_both_sides(draft, units, recipe),
+    }
+    return replace(draft, notes=(*draft.notes, *units.notes)), replace(certificate, groups=groups)
+
+
+def _steps(recipe: RepairRecipe, kept: bool) -> list[Callable[[Draft], Draft]]:
+    """The steps before new parts; `kept`: the given split stays.
+
+    In a kept split whose copies may stay on both sides, the sides settle their conflicts each for itself.
+    """
+    apart = kept and not (recipe.dedupe or recipe.together)
+    stands = (recipe.keep or "test") if apart else None
+    steps: list[Callable[[Draft], Draft]] = [partial(settle_conflicts, how=recipe.conflicts, stands=stands)]
+    if recipe.dedupe:  # conflicts that nobody settles are told after it, those that it leaves
+        copies = partial(drop_copies, kind=recipe.dedupe, keep=recipe.keep, seed=recipe.seed)
+        steps.insert(0 if recipe.conflicts in (None, "keep") else 1, copies)
+    if recipe.minimal:
+        steps.append(partial(move_minimally, recipe=recipe))
+    if recipe.cap is not None:
+        by, parts = str(recipe.cap_by), str(recipe.cap_parts)
+        steps.append(partial(cap_rows, cap=recipe.cap, by=by, parts=parts, seed=recipe.seed))
+    return steps
+
+
+def _kept(draft: Draft, given: Split) -> Certificate:
+    """Asked: the test rows of the given split, per label; got: the test rows after the repair."""
+    asked, got = (draft.data.take(np.flatnonzero(parts == TEST)).label_counts for parts in (given.parts, draft.parts))
+    return Certificate(asked, got)
+
+
+def _record(
+    draft: Draft, certificate: Certificate, recipe: RepairRecipe, data: Dataset, given: Split | None, name: str | None
+) -> Split:
+    asked, got = (
+        {label: counts[label] for label in draft.data.label_names if label in counts}
+        for counts in (certificate.asked, certificate.got)
+    )
+    notes = (*certificate.notes, *draft.notes, *_losses(draft, given))
+    inputs = {"dataset": data.fingerprint} | ({} if given is None else {"split": _fingerprint(given)})
+    clusters = np.full(len(data), -1) if given is None else given.clusters
+    return Split(
+        name=name or f"{data.name if given is None else given.name}-repaired",
+        ids=draft.data.ids,
+        parts=draft.parts,
+        clusters=clusters,
+        certificate=replace(certificate, notes=notes, asked=asked, got=got),
+        dataset=draft.data.fingerprint,
+        origin=Origin("repair", recipe.settings, recipe.seed, inputs, versions()),
+    )
+
+
+def _losses(draft: Draft, given: Split | None) -> list[str]:
+    """Labels without a row on one side, and sides that lost more than half of their rows, as notes."""
+    labels, shrunk = [], []
+    for side, parts in SIDES.items():
+        rows = np.flatnonzero(np.isin(draft.parts, parts))
+        missing = [label for label, count in draft.data.take(rows).label_counts.items() if not count]
+        if missing:
+            labels.append(f"the {side} part has no row of {', '.join(missing)}")
+        before = 0 if given is None else int(np.isin(given.parts, parts).sum())
+        if 2 * len(rows) < before:
+            left = f"{len(rows):,} of {before:,} rows left"
+            shrunk.append(f"the {side} part has {left}: parts drawn anew would lose fewer")
+    return labels + shrunk
+
+
+def _fingerprint(split: Split) -> str:
+    """Content hash of a split's ids and parts; the order of rows does not matter."""
+    lines = sorted(
+        f"{len(name)}:{name}{part}" for name, part in zip(split.ids.to_pylist(), split.parts.tolist(), strict=True)
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]

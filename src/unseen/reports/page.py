@@ -1,0 +1,177 @@
+"""The page of a run: a verdict, sections, and where the files are. One template serves all kinds of run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from unseen.reports import wording
+from unseen.reports.formats import FORMATS, Table
+from unseen.reports.record import RunRecord
+from unseen.store import write_text
+from unseen.types import Finding, numbers
+
+if TYPE_CHECKING:
+    from unseen.reports.actions import Action
+
+BADGES = {"ok": "ok", "warn": "look closer", "fail": "failed", "skipped": "not measured"}
+LEVEL_ORDER = ("fail", "warn", "ok", "skipped")
+NAVIGATED = 5
+"""From so many sections on, the page has a list of them."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run says, the headline first."""
+
+    headline: str
+    sentences: list[str]
+    level: str
+    """ok, warn or fail; skipped where nothing could be measured."""
+    actions: list[Action] = field(default_factory=list)
+    """What to do, the most useful first."""
+    badge: str = ""
+    """The level in a few words of this kind of run."""
+
+    def lines(self) -> list[str]:
+        """Everything that is said, a line each."""
+        to_do = [f"{place}. {action}" for place, action in enumerate(self.actions, start=1)]
+        return [self.headline, *self.sentences, *(["What to do:"] if to_do else []), *to_do]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: text, pictures, tables, findings, in this order."""
+
+    heading: str
+    text: str = ""
+    pictures: Sequence[Markup] = ()
+    tables: Sequence[Table] = ()
+    """Shown under the heading; of several, each under its title."""
+    folded: Mapping[str, Sequence[Table]] = field(default_factory=dict)
+    """Tables that are opened by a click on their summary."""
+    findings: Sequence[Finding] | None = None
+    note: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """What links to it end with."""
+        return "-".join("".join(each if each.isalnum() else " " for each in self.heading.casefold()).split())
+
+
+@dataclass(frozen=True)
+class Page:
+    """What `report.html` shows of a run, and what the command line prints of it."""
+
+    kind: str
+    """The kind of run, in words."""
+    title: str
+    verdict: Verdict
+    subtitle: str = ""
+    note: str = ""
+    """Under the verdict: how to read it."""
+    sections: Sequence[Section] = ()
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    """By the name of their file; written as CSV, Markdown and LaTeX."""
+    printed: Sequence[Table] = ()
+    """Tables that the command line prints before the verdict."""
+    told: Sequence[Finding] = ()
+    """Findings that it prints."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What else lies in the folder: {"leaked rows by id": "leaks.csv"}."""
+    template: str = "run.html"
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """What a template of its own shows beside what all pages have."""
+
+
+def write_page(record: RunRecord, page: Page) -> Path:
+    """Write `report.html` and the tables into the folder of a run; returns the page. The same run, the same bytes."""
+    folder = record.place
+    for name, table in page.tables.items():
+        for suffix, write in FORMATS.items():
+            write_text(folder / "tables" / f"{name}.{suffix}", write(table))
+    html = environment().get_template(page.template).render(
+        page=page,
+        verdict=page.verdict,
+        about=record.about,
+        gates=record.about.get("gates") or [],
+        settings=flat(record.about.get("settings")),
+        finished=moment(record.about.get("finished")),
+        versions=flat(record.about.get("versions")),
+        seconds=record.seconds,
+        steps=len(record.about.get("timings") or ()),
+        formats=list(FORMATS),
+        navigated=NAVIGATED,
+        **page.context,
+    )  # fmt: skip
+    # a lone surrogate in a name has no place in a file
+    return write_text(folder / "report.html", html.encode("utf-8", "replace").decode("utf-8"))
+
+
+def environment() -> Environment:
+    """Templates that escape everything and miss nothing silently."""
+    templates = Environment(
+        loader=PackageLoader("unseen.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    templates.filters |= {
+        "number": numbers.number,
+        "points": numbers.points,
+        "percent": wording.percent,
+        "duration": wording.duration,
+        "unbroken": wording.unbroken,
+        "thousands": lambda count: f"{count:,}" if isinstance(count, int) else str(count),
+    }
+    return templates
+
+
+def drawn(template: str, **context: Any) -> Markup:
+    """A picture or list that a template of its own draws."""
+    return Markup(environment().get_template(template).render(**context))
+
+
+def two_widths(wide: str, narrow: str) -> Markup:
+    """A chart for wide screens and for narrow ones."""
+    return Markup(f'<figure class="chart on-wide">{wide}</figure><figure class="chart on-narrow">{narrow}</figure>')
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Rows per label or part: `train 800, test 200`."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def sorted_findings(findings: Sequence[Finding]) -> list[Finding]:
+    """The gravest first."""
+    return sorted(findings, key=lambda finding: LEVEL_ORDER.index(finding.level))
+
+
+def worst_level(findings: Sequence[Finding]) -> str:
+    """The gravest level; `skipped` without findings."""
+    return min((finding.level for finding in findings), key=LEVEL_ORDER.index, default="skipped")
+
+
+def moment(stamp: Any) -> str:
+    """A time stamp to the minute; anything else as it is."""
+    try:
+        return datetime.fromisoformat(str(stamp)).strftime("%Y-%m-%d %H:%M %Z").strip()
+    except ValueError:
+        return str(stamp or "")
+
+
+def flat(content: Any, name: str = "") -> list[tuple[str, str]]:
+    """Nested settings as names and values, one line each."""
+    if content is None:
+        return []
+    if not isinstance(content, Mapping):
+        value = ", ".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
+        return [(name, value)]
+    return [line for key, value in content.items() for line in flat(value, f"{name}.{key}" if name else str(key))]

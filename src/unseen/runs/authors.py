@@ -1,0 +1,366 @@
+"""The authors of a dataset: who wrote how much, what names alone give away, and the score on unseen authors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen import api
+from unseen.audits.authors import (
+    Writers,
+    author_findings,
+    concentration,
+    estimate_shared_authors,
+    know_the_author,
+    lorenz,
+)
+from unseen.audits.price import random_removals
+from unseen.errors import InfeasibleError, InputError
+from unseen.evaluation.falls import Run
+from unseen.evaluation.gates import Gate
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.reports.curves import CurvePoint, Series, curve_chart
+from unseen.reports.formats import Cell, Table
+from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
+from unseen.reports.record import RunRecord
+from unseen.reports.wording import called, percent
+from unseen.runs.experiment import Arm, Chosen, Contrast, answers, in_order, measured, refuse_without_parts
+from unseen.runs.folder import RunFolder
+from unseen.runs.frame import Output, Result, carry_through
+from unseen.runs.provenance import described_data, described_split
+from unseen.runs.spaces import Model
+from unseen.seeding import generator
+from unseen.splits.quotas import within_cap
+from unseen.store.results import Results
+from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types.numbers import bounds, number, points, scored
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+CAP = 250
+"""Rows per author and class that a capped training part has at most, as in the published remedy."""
+NEEDED = "Give the data with an author column, or --calibrate DATA with --calibrate-author COLUMN."
+TOPS = ("1", "2", "5", "10")
+RULES = {"leave-one-out": "the author's other rows", "split": "the author's rows in training"}
+FAMILIES = {
+    "random": "random split",
+    "grouped": "unseen authors",
+    "thinned": "unseen authors, trained without random rows",
+    "capped": "unseen authors, trained with a cap per author and class",
+}
+MOST_CURVES = 7
+BADGES = {"ok": "no concern", "warn": "look closer", "fail": "authors carry it", "skipped": "not measured"}
+
+
+@dataclass(frozen=True)
+class UnseenAuthors:
+    """How the score on unseen authors is measured."""
+
+    model: Model = field(default_factory=lambda: Model("logistic"))
+    metric: str = "f1.macro"
+    seeds: int = 3
+    """Splits of each kind, each with a training of its own."""
+    share: float = 0.2
+    """Of the rows, for testing."""
+    cap: int = CAP
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        metric_of(self.metric)
+        if self.seeds < 1 or self.cap < 1:
+            raise InputError("seeds and cap are at least 1", got=f"{self.seeds} and {self.cap}")
+
+
+def authors(
+    data: Dataset,
+    split: Split | None = None,
+    author: str | None = None,
+    settings: UnseenAuthors | None = None,
+    *,
+    calibration: tuple[Dataset, str] | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    gates: Sequence[Gate | str] = (),
+    command: str | None = None,
+) -> Result:
+    """Everything about the authors that the attribute `author` names, or an estimate where there is none.
+
+    `calibration` is another dataset and its author attribute: what the estimate learns style from. Without `settings`
+    nothing is trained. Without `out` nothing is written.
+    """
+    if author is not None and calibration is not None:
+        raise InputError("a calibration has no effect where the authors are known")
+    if author is None and settings is not None:
+        raise InputError("a model has no effect where no author is known: there are no unseen authors to test on")
+    if split is not None:
+        split = refuse_without_parts(data, split)
+    if author is not None and settings is not None and not Writers.of(data, author).count:
+        raise InputError(f"no row has a value in {author!r}: there are no unseen authors to test on")
+    training: dict[str, Any] = {} if settings is None else asdict(settings) | {"model": settings.model.described}
+    about = {
+        "data": described_data(data),
+        "split": described_split(split),
+        "settings": {
+            "author": author, "calibration": None if calibration is None else described_data(calibration[0]),
+            **training,
+        },
+    }  # fmt: skip
+
+    def work(folder: RunFolder | None) -> Output:
+        results = None if folder is None else folder.results
+        if author is None:
+            return _estimated(data, split, calibration)
+        return _audited(data, split, author, settings, results, workers)
+
+    return carry_through("authors", about, work, out=out, command=command, gates=gates)
+
+
+def _audited(
+    data: Dataset,
+    split: Split | None,
+    author: str,
+    settings: UnseenAuthors | None,
+    results: Results | None,
+    workers: int,
+) -> Output:
+    writers = Writers.of(data, author)
+    rows = [*concentration(data, author), *lorenz(data, author)]
+    rows += know_the_author(data, split, author) if writers.count else []
+    notes: list[Finding] = []
+    known = data.take(np.flatnonzero(writers.known))
+    if settings is not None and len(np.unique(known.labels)) < 2:
+        message = "The score on unseen authors was not measured: the rows with a known author have one label only."
+        notes = [Finding("unseen_authors", "skipped", message, len(known))]
+    elif settings is not None:
+        try:
+            rows += unseen_authors(known, author, settings, results, workers)
+        except InfeasibleError as cause:
+            message = f"The score on unseen authors was not measured: {cause.message}."
+            notes = [Finding("unseen_authors", "skipped", message, advice="Collect more authors.")]
+    return Output(rows, [*author_findings(rows), *notes])
+
+
+def _estimated(data: Dataset, split: Split | None, calibration: tuple[Dataset, str] | None) -> Output:
+    """The estimate without authors, or why there is none."""
+    if calibration is None:
+        message = (
+            "Nothing is known about the authors, and no estimate was made: without calibration it would have no "
+            "measured error."
+        )
+        return Output([], [Finding("estimated_authors", "skipped", message, advice=NEEDED)])
+    rows = estimate_shared_authors(data, split or api.split(data, "random", test=UnseenAuthors.share), *calibration)
+    return Output(rows, author_findings(rows))
+
+
+def unseen_authors(
+    data: Dataset, author: str, settings: UnseenAuthors, results: Results | None = None, workers: int = 1
+) -> list[Measurement]:
+    """Scores on random and on author-disjoint splits of equal size and mix, and the fall from one to the other.
+
+    Every row needs an author. Splits are checked on their final rows: `authors_on_both_sides` counts authors in
+    training and test. Where `cap` takes rows away, `capped` trains with at most so many per author and class, and
+    `thinned`, its control, without as many random rows of the same labels.
+    """
+    writers = Writers.of(data, author)
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    cuts = {name: cut for seed in seeds for name, cut in _cuts(data, author, settings, seed)}
+    arms = {}
+    for (family, seed), (train, dev, test) in cuts.items():
+        asked = {"test": data.take(test)}
+        arms[family, seed] = Arm(f"{family} {seed}", Chosen(data, train), Chosen(data, dev), asked, seed)
+    predictions = answers(list(arms.values()), settings.model, results, workers=workers)
+    conditions: dict[str, list[Run]] = {}
+    for (family, seed), (_, _, test) in cuts.items():
+        asked_about = predictions[f"{family} {seed}"]["test"]
+        run = Run.of(data, asked_about, test, split=f"{family}-{seed}", family=family, seed=seed, groups=author)
+        conditions.setdefault(family, []).append(run)
+    pairs = [("random", "grouped"), *([("thinned", "capped")] if "capped" in conditions else [])]
+    contrasts = [Contrast(reference, compared, {**_tags(compared), "than": reference}) for reference, compared in pairs]
+    rows = measured(conditions, [settings.metric], contrasts, {family: _tags(family) for family in conditions})
+    for (family, seed), (train, dev, test) in cuts.items():
+        both = np.intersect1d(writers.code[np.concatenate([train, dev])], writers.code[test])
+        tags: dict[str, str | int | float] = {
+            **_tags(family), "seed": seed, "trained": len(train), "cap": settings.cap,
+        }  # fmt: skip
+        rows.append(Measurement("authors_on_both_sides", float(len(both)), len(test), tags=tags))
+    return rows
+
+
+def _cuts(
+    data: Dataset, author: str, settings: UnseenAuthors, seed: int
+) -> list[tuple[tuple[str, int], tuple[Rows, Rows, Rows]]]:
+    """Training, dev and test rows of each family of splits."""
+    grouped = api.split(data, "grouped", groups=author, test=settings.share, dev=settings.share / 2, seed=seed)
+    sizes, got = grouped.sizes, grouped.certificate.got
+    mix = {label: got[label] / sizes["test"] for label in got}
+    random = api.split(data, "random", test=sizes["test"], dev=sizes.get("dev", 0), mix=mix, seed=seed)
+    found = [((cut.name, seed), _parts(data, cut)) for cut in (random, grouped)]
+    train, dev, test = found[1][1]
+    dropped = over_cap(Writers.of(data, author).code[train], data.labels[train], settings.cap, seed)
+    if dropped.any():
+        thinned = next(iter(random_removals(data.labels[train], dropped, 1, generator(seed, "thinned"))))[0]
+        found += [(("capped", seed), (train[~dropped], dev, test)), (("thinned", seed), (train[~thinned], dev, test))]
+    return found
+
+
+def _parts(data: Dataset, split: Split) -> tuple[Rows, Rows, Rows]:
+    """Rows of train, dev and test in the order of their ids."""
+    train, dev, test = (in_order(data, split.rows(part)) for part in ("train", "dev", "test"))
+    return train, dev, test
+
+
+def over_cap(author: Rows, labels: npt.NDArray[np.integer], most: int, seed: int) -> Mask:
+    """Rows beyond the `most` that each author may have of each label; which of them stay is drawn."""
+    cells = author * (int(labels.max(initial=0)) + 1) + labels
+    return ~within_cap(cells, most, generator(seed, "cap"))
+
+
+def _tags(family: str) -> dict[str, str]:
+    return {"split": family, "part": "test"}
+
+
+def page(record: RunRecord) -> Page:
+    """What few authors carry: findings, the Lorenz curve, tables."""
+    findings = sorted_findings(record.findings)
+    level, first = worst_level(findings), findings[0]
+    tables = {
+        name: table
+        for name, table in {
+            "concentration": concentration_table(record), "know-the-author": rule_table(record),
+            "top-authors": top_table(record), "unseen-authors": unseen_table(record),
+            "estimate": estimate_table(record),
+        }.items()
+        if table is not None
+    }  # fmt: skip
+    wide, narrow = (lorenz_figure(record, narrow) for narrow in (False, True))
+    curves = Section(
+        "Few authors, many rows",
+        "The further a line sags below “equal”, the fewer authors wrote most of the rows (Lorenz curve).",
+        [two_widths(wide, narrow)] if wide and narrow else [],
+    )
+    data, split = record.about["data"], record.about["split"]
+    return Page(
+        "authors",
+        f"The authors of {data['name']}",
+        Verdict(first.message, [message for message in (first.advice,) if message], level, badge=BADGES[level]),
+        subtitle=f"{data['rows']:,} rows" + (f"; split {split['name']}" if split else ""),
+        sections=[
+            Section("Findings", findings=findings),
+            *([curves] if curves.pictures else []),
+            *(Section(table.title, tables=[table]) for table in tables.values()),
+        ],
+        tables=tables,
+        printed=list(tables.values()),
+        told=findings,
+    )
+
+
+def concentration_table(record: RunRecord) -> Table | None:
+    """A line per class: rows, authors, Gini and the shares of the top authors."""
+    lines: list[tuple[Cell, ...]] = []
+    for row in record.measurements:
+        if row.metric == "authors.unknown":
+            count, gini = (record.row(name, row.slice) for name in ("authors.count", "author_gini"))
+            shares = [record.row(f"author_share.top{top}", row.slice) for top in TOPS]
+            authors = int(count.value) if count is not None and count.value is not None else 0
+            cells = (number(gini.value if gini else None), *(percent(each.value if each else None) for each in shares))
+            lines.append((_class(row.slice), row.n, percent(row.value), authors, *cells))
+    heads = ("class", "rows", "unknown author", "authors", "Gini", *(f"top {top}" for top in TOPS))
+    note = "Gini 0: all authors wrote equally much; towards 1: few wrote all. Of rows whose author is known."
+    return Table("How rows are spread over authors", heads, tuple(lines), note) if lines else None
+
+
+def rule_table(record: RunRecord) -> Table | None:
+    """A line per metric and rule: predicting by author alone, beside chance and the majority label."""
+    lines: list[tuple[Cell, ...]] = []
+    for row in record.measurements:
+        if row.metric.startswith("know_the_author."):
+            metric, rule = row.metric.removeprefix("know_the_author."), str(row.tags["rule"])
+            majority = record.row(f"majority_class.{metric}", rule=rule)
+            chance = record.row(f"permuted_authors.{metric}", rule=rule)
+            lines.append((RULES.get(rule, rule), called(metric), row.n, *map(scored, (row, chance, majority))))
+    heads = ("what the rule knows", "metric", "rows", "by author alone", "by chance", "majority label")
+    note = "By chance: the same rule when the authors of rows are permuted."
+    return Table("Predicting by author alone", heads, tuple(lines), note) if lines else None
+
+
+def top_table(record: RunRecord) -> Table | None:
+    """A line per class and number of top authors: precision, recall and F1 of calling all their rows that class."""
+    lines: list[tuple[Cell, ...]] = []
+    for row in record.measurements:
+        if row.metric == "know_top_authors.f1":
+            names = ("precision", "recall", "f1", "f1.macro", "f1.weighted")
+            top = str(row.tags["authors"])
+            found = [record.row(f"know_top_authors.{name}", row.slice, authors=top) for name in names]
+            lines.append((_class(row.slice), int(top), *(number(each.value if each else None) for each in found)))
+    heads = ("class", "top authors", "precision", "recall", "F1", "macro F1", "weighted F1")
+    note = "Every row of these authors is called that class, every other row is not."
+    return Table("Knowing a few authors", heads, tuple(lines), note) if lines else None
+
+
+def unseen_table(record: RunRecord) -> Table | None:
+    """A line per kind of split: score, and the fall where it is compared."""
+    lines: list[tuple[Cell, ...]] = []
+    falls = [row for row in record.measurements if row.metric.startswith("fall.")]
+    if not falls:
+        return None
+    metric = falls[0].metric.removeprefix("fall.")
+    for family, said in FAMILIES.items():
+        score = record.row(metric, split=family)
+        if score is None:
+            continue
+        lost = next((row for row in falls if row.tags.get("split") == family), None)
+        sides = [
+            row for row in record.measurements if row.metric == "authors_on_both_sides" and row.tags["split"] == family
+        ]
+        cost = "" if lost is None else " ".join(filter(None, [points(lost.value), bounds(lost, points)]))
+        than = "" if lost is None else FAMILIES[str(lost.tags["than"])]
+        sizes, both = _range([each.n for each in sides]), _range([int(each.value or 0) for each in sides])
+        lines.append((said, sizes, both, scored(score), cost, than))
+    heads = ("split", "test rows", "authors on both sides", called(metric), "fall, points", "against")
+    note = "Test rows of one split, of which there is one per seed. Intervals draw seeds and whole authors."
+    return Table("Random and unseen authors", heads, tuple(lines), note)
+
+
+def estimate_table(record: RunRecord) -> Table | None:
+    """The estimate, its measured error, and what its verifier is worth."""
+    names = {
+        "estimate.shared_author": "estimate: test rows whose nearest training row in style has their author",
+        "estimate.error": "measured error of the estimate: mean, on calibration authors whose names were hidden",
+        "verifier.precision": "verifier of the estimate: pairs it takes for one author's that are",
+        "verifier.recall": "verifier of the estimate: pairs of one author that it finds",
+        "verifier.false_alarms": "verifier of the estimate: pairs of two authors that it takes for one's",
+        "verifier.alarms_here": "verifier of the estimate: pairs of this data that it takes for one author's",
+    }
+    found = [(said, row) for name, said in names.items() if (row := record.row(name)) is not None]
+    lines: list[tuple[Cell, ...]] = [(said, scored(row), row.n) for said, row in found]
+    return Table("An estimate, with its measured error", ("what", "share", "of"), tuple(lines)) if lines else None
+
+
+def lorenz_figure(record: RunRecord, narrow: bool = False) -> str | None:
+    """Share of rows over share of authors, a line for all rows and for each class; None without authors."""
+    curves: dict[str, list[CurvePoint]] = {}
+    for row in record.measurements:
+        if row.metric == "author_lorenz" and row.value is not None:
+            curves.setdefault(_class(row.slice), []).append(CurvePoint(float(row.tags["authors"]), row.value))
+    if not curves:
+        return None
+    shown = [Series(name, tuple(found)) for name, found in list(curves.items())[:MOST_CURVES]]
+    equal = Series("equal", (CurvePoint(0, 0), CurvePoint(1, 1)), dashed=True)
+    axes = "share of authors, least prolific first", "share of rows"
+    return curve_chart([*shown, equal], *axes, narrow=narrow, marked=False)
+
+
+def _range(counts: Sequence[int]) -> int | str:
+    """What all have; from the least to the most when they differ."""
+    least, most = min(counts), max(counts)
+    return least if least == most else f"{least:,}–{most:,}"
+
+
+def _class(slice: str) -> str:
+    return "all rows" if slice == "all" else slice.removeprefix("label=")

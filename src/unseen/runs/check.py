@@ -1,0 +1,242 @@
+"""Models on a suite, from asking them to the report."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen import inference
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.gates import FINDINGS, Gate
+from unseen.evaluation.thresholds import at_threshold, check_threshold
+from unseen.functional.pass_rates import (
+    BOTH,
+    EXPLAINED,
+    FLIPPED,
+    PASSED,
+    TOLERANCE,
+    check_tolerance,
+    compare_on_suite,
+    outcomes,
+    refuse_slices,
+    slices_of,
+)
+from unseen.functional.pass_rates import check as measured_on_suite
+from unseen.models import open_model
+from unseen.redaction import redacted
+from unseen.reports import behaviour
+from unseen.reports.behaviour import Behaviour, behaviours
+from unseen.reports.behaviour_section import section
+from unseen.reports.page import Page, Section, Verdict, counted, drawn
+from unseen.reports.record import RunRecord
+from unseen.runs.folder import RunFolder
+from unseen.runs.frame import Output, Result, carry_through
+from unseen.runs.provenance import described_data
+from unseen.store import atomic, read_predictions, write_predictions
+from unseen.store.files import csv_rows, file_name, harmless
+from unseen.types import Dataset, Measurement, Predictions, some
+
+PREDICTIONS = (".csv", ".parquet")
+MEASURED = (PASSED, BOTH, FLIPPED, EXPLAINED, f"difference.{PASSED}")
+"""What gates can be about."""
+BADGES = {"ok": "passes", "warn": "look closer", "fail": "a gate failed"}
+
+
+@dataclass(frozen=True)
+class CheckedModel:
+    """How one model is asked: its place, its labels in the words of the suite, and a threshold where it has one."""
+
+    source: Any
+    """A model's place, a file of predictions, or a classifier."""
+    rename: Mapping[str, str] | None = None
+    threshold: Mapping[str, float] | None = None
+    opening: Mapping[str, Any] | None = None
+    """Parameters of `unseen.models.open_model`."""
+
+    def predictions(self, suite: Dataset, work: str) -> Predictions:
+        """What the model says about every case."""
+        found = self._asked(suite, work)
+        for label, threshold in (self.threshold or {}).items():
+            if found.origin.params.get("hard"):
+                raise InputError(
+                    f"a threshold has no effect on labels: {self.described()['source']} gives no probabilities"
+                )
+            found = at_threshold(found, label, threshold)
+        return found
+
+    def check(self, suite: Dataset) -> None:
+        """Refuse thresholds that cannot be meant, before the model is asked."""
+        if self.threshold:
+            check_threshold(suite.label_names, self.threshold)
+
+    def _asked(self, suite: Dataset, work: str) -> Predictions:
+        if isinstance(self.source, str | Path) and Path(self.source).suffix in PREDICTIONS:
+            if self.opening:
+                raise InputError(f"{', '.join(self.opening)} has no effect on a file of predictions")
+            return read_predictions(self.source, suite, self.rename)
+        model = self.source
+        if isinstance(model, str | Path):
+            model = open_model(model, rename=self.rename, **dict(self.opening or {}))
+        elif self.rename:
+            from unseen.models.label_names import RenamedClassifier
+
+            model = RenamedClassifier(model, self.rename)
+        return inference.predict(model, suite, work=work)
+
+    def described(self) -> dict[str, Any]:
+        """What decides the answers, as plain values."""
+        said = redacted(str(self.source)) if isinstance(self.source, str | Path) else inference.name_of(self.source)
+        return {"source": said, "rename": self.rename, "threshold": self.threshold}
+
+
+def check(
+    models: Mapping[str, CheckedModel],
+    suite: Dataset,
+    *,
+    out: str | Path | None = None,
+    slices: Sequence[str] = (),
+    gates: Sequence[Gate | str] = (),
+    tolerance: float = TOLERANCE,
+    texts: bool = False,
+    command: str | None = None,
+    seed: int = 42,
+) -> Result:
+    """Ask every model about every case, measure, compare each two, judge the gates, and write the folder of it.
+
+    Without `out` nothing is written. The answers of a model are on disk as soon as it has given them: its file
+    in `predictions/` can stand for the model next time. `texts` puts the failed cases' texts into failures.csv.
+    """
+    if not models:
+        raise InputError("there is no model to check")
+    check_tolerance(tolerance)
+    refuse_slices(suite, slices)
+    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    _refuse_idle(bounds, suite, slices, list(models))
+    for model in models.values():
+        model.check(suite)
+    names = [file_name(name) for name in models]
+    if len(set(names)) < len(names):
+        raise InputError("the files of two models would have one name", got=some(models), fix="other names: NAME=MODEL")
+    about = {
+        "models": {name: model.described() for name, model in models.items()},
+        "suite": described_data(suite),
+        "settings": {"slices": list(slices), "tolerance": tolerance, "seed": seed},
+    }
+
+    def work(folder: RunFolder | None) -> Output:
+        if folder is not None:
+            for stale in ("predictions", "tables"):
+                shutil.rmtree(folder / stale, ignore_errors=True)
+        predictions = _asked(models, suite, folder)
+        if folder is not None:
+            _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
+        return Output(_measured(predictions, suite, slices, tolerance, seed))
+
+    return carry_through("check", about, work, out=out, command=command, gates=bounds)
+
+
+def _refuse_idle(gates: Sequence[Gate], suite: Dataset, slices: Sequence[str], models: Sequence[str]) -> None:
+    """Refuse gates about numbers, slices or models that there will not be."""
+    found = [(name, tags) for name, _, tags in slices_of(suite, slices)]
+    for gate in (gate for gate in gates if not gate.metric.startswith(FINDINGS)):
+        if gate.metric not in MEASURED:
+            raise UnknownNameError.of("number of a check", gate.metric, MEASURED)
+        more = {name: gate.where[name] for name in ("other", "pairs") if name in gate.where}
+        rows = (
+            Measurement(gate.metric, None, 0, slice=name, tags={"suite": suite.name, "model": model, **tags, **more})
+            for name, tags in found
+            for model in models
+        )
+        if not any(map(gate.is_about, rows)):
+            there = [*(name for name, _ in found), *(f"model={name}" for name in models)]
+            raise InputError(f"no slice of the suite is what {str(gate)!r} asks for", expected=some(there, 40))
+
+
+def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder | None) -> dict[str, Predictions]:
+    found = {}
+    for name, each in models.items():
+        found[name] = each.predictions(suite, f"ask {name}")
+        if folder is not None:
+            write_predictions(found[name], folder / "predictions" / f"{file_name(name)}.parquet")
+    return found
+
+
+def _measured(
+    asked: Mapping[str, Predictions], suite: Dataset, slices: Sequence[str], tolerance: float, seed: int
+) -> list[Measurement]:
+    options: dict[str, Any] = {"slices": slices, "tolerance": tolerance}
+    rows = [
+        row for name, each in asked.items() for row in measured_on_suite(suite, each, tags={"model": name}, **options)
+    ]
+    for a, b in combinations(asked, 2):
+        rows += compare_on_suite(suite, asked[a], asked[b], tags={"model": a, "other": b}, seed=seed, **options)
+    return rows
+
+
+def _write_failures(
+    asked: Mapping[str, Predictions], suite: Dataset, tolerance: float, texts: bool, path: Path
+) -> None:
+    """Every failed case: model, id, functionality, label, what was said, its probability."""
+    from unseen.evaluation.measurements import aligned
+
+    names, functionality = np.array(suite.label_names), suite.attribute("functionality").to_pylist()
+    ids = suite.ids.to_pylist()
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write_row = csv_rows(file)
+        write_row(["model", "id", "functionality", "label", "predicted", "probability", *(["text"] if texts else [])])
+        for model, predictions in asked.items():
+            p = aligned(suite, predictions, np.arange(len(suite)))
+            for row in np.flatnonzero(outcomes(suite, predictions, tolerance) == 0).tolist():
+                said = int(p[row].argmax())
+                cells = [model, ids[row], functionality[row], names[suite.labels[row]], names[said]]
+                more = [harmless(suite.texts[row].as_py())] if texts else []
+                write_row([*map(harmless, map(str, cells)), f"{p[row, said]:.4f}", *more])
+
+
+def page(record: RunRecord) -> Page:
+    """What models pass of a suite."""
+    suites, about = behaviours(record.measurements), record.about
+    sections = [section(each) for each in suites]
+    headline, *sentences = [
+        sentence
+        for each, shown in zip(suites, sections, strict=True)
+        for sentence in (*shown["headlines"], *behaviour.kinds_of_failure(each))
+    ] or ["No case was judged."]
+    level = level_of(suites, about.get("gates") or [])
+    models, suite = about["models"], about["suite"]
+    tables = {name: table for each in suites for name, table in behaviour.tables(each).items()}
+    first = [make(each) for each in suites for make in (behaviour.functionality_table, behaviour.comparison_table)]
+    return Page(
+        "behaviour",
+        f"{', '.join(models)} on {suite['name']}",
+        Verdict(headline, sentences, level, badge=BADGES[level]),
+        subtitle=f"{suite['rows']:,} cases: {counted(suite['counts'])}",
+        sections=[
+            *(Section(shown["suite"], pictures=[drawn("suite.html", each=shown)]) for shown in sections),
+            Section("Models", "; ".join(f"{name}: {_asked_how(model)}" for name, model in models.items())),
+        ],
+        tables=tables,
+        printed=[table for table in first if table is not None],
+        files={"failed cases": "failures.csv", "what models said": "predictions/"},
+    )
+
+
+def level_of(suites: Sequence[Behaviour], gates: Sequence[Mapping[str, Any]]) -> str:
+    """fail: a gate failed; warn: a functionality is passed less often than by guessing; else ok."""
+    if not all(gate["passed"] for gate in gates):
+        return "fail"
+    rates = [of.rate(name, model) for of in suites for name in of.of_axis("functionality") for model in of.models]
+    low = any(row is not None and row.value is not None and row.value < behaviour.LOW for row in rates)
+    return "warn" if low else "ok"
+
+
+def _asked_how(model: Mapping[str, Any]) -> str:
+    renamed = ", ".join(f"{theirs} → {ours}" for theirs, ours in (model["rename"] or {}).items())
+    thresholds = ", ".join(f"{label} from {value} on" for label, value in (model["threshold"] or {}).items())
+    return "; ".join(filter(None, [str(model["source"]), renamed and f"labels {renamed}", thresholds]))

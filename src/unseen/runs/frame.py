@@ -1,0 +1,208 @@
+"""The frame of every run: lock, run.json, the work, its files, gates, page, and one result.
+
+A kind of run is a function that settles its settings and hands its work to `carry_through`, and a function
+`page(record)` that says what the page shows; `KINDS` names where the second is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from jinja2 import UndefinedError
+from markupsafe import Markup
+
+from unseen.errors import InputError, UnseenError
+from unseen.evaluation.gates import Gate, GateOutcome, judged
+from unseen.reports.actions import write_actions
+from unseen.reports.card import write_cards
+from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
+from unseen.reports.record import RunRecord, read_record
+from unseen.runs.folder import RunFolder
+from unseen.runs.provenance import host, used_versions
+from unseen.store import write_findings, write_measurements
+from unseen.store.manifest import way_out
+from unseen.types import Dataset, Finding, Measurement
+
+KINDS = {
+    "stress": "unseen.reports.stress_page:page",
+    "study": "unseen.reports.study_page:page",
+    "validation": "unseen.runs.validation.page:page",
+    "transfer": "unseen.runs.transfer.page:page",
+    "learning": "unseen.runs.learning.page:page",
+    "price": "unseen.runs.price:page",
+    "authors": "unseen.runs.authors:page",
+    "item-effect": "unseen.runs.item_effect:page",
+    "check": "unseen.runs.check:page",
+    "audit": "unseen.runs.audit:page",
+    "pipeline-audit": "unseen.runs.audit:page",
+}
+"""Every kind of run, and the function that makes its page of a record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What the work of a run gives."""
+
+    measurements: Sequence[Measurement]
+    findings: Sequence[Finding] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What run.json says besides, known only now."""
+    data: Dataset | None = None
+    """In which findings have their places."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What came of a run of any kind."""
+
+    kind: str
+    verdict: Verdict
+    record: RunRecord = field(repr=False)
+    page: Page = field(repr=False)
+    gates: tuple[GateOutcome, ...] = ()
+    report: Path | None = None
+    """The page; None where nothing was written."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its files are."""
+        return self.record.folder
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """Every number."""
+        return self.record.measurements
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What checks found, the gravest first."""
+        return sorted_findings(self.record.findings)
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """The tables of the page, by name."""
+        return self.page.tables
+
+    @property
+    def failures(self) -> Mapping[str, str]:
+        """Steps that failed, with what they said."""
+        return dict(self.record.about.get("failures") or {})
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was done and every gate was kept."""
+        return not self.failures and all(outcome.passed for outcome in self.gates)
+
+    def row(self, metric: str, slice: str = "all", /, **tags: Any) -> Measurement | None:
+        """The measurement with these tags; None when it was not measured."""
+        return self.record.row(metric, slice, **tags)
+
+    def value(self, metric: str, slice: str = "all", /, **tags: Any) -> float | None:
+        """The number alone."""
+        return self.record.value(metric, slice, **tags)
+
+    def described(self) -> dict[str, Any]:
+        """Plain values, as `--json` prints them."""
+        return {
+            "kind": self.kind,
+            "level": self.verdict.level,
+            "verdict": self.verdict.lines(),
+            "actions": [asdict(action) for action in self.verdict.actions],
+            "passed": self.passed,
+            "gates": [asdict(outcome) for outcome in self.gates],
+            "failures": self.failures,
+            "findings": [asdict(finding) for finding in self.findings],
+            "measurements": [asdict(row) for row in self.measurements],
+            "folder": self.folder,
+            "report": self.report,
+        }
+
+    def __str__(self) -> str:
+        report = [] if self.report is None else ["", f"report: {self.report}"]
+        return "\n".join([*self.verdict.lines(), *map(str, self.gates), *report])
+
+    def _repr_html_(self) -> Markup:
+        """How a notebook shows it: verdict and tables."""
+        return drawn("notebook.html", result=self)
+
+
+def carry_through(
+    kind: str,
+    about: Mapping[str, Any],
+    work: Callable[[RunFolder | None], Output],
+    *,
+    out: str | Path | None,
+    command: str | None = None,
+    gates: Sequence[Gate | str] = (),
+    replace: bool | None = None,
+    cards: bool = False,
+) -> Result:
+    """Do the work of a run and, with `out`, write the folder of it: run.json, numbers, findings, tables, page.
+
+    `about` is what decides the numbers; a folder that holds another run is refused, or with `replace` given over.
+    `work` is called with the folder, whose `results` keep finished steps, or with None when nothing is written.
+    `cards` writes the cards of the splits too.
+    """
+    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    said = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
+    said |= {"versions": used_versions(), "host": host()}
+    if out is None:
+        output = work(None)
+        outcomes = judged(bounds, output.measurements, output.findings)
+        record = RunRecord(
+            said | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]},
+            tuple(output.measurements), tuple(output.findings),
+        )  # fmt: skip
+        page = page_of(record)
+        return Result(kind, page.verdict, record, page, tuple(outcomes))
+    folder = RunFolder(out)
+    with folder.locked():
+        folder.begin(said, replace)
+        output = work(folder)
+        outcomes = judged(bounds, output.measurements, output.findings)
+        write_measurements(output.measurements, folder / "measurements.csv")
+        write_findings(output.findings, folder / "findings.csv", output.data)
+        folder.finish(said | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]})
+        if cards:
+            write_cards(folder.path)
+        return _as_measured(report(folder.path), output.measurements)
+
+
+def report(folder: str | Path) -> Result:
+    """Write the page of a finished run anew, from the files of its folder alone."""
+    record = read_record(folder)
+    try:
+        page = page_of(record)
+        outcomes = tuple(GateOutcome(**outcome) for outcome in record.about.get("gates") or ())
+        path = write_page(record, page)
+    except UnseenError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as cause:
+        raise InputError(
+            f"files of the run folder {record.place} are damaged",
+            problems=[f"they do not say all that its page shows: {type(cause).__name__}: {cause}"],
+            fix=way_out(record.place),
+        ) from cause
+    if record.kind == "stress":
+        write_actions(record.place, page.verdict.actions)
+    return Result(record.kind, page.verdict, record, page, outcomes, path)
+
+
+def _as_measured(result: Result, measurements: Sequence[Measurement]) -> Result:
+    """The result with its measurements as they were made: tags that are numbers are text in a file."""
+    return replace(result, record=replace(result.record, measurements=tuple(measurements)))
+
+
+def page_of(record: RunRecord) -> Page:
+    """What the page of a run shows."""
+    place = KINDS.get(record.kind)
+    if place is None:
+        fix = None if record.folder is None else way_out(record.folder)
+        raise InputError(f"no kind of run is called {record.kind!r}", expected=", ".join(KINDS), fix=fix)
+    module, _, name = place.partition(":")
+    make: Callable[[RunRecord], Page] = getattr(import_module(module), name)
+    return make(record)

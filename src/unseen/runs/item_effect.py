@@ -1,0 +1,361 @@
+"""What cleaning by rules does to a score, against cleaning nothing and against losing as many rows at random.
+
+Without the random arm fewer rows and cleaner rows are one thing. Its rows have the labels of the flagged ones, so that
+another class mix does not pass for an effect. The cleaned test part is cut by the same rules that
+clean the training part, so a gain there alone says little: look at the original test part first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen import api
+from unseen.audits.items import DEFAULT_PACKS, Flags, flag_items, rule_findings, rule_report, write_flags
+from unseen.audits.items.effects import degenerate, effect_of, enough_seeds, sameness
+from unseen.audits.items.rule import Codes, Mask
+from unseen.audits.price import random_removals
+from unseen.audits.removals import ENOUGH
+from unseen.errors import InputError
+from unseen.evaluation.falls import Run
+from unseen.evaluation.gates import Gate
+from unseen.evaluation.measurements import drawn_groups
+from unseen.evaluation.metrics import metric
+from unseen.reports import wording
+from unseen.reports.formats import Table
+from unseen.reports.page import Page, Section, Verdict, sorted_findings
+from unseen.reports.record import RunRecord
+from unseen.runs.aside import by_id
+from unseen.runs.experiment import Arm, Chosen, Contrast, answers, measured, refuse_without_parts, with_dev
+from unseen.runs.folder import RunFolder
+from unseen.runs.frame import Output, Result, carry_through
+from unseen.runs.provenance import described_data
+from unseen.runs.spaces import Model
+from unseen.seeding import generator
+from unseen.store import write_split
+from unseen.store.files import file_name
+from unseen.store.results import Results
+from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, numbers, some
+
+TRAIN = ("original", "cleaned", "random")
+TESTS = ("original", "cleaned")
+COMPARED = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
+"""Which training is compared with which."""
+SEEDS = 5
+COSTLY = 1
+"""Random removals for each seed of a transformer, unless told."""
+CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random": "as many random rows left out"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemEffectSettings:
+    """What is trained and measured."""
+
+    model: Model = field(default_factory=lambda: Model("logistic"))
+    packs: tuple[str, ...] = DEFAULT_PACKS
+    threshold: int = 1
+    """How many rules must flag a row."""
+    seeds: int = SEEDS
+    repeats: int | None = None
+    """Random removals for each seed; None: so many that there are 20 in all, and one for a transformer."""
+    metrics: tuple[str, ...] = ("f1.macro", "accuracy")
+    language: str = "en"
+    groups: str | None = None
+    """Attribute whose values are drawn together in the bootstrap."""
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        if self.seeds < 2:
+            raise InputError("the spread over seeds needs several", expected="2 or more", got=str(self.seeds))
+        if self.repeats is not None and self.repeats < 1:
+            raise InputError("repeats is at least 1", got=str(self.repeats))
+        if not self.metrics:
+            raise InputError("there is no metric to measure")
+
+    def check(self, data: Dataset) -> None:
+        """Refuse a model that cannot be made, and metrics and groups that this data does not have."""
+        self.model.check()
+        guess = np.full((len(data), len(data.label_names)), 1 / len(data.label_names))
+        for name in self.metrics:
+            metric(name)(data.labels, guess, data.label_names)
+        if self.groups is not None:
+            drawn_groups(data.attribute(self.groups))
+
+    @property
+    def all_seeds(self) -> range:
+        """Seeds of the trainings."""
+        return range(self.seed, self.seed + self.seeds)
+
+    @property
+    def removals(self) -> int:
+        """Random removals for each seed."""
+        if self.repeats is not None:
+            return self.repeats
+        return COSTLY if self.model.is_transformer else -(-ENOUGH // self.seeds)
+
+
+def item_effect(
+    data: Dataset,
+    split: Split | None = None,
+    settings: ItemEffectSettings | None = None,
+    *,
+    out: str | Path | None = None,
+    workers: int = 1,
+    gates: Sequence[Gate | str] = (),
+    command: str | None = None,
+) -> Result:
+    """Train on all rows, on rows that are not flagged, and on as many random rows; test on all and on unflagged rows.
+
+    Every training is repeated with `seeds` seeds, that without random rows `repeats` times for each, the rows drawn
+    anew; they have the labels of the flagged ones. Rows for dev are cleaned, or lost at random, like training rows.
+    Without a split a fifth of the rows is the test part. Rules count on the training side alone. With `out` the flags,
+    trainings, measurements and a page are kept there, and a run that was interrupted goes on. `difference.METRIC`
+    above zero means that the first training (`train`) is better than the other (`than`) on the test rows `test`.
+    """
+    settings, data = settings or ItemEffectSettings(), by_id(data)
+    settings.check(data)
+    parts = _prepared(data, split, settings.seed)
+    flags = flag_items(data, settings.packs, parts, language=settings.language, seed=settings.seed)
+    plan = ItemEffectPlan(data, parts, flags.flagged(settings.threshold), settings)
+    plan.check()
+    about = {
+        "data": described_data(data),
+        "settings": {
+            "model": settings.model.called, "recipe": settings.model.described["recipe"],
+            "packs": list(settings.packs), "threshold": settings.threshold, "seeds": list(settings.all_seeds),
+            "repeats": settings.removals, "metric": settings.metrics[0], "metrics": list(settings.metrics),
+            "language": settings.language, "groups": settings.groups,
+        },
+        "splits": [file_name(parts.name)],
+        "rules": {rule.name: {"pack": rule.pack, "trait": rule.trait} for rule in flags.rules},
+    }  # fmt: skip
+
+    def work(folder: RunFolder | None) -> Output:
+        if folder is not None:
+            write_flags(flags, folder / "flags.csv", data)
+            write_split(parts, folder / "splits" / f"{file_name(parts.name)}.csv")
+        return plan.carried_out(flags, None if folder is None else folder.results, workers)
+
+    return carry_through("item-effect", about, work, out=out, command=command, gates=gates)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemEffectPlan:
+    """The rows of every training and test."""
+
+    data: Dataset
+    split: Split
+    flagged: Mask
+    settings: ItemEffectSettings
+
+    def rows(self, part: str, kind: str, seed: int = 0, repeat: int = 0) -> Codes:
+        """Rows of a part as they are, without those flagged, or without as many random ones of the same labels."""
+        rows = self.split.rows(part)
+        if kind == "original":
+            return rows
+        flagged = self.flagged[rows]
+        if kind == "cleaned":
+            return rows[~flagged]
+        draw = generator(seed, "random-removal", part, repeat)
+        (removed,) = next(random_removals(self.data.labels[rows], flagged, 1, draw))
+        return np.asarray(rows[~removed])
+
+    def check(self) -> None:
+        """Refuse a cleaning that cannot show anything, before anything is trained or written."""
+        problems = []
+        if not self.flagged[self.split.rows("train")].any():
+            problems.append("no training row is flagged: cleaning would change nothing")
+        for part in ("train", "test"):
+            left, there = (set(self.data.labels[self.rows(part, kind)].tolist()) for kind in ("cleaned", "original"))
+            if gone := there - left:
+                names = some(self.data.label_names[code] for code in sorted(gone))
+                problems.append(f"cleaning the {part} part leaves no row of {names}")
+        if problems:
+            raise InputError(
+                "this cleaning cannot be measured",
+                problems=problems,
+                fix="other packs, another threshold, or another split",
+            )
+
+    @property
+    def arms(self) -> list[Arm]:
+        """One training for each kind and seed, several without random rows; all are asked about the whole test part."""
+        test = self.data.take(self.split.rows("test"))
+        return [
+            Arm(
+                name,
+                Chosen(self.data, self.rows("train", kind, seed, repeat)),
+                Chosen(self.data, self.rows("dev", kind, seed, repeat)),
+                {"test": test},
+                seed,
+            )
+            for kind in TRAIN
+            for name, seed, repeat in self._trained(kind)
+        ]
+
+    def _trained(self, kind: str) -> list[tuple[str, int, int]]:
+        """Name, seed and number of removal of every training of a kind."""
+        if kind != "random":
+            return [(f"{kind}-{seed}", seed, 0) for seed in self.settings.all_seeds]
+        every = product(self.settings.all_seeds, range(1, self.settings.removals + 1))
+        return [(f"{kind}-{seed}-{repeat}", seed, repeat) for seed, repeat in every]
+
+    def carried_out(self, flags: Flags, results: Results | None, workers: int) -> Output:
+        """Train, ask and measure."""
+        predictions = answers(self.arms, self.settings.model, results, workers=workers)
+        conditions = {(kind, test): self._runs(predictions, kind, test) for kind, test in product(TRAIN, TESTS)}
+        contrasts = [
+            Contrast(
+                (than, test), (kind, test), {"train": kind, "than": than, "test": test}, "difference", than == "random"
+            )
+            for test, (kind, than) in product(TESTS, COMPARED)
+        ]  # fmt: skip
+        tags: dict[Any, dict[str, Any]] = {(kind, test): {"train": kind, "test": test} for kind, test in conditions}
+        rows = [*rule_report(flags, self.data, self.split), *self._sizes()]
+        rows += measured(conditions, self.settings.metrics, contrasts, tags, self.settings.seed)
+        for condition, runs in conditions.items():
+            rows += sameness([run.probabilities for run in runs], tags[condition])
+        return Output(rows, [*self._findings(rows), *rule_findings(flags, self.data)], data=self.data)
+
+    def _runs(self, said: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:
+        rows = self.rows("test", test)
+        return [
+            Run.of(
+                self.data, said[name]["test"], rows, split=test, family=kind, seed=seed, groups=self.settings.groups
+            )
+            for name, seed, _ in self._trained(kind)
+        ]  # fmt: skip
+
+    def _sizes(self) -> list[Measurement]:
+        parts = (("train", TRAIN), ("dev", TRAIN), ("test", TESTS))
+        sizes = [(part, kind, len(self.rows(part, kind))) for part, kinds in parts for kind in kinds]
+        return [Measurement("rows", n, n, tags={"part": part, "kind": kind}) for part, kind, n in sizes if n]
+
+    def _findings(self, rows: Sequence[Measurement]) -> list[Finding]:
+        lost = int(self.flagged[self.split.rows("train")].sum())
+        effects = [effect_of(rows, self.settings.metrics[0], test, lost) for test in TESTS]
+        return [*effects, degenerate(rows, TRAIN, self._largest_gold), enough_seeds(self.settings.seeds, SEEDS)]
+
+    @property
+    def _largest_gold(self) -> float:
+        labels = self.data.labels[self.split.rows("test")]
+        return float(np.bincount(labels).max() / len(labels))
+
+
+def _prepared(data: Dataset, split: Split | None, seed: int) -> Split:
+    """A split with training, dev and test rows; one without dev rows gives a tenth of its training rows to it."""
+    if split is None:
+        return api.split(data, "random", test=0.2, dev=0.1, seed=seed)
+    split = refuse_without_parts(data, split)
+    parts = split.parts.copy()
+    parts[with_dev(data, split, seed)[1]] = PARTS.index("dev")
+    return replace(split, parts=parts)
+
+
+def page(record: RunRecord) -> Page:
+    """What cleaning does to a score: scores, differences, whether models answer alike, what the rules flag."""
+    settings, data = record.about["settings"], record.about["data"]
+    tables = {
+        "scores": score_table(record), "differences": difference_table(record), "answers": answer_table(record),
+        "rules": rule_table(record),
+    }  # fmt: skip
+    ours = [finding for finding in record.findings if finding.check.startswith(("items.effect", "items.degenerate"))]
+    level = "warn" if any(finding.level == "warn" for finding in ours) else "ok"
+    headline, *sentences = [finding.message for finding in ours if finding.check.startswith("items.effect")]
+    rules = "rule" if settings["threshold"] == 1 else "rules"
+    return Page(
+        "item validity",
+        f"What cleaning {data['name']} does to {settings['model']}",
+        Verdict(headline, sentences, level, badge={"ok": "measured", "warn": "look closer"}[level]),
+        f"{data['rows']:,} rows; packs {', '.join(settings['packs'])}; flagged from {settings['threshold']} {rules} on",
+        "The cleaned test part is cut by the rules that clean the training part: a gain there alone says little.",
+        [
+            Section("Scores", tables=[tables["scores"]]),
+            Section("Differences", tables=[tables["differences"]]),
+            Section("Do models answer alike?", tables=[tables["answers"]]),
+            Section(
+                "What the rules flag", tables=[tables["rules"]],
+                note="Nothing was deleted from the data: flags.csv names the rows.",
+            ),
+            Section("Findings", findings=sorted_findings(record.findings)),
+        ],
+        tables,
+        [tables["scores"], tables["differences"]],
+        [finding for finding in record.findings if finding.check in ("items.degenerate", "items.seeds")],
+        {"flagged rows": "flags.csv"},
+    )  # fmt: skip
+
+
+def score_table(record: RunRecord) -> Table:
+    """Every metric of every training on both test parts."""
+    lines = [
+        (
+            wording.called(name),
+            CLEANED[train],
+            *(_scored(record, name, train, test) for test in ("original", "cleaned")),
+        )
+        for name in record.about["settings"]["metrics"]
+        for train in CLEANED
+    ]
+    note = f"Means over {len(record.about['settings']['seeds'])} seeds; intervals of 95 % over seeds and texts."
+    return Table("Scores", ("metric", "trained on", "all test rows", "unflagged test rows"), tuple(lines), note)
+
+
+def difference_table(record: RunRecord) -> Table:
+    """Differences between trainings on both test parts."""
+    names = tuple(f"difference.{name}" for name in record.about["settings"]["metrics"])
+    found = [row for row in record.measurements if row.metric in names]
+    lines = [
+        (
+            wording.called(row.metric.removeprefix("difference.")),
+            f"{CLEANED[str(row.tags['train'])]}, less {CLEANED[str(row.tags['than'])]}",
+            "all" if row.tags["test"] == "original" else "unflagged",
+            numbers.number(row.value, 3),
+            numbers.bounds(row, lambda value: numbers.number(value, 3)),
+        )
+        for row in found
+    ]
+    note = (
+        "Positive: the first training is better. Flagged less random is the effect of which rows were left out; its "
+        "interval draws texts and adds the spread between random removals, the others draw seeds and texts."
+    )
+    return Table("Differences", ("metric", "trainings", "test rows", "difference", "95 %"), tuple(lines), note)
+
+
+def rule_table(record: RunRecord) -> Table:
+    """What share of all rows and of the training and test parts each rule flags."""
+    places = ("all", "part=train", "part=test")
+    lines = [
+        (name, rule["pack"], rule["trait"], *(wording.percent(_coverage(record, name, each)) for each in places))
+        for name, rule in record.about["rules"].items()
+    ]
+    return Table("Rules", ("rule", "pack", "trait", "all", "train", "test"), tuple(lines), "Shares of rows flagged.")
+
+
+def answer_table(record: RunRecord) -> Table:
+    """Whether models answer alike whatever they are asked."""
+    names = ("identical_answers", "largest_predicted_class")
+    found = {(row.metric, row.tags["train"]): row for row in record.measurements if row.tags.get("test") == "original"}
+    lines = [
+        (said, *(wording.percent(found[name, train].value) for name in names))
+        for train, said in CLEANED.items()
+    ]  # fmt: skip
+    columns = ("trained on", "most frequent answer", "most frequent label")
+    return Table("Answers", columns, tuple(lines), "Shares of the test rows, means over seeds.")
+
+
+def _scored(record: RunRecord, metric: str, train: str, test: str) -> str:
+    row = record.row(metric, train=train, test=test)
+    if row is None:
+        return numbers.DASH
+    interval = numbers.bounds(row, lambda value: numbers.number(value, 3))
+    return f"{numbers.number(row.value, 3)} {interval}".strip()
+
+
+def _coverage(record: RunRecord, rule: str, place: str) -> float | None:
+    return record.value("rule_coverage", place, rule=rule)

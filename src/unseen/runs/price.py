@@ -1,0 +1,518 @@
+"""The price of leaks: what a score is without them.
+
+On the test side from predictions alone: the score without the leaked test rows, against without as many random ones.
+On the train side by training again without the leaked training rows, against without as many random ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.audits.leaks import Leak, leak, write_leaks
+from unseen.audits.price import lowers, pays, price_findings, price_on_test, random_removals, removable
+from unseen.audits.removals import ENOUGH
+from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, Subject
+from unseen.data.groups import NONE, group_codes
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.falls import Run
+from unseen.evaluation.gates import Gate
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.reports.formats import Cell, Table
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, worst_level
+from unseen.reports.record import RunRecord
+from unseen.reports.wording import amount, called, in_points, percent
+from unseen.runs.cost import Cost
+from unseen.runs.experiment import (
+    Arm,
+    Chosen,
+    Contrast,
+    answers,
+    cost_of,
+    in_order,
+    measured,
+    refuse_without_parts,
+    with_dev,
+)
+from unseen.runs.folder import RunFolder
+from unseen.runs.frame import Output, Result, carry_through
+from unseen.runs.provenance import described_data, described_split
+from unseen.runs.spaces import Model
+from unseen.seeding import generator
+from unseen.types import Dataset, Measurement, Predictions, Split
+from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+KINDS = (*LIKENESSES, *GROUPINGS)
+TOGETHER = "all kinds"
+COSTLY = 5
+"""Random removals for each training of a transformer, unless told."""
+DOUBT = "; the interval holds 0"
+TRAIN_NOTE = (
+    "Trained again without the leaked training rows, and without as many random ones of the same part and label; "
+    "means over seeds and random removals. Intervals draw test rows and add the spread between random removals; those "
+    "of scores draw trainings and test rows."
+)
+FAR_NOTE = (
+    "“By chance”: share of random removals that are at least as far from the mean of the random ones as the leaks' is."
+)
+TESTED = {"all": "all test rows", "leaked": "leaked test rows", "unleaked": "other test rows"}
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """How leaks are priced."""
+
+    model: Model | None = field(default_factory=lambda: Model("logistic"))
+    """What is trained with and without the leaked rows; None: nothing is."""
+    metric: str = "f1.macro"
+    seeds: int = 3
+    """Trainings of everything that is trained."""
+    repeats: int | None = None
+    """Random removals for each of them; None: so many that there are 20 in all, and 5 for a transformer."""
+    units: str | None = None
+    """Attribute whose values are drawn together in intervals."""
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        metric_of(self.metric)
+        if self.seeds < 1 or (self.repeats is not None and self.repeats < 1):
+            raise InputError("seeds and repeats are at least 1", got=f"{self.seeds} and {self.repeats}")
+
+    @property
+    def removals(self) -> int:
+        """Random removals for each training."""
+        if self.repeats is not None:
+            return self.repeats
+        return COSTLY if self.model is not None and self.model.is_transformer else -(-ENOUGH // self.seeds)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """The rows of one kind of leak, as masks over the rows of the dataset."""
+
+    kind: str
+    test: Mask
+    """Test rows with a counterpart in training."""
+    train: Mask
+    """Their counterparts in train and dev."""
+    units: str | None = None
+    """Attribute whose values are drawn together in intervals, unless another is asked for."""
+    left_out: tuple[str, ...] = ()
+    """Of several kinds together: those that are not among them, each with the reason."""
+    pairs: Leak | None = None
+    """Each test row with its counterpart; None of several kinds together."""
+
+
+def find_leaks(subject: Subject, kinds: Sequence[str] | None = None) -> list[Leaked]:
+    """The leaks of these kinds, and of several the rows of any; by default of all kinds that can be looked for.
+
+    Among several kinds together are none that concern every test row, because nothing would be left to compare with,
+    and `source` only where it is named: that two rows are of one source is no leak by itself.
+    """
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise UnknownNameError.of("kind of leak", kind, KINDS)
+    _refuse_nameless(subject, kinds or KINDS)
+    found = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
+    blind = [kind for kind, each in found.items() if each is None]
+    if kinds and blind:
+        raise InputError(
+            f"leaks cannot be looked for: {', '.join(blind)}",
+            expected="a column for each, e.g. --author COLUMN; vectors for semantic",
+        )
+    there = [each for each in found.values() if each is not None]
+    named = [
+        Leaked(each.kind, subject.mask(each.test), subject.mask(each.train), _units(subject, each.kind), pairs=each)
+        for each in there
+    ]
+    return [*named, *_together(subject, [each for each in named if each.test.any()], kinds or ())]
+
+
+def _refuse_nameless(subject: Subject, kinds: Sequence[str]) -> None:
+    """Columns without a value: no leak would be found, and that would say nothing."""
+    given = {kind: subject.columns[kind] for kind in kinds if kind in subject.columns}
+    empty = [
+        f"{attribute!r}, which is to name the {kind} of each row"
+        for kind, attribute in given.items()
+        if (group_codes(subject.data, attribute) == NONE).all()
+    ]
+    if empty:
+        raise InputError(
+            "columns have no value in any row", problems=empty, fix="name other columns, or leave them out"
+        )
+
+
+def _together(subject: Subject, leaks: Sequence[Leaked], named: Sequence[str]) -> list[Leaked]:
+    """The rows of any of these kinds, where there are several and none has all of them already."""
+    whole = {each.kind: "it concerns every test row" for each in leaks if each.test[subject.test].all()}
+    apart = {each.kind: "it was not named" for each in leaks if each.kind == "source" and "source" not in named} | whole
+    some = [each for each in leaks if each.kind not in apart]
+    if len(some) < 2:
+        return []
+    test, train = (np.logical_or.reduce([getattr(each, side) for each in some]) for side in ("test", "train"))
+    if any((each.test == test).all() and (each.train == train).all() for each in some):
+        return []  # the rows of one kind: its price is theirs
+    left_out = tuple(f"{kind} ({why})" for kind, why in apart.items())
+    return [Leaked(TOGETHER, test, train, _units(subject, TOGETHER), left_out)]
+
+
+def _units(subject: Subject, kind: str) -> str | None:
+    """The attribute of a kind of leak, because its rows leak together; for other kinds that of the authors."""
+    own = kind in GROUPINGS and kind not in BY_ID
+    return subject.columns.get(kind if own else "author")
+
+
+def price(
+    data: Dataset,
+    split: Split,
+    leaks: Sequence[Leaked],
+    settings: Pricing | None = None,
+    *,
+    predictions: Predictions | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    gates: Sequence[Gate | str] = (),
+    command: str | None = None,
+    announce: Callable[[Cost], None] | None = None,
+) -> Result:
+    """What each kind of leak buys: on the test side from answers alone, on the train side by training again.
+
+    With `predictions` the test side is about these; otherwise about the models that are trained. Without `out`
+    nothing is written. `announce` is called with the cost of the trainings before they begin.
+    """
+    settings, split = settings or Pricing(), refuse_without_parts(data, split)
+    if settings.model is None and predictions is None:
+        raise InputError("a price needs a model to train or predictions")
+    if settings.model is not None and len(np.unique(data.labels[split.rows("train")])) < 2:
+        raise InputError(f"the train part of {split.name!r} has rows of one label only: nothing can be learnt from it")
+    about = {
+        "data": described_data(data),
+        "split": described_split(split),
+        "settings": {
+            "metric": settings.metric, "model": None if settings.model is None else settings.model.described,
+            "seeds": settings.seeds, "repeats": settings.removals, "units": settings.units, "seed": settings.seed,
+            "predictions": predictions is not None,
+        },
+        "leaks": [leaked.kind for leaked in leaks],
+    }  # fmt: skip
+
+    def work(folder: RunFolder | None) -> Output:
+        if folder is not None:
+            write_leaks(data, [leaked.pairs for leaked in leaks if leaked.pairs is not None], folder / "leaks.csv")
+        rows = _measured(data, split, leaks, settings, predictions, folder, workers, announce)
+        return Output(rows, price_findings(rows, settings.metric))
+
+    return carry_through("price", about, work, out=out, command=command, gates=gates)
+
+
+def _measured(
+    data: Dataset,
+    split: Split,
+    leaks: Sequence[Leaked],
+    settings: Pricing,
+    predictions: Predictions | None,
+    folder: RunFolder | None,
+    workers: int,
+    announce: Callable[[Cost], None] | None,
+) -> list[Measurement]:
+    rows = [row for leaked in leaks for row in _counts(split, leaked)]
+    test = in_order(data, split.rows("test"))
+    trained: dict[TrainedRows, Predictions] = {}
+    if settings.model is not None and any(leaked.test.any() for leaked in leaks):
+        arms = _arms(data, split, test, leaks, settings)
+        results = None if folder is None else folder.results
+        if announce is not None:
+            announce(cost_of(list(arms.values()), settings.model, results))
+        asked = answers(list(arms.values()), settings.model, results, workers=workers)
+        trained = {name: asked[arm.name]["test"] for name, arm in arms.items()}
+    models = [predictions] if predictions is not None else [each for name, each in trained.items() if name.is_whole]
+    for leaked in leaks if models else ():
+        leaked = replace(leaked, units=settings.units or leaked.units)
+        rows += price_on_test(
+            data, models, test, leaked.test[test], settings.metric, tags=_tags(leaked), units=leaked.units,
+            seed=settings.seed,
+        )  # fmt: skip
+        if settings.model is not None and leaked.test.any():
+            why = _unmeasurable(data, *_pool(data, split, settings.seed), leaked)
+            rows += (
+                _on_train(data, test, leaked, trained, settings)
+                if why is None
+                else [_unmeasured(leaked, settings.metric, why)]
+            )
+    return rows
+
+
+def _tags(leaked: Leaked) -> dict[str, str]:
+    return {"leak": leaked.kind, "units": leaked.units or "rows"}
+
+
+def _unmeasured(leaked: Leaked, metric: str, why: str) -> Measurement:
+    """A price of training that has no value, and why."""
+    return Measurement(f"fall.{metric}", None, 0, tags={**_tags(leaked), "side": "train", "rows": "all", "why": why})
+
+
+def _unmeasurable(data: Dataset, pool: Rows, is_dev: Mask, leaked: Leaked) -> str | None:
+    """Why training without the leaked rows cannot be compared with anything; None where it can."""
+    gone, labels = leaked.train[pool], data.labels[pool]
+    if not gone[~is_dev].any():
+        return "none of them is in the training part itself, only among the rows for tuning"
+    if not removable(labels[~is_dev], gone[~is_dev]):
+        return "without them training has no row of a label"
+    return "without them no row for tuning is left" if gone[is_dev].all() else None
+
+
+class TrainedRows(NamedTuple):
+    """Which rows a training had, and its seed."""
+
+    kind: str
+    """Kind of leak; empty for the training on all rows."""
+    removed: str
+    """`nothing`, `leaked` or `random` rows."""
+    seed: int
+    repeat: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was removed."""
+        return self.removed == "nothing"
+
+
+def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how: Pricing) -> dict[TrainedRows, Arm]:
+    """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
+    pool, is_dev = _pool(data, split, how.seed)
+    asked = {"test": data.take(test)}
+
+    def arm(name: TrainedRows, kept: Mask) -> Arm:
+        train, dev = (Chosen(data, pool[kept & side]) for side in (~is_dev, is_dev))
+        said = " ".join(str(each) for each in (*name[:3], name.repeat) if each != "")
+        return Arm(said, train, dev, asked, name.seed)
+
+    found = {}
+    for seed in range(how.seed, how.seed + how.seeds):
+        whole = TrainedRows("", "nothing", seed)
+        found[whole] = arm(whole, np.ones(len(pool), bool))
+        for each in leaks:
+            leaked, strata = each.train[pool], data.labels[pool] * 2 + is_dev
+            if not each.test.any() or _unmeasurable(data, pool, is_dev, each) is not None:
+                continue
+            name = TrainedRows(each.kind, "leaked", seed)
+            found[name] = arm(name, ~leaked)
+            draws = random_removals(strata, leaked, how.removals, generator(how.seed, "price", each.kind, seed))
+            for repeat, removed in enumerate(np.concatenate(list(draws)), start=1):
+                name = TrainedRows(each.kind, "random", seed, repeat)
+                found[name] = arm(name, ~removed)
+    return found
+
+
+def _pool(data: Dataset, split: Split, seed: int) -> tuple[Rows, Mask]:
+    """The rows of train and dev in the order of their ids, and which are for dev."""
+    train, dev = with_dev(data, split, seed)
+    pool = in_order(data, np.concatenate([train, dev]))
+    return pool, np.isin(pool, dev)
+
+
+def _on_train(
+    data: Dataset, test: Rows, leaked: Leaked, said: Mapping[TrainedRows, Predictions], how: Pricing
+) -> list[Measurement]:
+    """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
+    runs = {
+        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=leaked.units)
+        for name, each in said.items()
+        if name.kind == leaked.kind
+    }
+    rows: list[Measurement] = []
+    where = leaked.test[test]
+    for tested, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
+        if not chosen.any():
+            continue
+        conditions = {
+            removed: [run.only(chosen) for name, run in runs.items() if name.removed == removed]
+            for removed in ("random", "leaked")
+        }
+        tags = {**_tags(leaked), "side": "train", "rows": tested}
+        contrast = Contrast("random", "leaked", tags, removals=True)
+        levels = {removed: {**tags, "removed": removed} for removed in conditions}
+        rows += measured(conditions, [how.metric], [contrast], levels, how.seed)
+    return rows
+
+
+def _drawn_as(name: TrainedRows) -> int:
+    """The seed that intervals draw: each random removal is one of its own, because removals differ like seeds do."""
+    return -(name.seed * 1000 + name.repeat) if name.removed == "random" else name.seed
+
+
+def _counts(split: Split, leaked: Leaked) -> list[Measurement]:
+    """How many rows leak, of each side."""
+    trained = np.concatenate([split.rows("train"), split.rows("dev")])
+    sides = {"test": (leaked.test, split.rows("test")), "train": (leaked.train, trained)}
+    tags = {"leak": leaked.kind} | ({"left_out": "; ".join(leaked.left_out)} if leaked.left_out else {})
+    return [
+        Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={**tags, "side": side})
+        for side, (where, rows) in sides.items()
+    ]
+
+
+def page(record: RunRecord) -> Page:
+    """What leaks buy: a sentence, a table for each side, findings."""
+    metric = record.metric
+    tables = {table.title: table for table in (on_test_table(record, metric), on_train_table(record, metric)) if table}
+    headings = {"test-side": "Removed from the test part", "train-side": "Removed from training"}
+    headline, *sentences = headlines(record, metric)
+    findings = sorted_findings(record.findings)
+    split = record.about["split"]
+    return Page(
+        "price of leaks",
+        f"What leaks buy on {record.about['data']['name']}",
+        Verdict(headline, sentences, worst_level(findings), badge=_badge(record)),
+        subtitle=f"split {split['name']}: {counted(split['sizes'])}",
+        sections=[
+            *(Section(headings[name], tables=[table]) for name, table in tables.items()),
+            Section("Findings", findings=findings),
+        ],
+        tables=tables,
+        printed=list(tables.values()),
+        told=findings,
+        files={"leaked rows by id": "leaks.csv"},
+    )
+
+
+def headlines(record: RunRecord, metric: str) -> list[str]:
+    """What the leaks buy in a sentence for each side: those of all kinds together, or of the last that has a price.
+
+    One whose interval does not hold 0 comes first.
+    """
+    kinds = _kinds(record)
+    leaking = [kind for kind in kinds if _count(record, kind, "test")]
+    if not leaking:
+        return [f"No test row leaks: nothing to price ({', '.join(kinds) or 'no kind of leak was looked for'})."]
+    said = []
+    for side in ("test", "train"):
+        priced = [sentence for kind in leaking if (sentence := _headline(record, metric, kind, side)) is not None]
+        said += priced[-1:]
+    said.sort(key=lambda sentence: DOUBT in sentence)
+    last = leaking[-1]
+    if not any(f"({last})" in each for each in said):
+        count = _count(record, last, "test")
+        leak = (
+            "1 test row leaks ({}); what it buys" if count == 1 else f"{count:,} test rows leak ({{}}); what they buy"
+        )
+        said.append(f"{leak.format(last)} could not be measured.")
+    return said
+
+
+def _badge(record: RunRecord) -> str:
+    """What leaks do to the score, in two or three words."""
+    level = worst_level(record.findings)
+    if level not in ("warn", "fail"):
+        return {"ok": "no price shown"}.get(level, "not measured")
+    prices = list(record.rows(f"fall.{record.metric}", rows="all"))
+    pays = any(row.low is not None and row.low > 0 for row in prices)
+    lower = any(lowers(row) for row in prices)
+    return " and ".join(["leaks pay"] * pays + ["leaks lower the score"] * lower)
+
+
+def on_test_table(record: RunRecord, metric: str) -> Table | None:
+    """A line per kind of leak: scores with and without the leaked test rows, and the price."""
+    lines: list[tuple[Cell, ...]] = []
+    for kind in _kinds(record):
+        price = record.row(f"fall.{metric}", leak=kind, side="test", rows="all")
+        if price is None:
+            continue
+        shown = [
+            record.row(metric, leak=kind, side="test", rows=each) for each in ("all", "leaked", "unleaked", "random")
+        ]
+        cells = (*(scored(each) for each in shown), _price(price, metric), _as_far(price))
+        lines.append((kind, _count(record, kind, "test"), *cells))
+    heads = (
+        "leak",
+        "leaked rows",
+        "all rows",
+        "leaked",
+        "without leaked",
+        "without random",
+        _unit(metric),
+        "by chance",
+    )
+    note = (
+        "Random rows have the labels of the leaked ones; the brackets beside them hold 95 % of the random removals. "
+        "The interval of the price draws test rows anew. “By chance”: share of random removals that move the score at "
+        "least as far."
+    )
+    return Table("test-side", heads, tuple(lines), note) if lines else None
+
+
+def on_train_table(record: RunRecord, metric: str) -> Table | None:
+    """A line per kind of leak and kind of test row: scores after training without leaked and without random rows."""
+    lines: list[tuple[Cell, ...]] = []
+    for kind in _kinds(record):
+        for where, called_rows in TESTED.items():
+            tags = {"leak": kind, "side": "train", "rows": where}
+            price = record.row(f"fall.{metric}", **tags)
+            if price is not None:
+                sides = [scored(record.row(metric, removed=removed, **tags)) for removed in ("random", "leaked")]
+                removed_rows = _count(record, kind, "train")
+                lines.append((kind, removed_rows, called_rows, *sides, _price(price, metric), _as_far(price)))
+    heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
+    if all(line[-1] == DASH for line in lines):
+        return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
+    return Table("train-side", (*heads, "by chance"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
+
+
+def _headline(record: RunRecord, metric: str, kind: str, side: str) -> str | None:
+    price = record.row(f"fall.{metric}", leak=kind, side=side, rows="all")
+    if price is None or price.value is None:
+        return None
+    if side == "test":
+        pair, doing = [{"rows": "random"}, {"rows": "unleaked"}], "without the {} leaked test {}"
+    else:
+        pair = [{"rows": "all", "removed": removed} for removed in ("random", "leaked")]
+        doing = "trained again without the {} leaked training {}"
+    before, after = (record.row(metric, leak=kind, side=side, **each) for each in pair)
+    values = [row.value if row else None for row in (after, before)]
+    known = [each for each in values if each is not None]
+    scores = told_apart(*known) if len(known) == len(values) else [number(each) for each in values]
+    write = points if in_points(metric) else number
+    doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
+    verb, shown = ("cost", turned(price)) if lowers(price) else ("buy", price)
+    bought = " ".join(filter(None, [amount(metric, shown.value), bounds(shown, write)]))
+    count = _count(record, kind, side)
+    done, others = (
+        doing.format(f"{count:,}", "row" if count == 1 else "rows"),
+        "a random one" if count == 1 else "as many random ones",
+    )
+    said = f"The leaks ({kind}) {verb} {bought}"
+    if not (pays(price) or lowers(price)):
+        said = f"No price of the leaks ({kind}) is seen, {bought}"
+    return (
+        f"{said} of {called(metric)}: {done} it is {scores[0]}, without {others} {scores[1]}{DOUBT if doubt else ''}."
+    )
+
+
+def _kinds(record: RunRecord) -> list[str]:
+    return [str(kind) for kind in dict.fromkeys(row.tags["leak"] for row in record.rows("leaked_rows"))]
+
+
+def _count(record: RunRecord, kind: str, side: str) -> int:
+    found = record.row("leaked_rows", leak=kind, side=side)
+    return int(found.value or 0) if found is not None else 0
+
+
+def _price(row: Measurement, metric: str) -> str:
+    write = points if in_points(metric) else number
+    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+
+
+def _as_far(row: Measurement) -> str:
+    p = row.tags.get("p")
+    return DASH if p is None else percent(float(p))
+
+
+def _unit(metric: str) -> str:
+    return "price, points" if in_points(metric) else "price"

@@ -1,0 +1,177 @@
+"""What recipes make of texts: weighted terms of a vocabulary, hashed terms, or the vectors of an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+from unseen.registry import Registry
+from unseen.representations import ENCODERS
+from unseen.types import finite_float32
+
+WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
+BLOCKS: dict[str, dict[str, Any]] = {"words": WORDS, "pieces": {"analyzer": "char_wb", "ngram_range": (2, 5)}}
+"""Kinds of terms in a vocabulary."""
+HASHED_BLOCKS: tuple[dict[str, Any], ...] = (WORDS, {"analyzer": "char_wb", "ngram_range": (3, 5)})
+MOST_TERMS = 200_000
+"""Terms kept per block of a vocabulary: the most frequent ones."""
+BUCKETS = 2**22
+"""Values of the hash (MurmurHash3) per block; so many that hardly two terms meet."""
+ENOUGH_TEXTS = 200
+"""From this many texts on, a term must occur in two of them."""
+
+
+class Vocabulary:
+    """Words, pairs of words, and pieces of two to five characters within words; sublinear TF-IDF.
+
+    It is saved as JSON and numbers.
+    """
+
+    def __init__(self, terms: dict[str, list[str]], weights: dict[str, npt.NDArray[np.float64]]) -> None:
+        self.terms = terms
+        """Terms of each block, in the order of their columns."""
+        self.weights = weights
+        """Inverse document frequency of each term."""
+        self._blocks = [_with_terms(name, terms[name], weights[name]) for name in BLOCKS if terms[name]]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Vocabulary:
+        """The vocabulary of `texts`."""
+        terms: dict[str, list[str]] = {}
+        weights: dict[str, npt.NDArray[np.float64]] = {}
+        for name in BLOCKS:
+            block = _block(name, min_df=_least_texts(texts), max_features=MOST_TERMS)
+            try:
+                block.fit(texts)
+            except ValueError:  # scikit-learn's way of saying that no term is left
+                terms[name], weights[name] = [], np.empty(0)
+                continue
+            terms[name] = block.get_feature_names_out().tolist()
+            weights[name] = np.asarray(block.idf_, dtype=np.float64)
+        if not any(terms.values()):
+            raise InputError("the texts share no words, so TF-IDF says nothing about them")
+        return cls(terms, weights)
+
+    def transform(self, texts: Sequence[str]) -> Any:
+        """Sparse [texts, terms]."""
+        from scipy.sparse import csr_array, hstack
+
+        return csr_array(hstack([block.transform(texts) for block in self._blocks], format="csr"))
+
+
+def _block(name: str, **options: Any) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(sublinear_tf=True, **BLOCKS[name], **options)
+
+
+def _with_terms(name: str, terms: list[str], weights: npt.NDArray[np.float64]) -> Any:
+    if len(weights) != len(terms):
+        raise InputError(
+            "a vocabulary and its weights do not belong together",
+            expected=f"{len(terms)} weights of {name}",
+            got=str(len(weights)),
+        )
+    block = _block(name, vocabulary={term: column for column, term in enumerate(terms)})
+    block.idf_ = weights
+    return block
+
+
+class HashedTerms:
+    """The hashed terms that training texts hold, and how much each weighs; others are not seen.
+
+    The hash is the same on every machine: there is no vocabulary to keep, numbers only.
+    """
+
+    def __init__(self, seen: npt.NDArray[np.int64], weights: npt.NDArray[np.float32]) -> None:
+        self.seen = seen
+        """Hashes in ascending order; a block's own start at a multiple of `BUCKETS`."""
+        self.weights = weights
+        """Inverse document frequency of each."""
+
+    def __len__(self) -> int:
+        return len(self.seen)
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> HashedTerms:
+        """The terms of `texts`."""
+        columns = np.concatenate([block.indices.astype(np.int64) + start for start, block in _hashed_blocks(texts)])
+        seen, counts = np.unique(columns, return_counts=True)
+        often = counts >= _least_texts(texts)
+        if not often.any():
+            raise InputError("the texts share no words, so nothing can be learnt from them")
+        weights = np.log((1 + len(texts)) / (1 + counts[often])) + 1
+        return cls(seen[often], weights.astype(np.float32))
+
+    def transform(self, texts: Sequence[str]) -> Any:
+        """Sparse float32 [texts, terms], sublinear TF-IDF; words and pieces have length one each."""
+        from scipy.sparse import csr_array, hstack
+
+        parts = []
+        for start, block in _hashed_blocks(texts):
+            low, high = np.searchsorted(self.seen, (start, start + BUCKETS))
+            parts.append(_weighted(block, self.seen[low:high] - start, self.weights[low:high]))
+        return csr_array(hstack(parts, format="csr"))
+
+
+def _hashed_blocks(texts: Sequence[str]) -> list[tuple[int, Any]]:
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    hashers = [
+        HashingVectorizer(n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32, **block)
+        for block in HASHED_BLOCKS
+    ]
+    return [(number * BUCKETS, hasher.transform(texts)) for number, hasher in enumerate(hashers)]
+
+
+def _weighted(block: Any, seen: npt.NDArray[np.int64], weights: npt.NDArray[np.float32]) -> Any:
+    """`block` with a column for each of `seen`, rows of length one."""
+    from scipy.sparse import csr_array
+
+    places = np.minimum(np.searchsorted(seen, block.indices), max(len(seen) - 1, 0))
+    known = seen[places] == block.indices if len(seen) else np.zeros(len(places), dtype=bool)
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))[known]
+    values = (1 + np.log(block.data[known])) * weights[places[known]]
+    lengths = np.sqrt(np.bincount(rows, values.astype(np.float64) ** 2, minlength=block.shape[0]))
+    values = (values / lengths[rows]).astype(np.float32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=block.shape[0]))])
+    return csr_array((values, places[known], starts), shape=(block.shape[0], len(seen)))
+
+
+class Vectors:
+    """Vectors of an encoder as features."""
+
+    def __init__(self, encode: Callable[[Sequence[str]], Any], name: str | None = None) -> None:
+        self.encode = encode
+        self.name = name
+        """Registered name, by which a saved model finds its encoder again."""
+
+    @classmethod
+    def named(cls, name: str, encoders: Registry = ENCODERS) -> Vectors:
+        """The registered encoder called `name`; nothing of the user's is imported."""
+        full = encoders.full_name(name)
+        if ":" in full or full.startswith("tfidf."):
+            raise InputError(
+                f"{name!r} cannot be features by its name",
+                expected=f"tfidf, or an encoder that is the same for every text: {', '.join(encoders)}",
+                fix="give the encoder object itself, e.g. features=MyEncoder()",
+            )
+        return cls(encoders.make(full).encode, full)
+
+    def transform(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Dense [texts, numbers]."""
+        vectors = np.asarray(self.encode(list(texts)))
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise InputError(
+                "an encoder answered in the wrong shape", expected=f"({len(texts)}, numbers)", got=str(vectors.shape)
+            )
+        return np.asarray(finite_float32(vectors), dtype=np.float64)
+
+
+def _least_texts(texts: Sequence[str]) -> int:
+    """In how many of the texts a term must occur."""
+    return 2 if len(texts) >= ENOUGH_TEXTS else 1

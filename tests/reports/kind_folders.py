@@ -1,0 +1,345 @@
+"""Finished run folders of every kind, written by hand with few numbers; `name` stands wherever a name may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fake_run import FakeRun
+from hostile_run import hostile_run
+
+from tiny_data import build
+from unseen.functional import as_suite, check
+from unseen.functional.pass_rates import compare_on_suite
+from unseen.runs.item_effect import CLEANED
+from unseen.runs.transfer.members import ALL, OTHERS, OWN, WITHOUT
+from unseen.store import write_findings, write_json, write_measurements, write_text
+from unseen.types import Dataset, Finding, Measurement, Predictions
+
+METRIC = "f1.macro"
+FINISHED = "2026-11-01T00:00:00+00:00"
+FAILED_GATE = {"gate": "fall.f1.macro<=0.2", "place": "", "value": 0.2041, "passed": False}
+
+
+def write_run(
+    folder: Path,
+    about: Mapping[str, Any],
+    rows: Sequence[Measurement],
+    findings: Sequence[Finding] = (),
+    files: Sequence[str] = (),
+) -> Path:
+    """A run folder; `files` are those that its page names besides, empty, folders with a stroke at their end."""
+    write_measurements(rows, folder / "measurements.csv")
+    write_findings(findings, folder / "findings.csv")
+    for name in files:
+        if name.endswith("/"):
+            (folder / name).mkdir(exist_ok=True)
+        else:
+            write_text(folder / name, "")
+    write_json(folder / "run.json", {"finished": FINISHED, "gates": [], "timings": []} | dict(about))
+    return folder
+
+
+def audit(folder: Path, name: str, kind: str = "audit") -> Path:
+    rows = [
+        Measurement(f"leaked.{name}", 0.1, 40, 0.05, 0.2),
+        Measurement(METRIC, 0.4, 40, tags={"baseline": name}),
+        Measurement("authors.unknown", 0.1, 40, slice=f"label={name}"),
+    ]
+    found = [Finding(f"{name}.{level}", level, f"{name} is {level}", 1, (name,), name)
+             for level in ("fail", "warn", "ok", "skipped")]  # fmt: skip
+    about: dict[str, Any] = {
+        "kind": kind, "command": name, "data": {"name": name, "rows": 90, "counts": {name: 90}},
+        "split": {"name": name, "sizes": {name: 90}}, "versions": {name: name},
+    }  # fmt: skip
+    if kind == "audit":
+        about |= {"columns": {"author": name}, "thresholds": {"near": 0.8, "semantic": 0.95}}
+        return write_run(folder, about, rows, found, ["leaks.csv"])
+    return write_run(folder, about | {"pipeline": name}, rows, found)
+
+
+def pipeline_audit(folder: Path, name: str) -> Path:
+    return audit(folder, name, "pipeline-audit")
+
+
+def author_rows(label: str = "yes") -> list[Measurement]:
+    rule = {"rule": "leave-one-out"}
+    rows = [
+        Measurement(f"{name}.{METRIC}", value, 90, tags=rule)
+        for name, value in (("know_the_author", 0.6), ("majority_class", 0.2), ("permuted_authors", 0.3))
+    ]
+    rows += [Measurement(f"{name}.accuracy", 0.5, 90, tags=rule) for name in ("know_the_author", "majority_class")]
+    for where in ("all", f"label={label}"):
+        rows.append(Measurement("authors.unknown", 0.1, 90, slice=where))
+        curve = ((0.0, 0.0), (0.5, 0.2), (1.0, 1.0))
+        rows += [Measurement("author_lorenz", value, 90, slice=where, tags={"authors": at}) for at, value in curve]
+    for family, sizes in (("random", (30, 30)), ("grouped", (1200, 31))):
+        tags = {"split": family}
+        rows.append(Measurement(METRIC, 0.7, sum(sizes), 0.6, 0.8, tags=tags))
+        rows += [Measurement("authors_on_both_sides", seed, n, tags={**tags, "seed": seed})
+                 for seed, n in enumerate(sizes)]  # fmt: skip
+    fall = Measurement(f"fall.{METRIC}", 0.1, 60, 0.05, 0.15, tags={"split": "grouped", "than": "random"})
+    return [*rows, fall]
+
+
+def authors(folder: Path, name: str) -> Path:
+    about = {
+        "kind": "authors", "command": name, "data": {"name": name, "rows": 90}, "settings": {name: name},
+        "split": {"name": name}, "versions": {name: name},
+    }  # fmt: skip
+    return write_run(folder, about, author_rows(name), [Finding(name, "warn", f"{name} wrote it.", 7, (name,), name)])
+
+
+def price_rows(kind: str, **tags: Any) -> list[Measurement]:
+    """A leak that pays on both sides; `tags` are those of the train side's price."""
+    rows = [Measurement("leaked_rows", 7, 50, tags={"leak": kind, "side": side}) for side in ("test", "train")]
+    for name, value in (("all", 0.8), ("leaked", 1.0), ("unleaked", 0.7), ("random", 0.8)):
+        rows.append(Measurement(METRIC, value, 50, tags={"leak": kind, "side": "test", "rows": name}))
+    test, train = ({"leak": kind, "side": side, "rows": "all"} for side in ("test", "train"))
+    rows += [Measurement(METRIC, value, 50, tags={**train, "removed": removed})
+             for removed, value in (("random", 0.8), ("leaked", 0.75))]  # fmt: skip
+    return [
+        *rows, Measurement(f"fall.{METRIC}", 0.1, 50, 0.05, 0.15, tags={**test, "p": 0.02}),
+        Measurement(f"fall.{METRIC}", 0.05, 50, 0.01, 0.09, tags={**train, **tags}),
+    ]  # fmt: skip
+
+
+def price(folder: Path, name: str) -> Path:
+    about = {
+        "kind": "price", "command": name, "data": {"name": name, "rows": 100},
+        "settings": {"metric": METRIC, name: name},
+        "split": {"name": name, "sizes": {"train": 50, "test": 50}}, "versions": {name: name},
+    }  # fmt: skip
+    findings = [Finding(f"price.{name}", "fail", f"{name} pays.", 7, (name,), name)]
+    return write_run(folder, about, price_rows(name, p=0.25), findings, ["leaks.csv"])
+
+
+def item_effect(folder: Path, name: str) -> Path:
+    rows = [
+        Measurement(metric, 0.5, 40, tags={"train": train, "test": test})
+        for metric in (METRIC, "identical_answers", "largest_predicted_class")
+        for train in CLEANED
+        for test in ("original", "cleaned")
+    ]
+    contrast = {"train": "cleaned", "than": "random", "test": "original"}
+    rows.append(Measurement(f"difference.{METRIC}", 0.01, 40, -0.1, 0.1, tags=contrast))
+    rows.append(Measurement("rule_coverage", 0.1, 40, tags={"rule": name}))
+    found = [
+        Finding("items.effect[original]", "ok", f"{name} does little."),
+        Finding(name, "warn", name, 1, (name,), name),
+    ]
+    about = {
+        "kind": "item-effect", "command": name, "data": {"name": name, "rows": 90}, "versions": {name: name},
+        "settings": {"model": name, "packs": [name], "threshold": 1, "metrics": [METRIC], "seeds": [1, 2]},
+        "rules": {name: {"pack": name, "trait": name}},
+    }  # fmt: skip
+    return write_run(folder, about, rows, found, ["flags.csv"])
+
+
+def suite_of(functionalities: tuple[str, str] = ("x_plain", "x_not"), target: str = "cooks") -> Dataset:
+    """Twelve cases, six of each of two functionalities; those of the second contrast with those of the first."""
+    ids = [f"{kind}{number}" for kind in "ab" for number in range(6)]
+    return as_suite(
+        build(
+            ids=ids, labels=["yes"] * 6 + ["no"] * 6,
+            functionality=[functionalities[0]] * 6 + [functionalities[1]] * 6,
+            template=[f"{kind}{number // 2}" for kind in "ab" for number in range(6)],
+            target=[target, "waiters"] * 6, reference=[None] * 6 + ids[:6],
+        )
+    )  # fmt: skip
+
+
+def check_rows(suite: Dataset, **models: int) -> list[Measurement]:
+    """What is measured of models that are wrong about so many of the first cases."""
+
+    def predictions(wrong: int) -> Predictions:
+        codes = suite.labels.copy()
+        codes[:wrong] = 1 - codes[:wrong]
+        return Predictions(suite.ids, np.eye(2)[codes], suite.label_names)
+
+    rows = [row for name, wrong in models.items() for row in check(suite, predictions(wrong), tags={"model": name})]
+    if len(models) == 2:
+        (a, x), (b, y) = models.items()
+        rows += compare_on_suite(suite, predictions(x), predictions(y), tags={"model": a, "other": b})
+    return rows
+
+
+def checked(folder: Path, name: str) -> Path:
+    suite = suite_of((f"x_{name}", "x_not"), name)
+    models = {name: 4, "good": 0}
+    about = {
+        "kind": "check", "command": name, "versions": {name: name},
+        "models": {model: {"source": model, "rename": {name: name}, "threshold": {name: 0.5}} for model in models},
+        "suite": {"name": suite.name, "rows": len(suite), "counts": suite.label_counts},
+    }  # fmt: skip
+    return write_run(folder, about, check_rows(suite, **models), (), ["failures.csv", "predictions/"])
+
+
+OWN_SCORES = {"red": 0.80, "blue": 0.70}
+SCORES = {
+    ("red", "red"): 0.80, ("red", "blue"): 0.50, ("blue", "blue"): 0.70, ("blue", "red"): 0.64,
+    ("merged", "red"): 0.78, ("merged", "blue"): 0.70, ("red capped", "red"): 0.75, ("red capped", "blue"): 0.55,
+    ("majority", "red"): 0.40, ("majority", "blue"): 0.45,
+}  # fmt: skip
+
+
+def number(metric: str, value: float, where: str = "all", **tags: str) -> Measurement:
+    return Measurement(metric, value, 100, value - 0.05, value + 0.05, where, tags)
+
+
+def transfer_rows(low: float) -> list[Measurement]:
+    """Scores of two datasets and of what is made of them; `low` is the lower end of the mean fall."""
+    rows = [
+        number(metric, value, train=train, test=test, seed="mean")
+        for (train, test), value in SCORES.items()
+        for metric in (METRIC, "accuracy", "f1[no]", "f1[yes]")
+    ]
+    for (train, test), value in SCORES.items():
+        if train not in (test, "majority"):
+            own = {"than_train": test, "than_test": test}
+            rows.append(number(f"fall.{METRIC}", OWN_SCORES[test] - value, train=train, test=test, **own))
+    others = {"train": OTHERS, "test": OTHERS, "than_train": OWN, "than_test": OTHERS}
+    return [
+        *rows,
+        number(f"fall.{METRIC}", 0.30, train="red", test="blue", than_train="red", than_test="red"),
+        number(f"fall.{METRIC}", -0.05, train="red capped", test="blue", than_train="red", than_test="blue"),
+        number(f"fall.{METRIC}", 0.01, train="merged", test=ALL, than_train=OWN, than_test=ALL),
+        number("fall.f1[yes]", 0.25, **others),
+        Measurement(f"fall.{METRIC}", 0.18, 200, low, 0.23, "all", others),
+        number(f"fall.{METRIC}", 0.12, WITHOUT, **others),
+        number(METRIC, 0.49, WITHOUT, train="red", test="blue"),
+        number("overlap.near", 0.12, train="red", test="blue"),
+        number("overlap.conflict", 0.03, train="red", test="blue"),
+    ]
+
+
+def transfer(folder: Path, name: str = "red", low: float = 0.13) -> Path:
+    counts = {part: {"no": 60, "yes": 40} for part in ("train", "dev", "test")}
+    data = {"source": "x.csv", "rows": 300, "left_out": {"odd": 7}, "groups": None, "split": None, "counts": counts}
+    made_of = {name: [name], "blue": ["blue"], "merged": [name, "blue"]}
+    sets = {each: {"of": of, "rows": 100, "dev": 10, "uncapped": None, "counts": {}} for each, of in made_of.items()}
+    sets[f"{name} capped"] = sets[name] | {"uncapped": name}
+    about = {
+        "kind": "transfer", "command": "unseen transfer", "model": "logistic",
+        "settings": {"labels": ["no", "yes"], "positive": "yes", "seeds": 3, "matched": False},
+        "datasets": {name: data | {"map": {"fine": "no", "odd": "drop"}}, "blue": data | {"map": {}, "groups": "user"}},
+        "training_sets": sets, "versions": {}, "timings": [{"step": "train", "seconds": 3.0}],
+    }  # fmt: skip
+    rows = [
+        Measurement(row.metric, row.value, row.n, row.low, row.high, row.slice,
+                    {tag: str(value).replace("red", name) for tag, value in row.tags.items()})
+        for row in transfer_rows(low)
+    ]  # fmt: skip
+    found = Finding(f"overlap[{name} → blue]", "fail", f"12 test texts of blue are in {name}.", 12, (f"blue/{name}",))
+    return write_run(folder, about, rows, [found], ["splits/", "predictions/"])
+
+
+VALIDATED = {
+    ("trees", "published"): 0.93, ("trees", "random"): 0.73, ("trees", "authors"): 0.44, ("plain", "random"): 0.70,
+    ("plain", "authors"): 0.69,
+}  # fmt: skip
+PRICES = {("trees", "leak"): 0.2, ("trees", "total"): 0.49, ("plain", "authors"): 0.01}
+ENDS = {
+    "leak": {"from": "published", "to": "random"}, "total": {"from": "published", "to": "authors"},
+    "authors": {"from": "random", "to": "authors"},
+}  # fmt: skip
+
+
+def validation_tags(model: str, family: str) -> dict[str, Any]:
+    return {"data": "posts", "model": model, "family": family, "part": "test"}
+
+
+def validation_rows() -> list[Measurement]:
+    tags = validation_tags
+    rows = [
+        Measurement(METRIC, value, 90, value - 0.02, value + 0.02, tags=tags(model, family) | {"seed": "mean"})
+        for (model, family), value in VALIDATED.items()
+    ]
+    rows += [Measurement(METRIC, 0.5, 90, tags=tags("trees", "authors") | {"split": "authors", "seed": 1})]
+    rows += [
+        Measurement(f"fall.{METRIC}", value, 90, value - 0.03, value + 0.03, tags=tags(model, price) | ENDS[price])
+        for (model, price), value in PRICES.items()
+    ]
+    return [*rows, Measurement(METRIC, 0.4, 70, 0.3, 0.5, "cap=5", tags("trees", "authors"))]
+
+
+def validation(folder: Path, name: str, findings: Sequence[Finding] = (), **more: Any) -> Path:
+    found = [Finding("authors on both sides", "ok", "none", 0), Finding("copies", "warn", name, 1, ("p1",), "look")]
+    about: dict[str, Any] = {
+        "kind": "validation", "title": name, "command": "unseen run", "failures": {}, "versions": {},
+        "settings": {"metric": METRIC, "seeds": [1, 2], "folds": 5, "file": f"a line\n</pre>{name}"},
+        "data": {
+            "name": "posts", "rows": 90, "label_names": ["no", "yes"], "counts": {"no": 50, "yes": 40}, "authors": 12,
+            "added": 0, "foreign": 0,
+        },
+        "learners": {"trees": "pipeline", "plain": "model"},
+        "protocols": ["published", "random", "authors", "capped-5"],
+        "prices": ["leak", "total", "authors", "capped-5", "enriched", "foreign-enriched"],
+        "timings": [{"step": "a", "seconds": 2.5}],
+    }  # fmt: skip
+    return write_run(folder, about | more, validation_rows(), [*found, *findings], ["predictions/"])
+
+
+def learning(folder: Path, name: str) -> Path:
+    task, both = "task", "task then suite"
+    rows = []
+    for place in ({"scheme": "class", "part": "covered"}, {"scheme": "class", "part": "held-out"},
+                  {"scheme": "all", "part": "test"}):  # fmt: skip
+        rows += [number("accuracy", 0.6, **place, configuration=each) for each in (task, both)]
+        rows.append(
+            Measurement("difference.accuracy", 0.1, 20, tags=place | {"configuration": both, "than": task, "p": 0.01})
+        )
+    for configuration in (task, both):
+        held_out = {"scheme": "class", "part": "held-out", "configuration": configuration, "of": both}
+        rows.append(number("accuracy", 0.5, f"class={name}", **held_out))
+        rows += [number(metric, 0.7, part="task test", configuration=configuration)
+                 for metric in (METRIC, "roc_auc.binary")]  # fmt: skip
+    rows += [Measurement(f"leak.{kind}", 0.1, 20, tags={"scheme": "class", "part": "held-out"})
+             for kind in ("template", "reference", "any")]  # fmt: skip
+    about = {
+        "kind": "learning", "command": name, "model": name, "versions": {name: name},
+        "settings": {"schemes": ["all", "class"], "configurations": [task, both], "strict": True},
+        "datasets": {"suite": {"name": name, "rows": 84}, "task": {"name": name, "rows": 160}},
+        "plans": {f"class={name}": {}, "all": {}},
+    }  # fmt: skip
+    text, label = (each.replace('"', '""') for each in (f"{name} {'w' * 300}", name))
+    lines = ["id,part,label,direction,before,after,text", f'1,task test,"{label}",fall,0.9,0.2,"{text}"']
+    write_run(folder, about, rows, [], ["plans.csv", "predictions/"])
+    write_text(folder / "changes.csv", "\n".join(lines) + "\n")
+    return folder
+
+
+def study(folder: Path, name: str) -> Path:
+    cells = [
+        {"data": "posts", "space": space, "family": family, "model": name, "own": True, "test": 0.1, "dev": 0.1}
+        for space, family in (("", "random"), (name, "closest"))
+    ]
+    rows = []
+    for cell, value in zip(cells, (0.8, 0.5), strict=True):
+        tags = {"data": "posts", "family": cell["family"], "model": name, "part": "test", "seed": "mean"}
+        rows.append(number(METRIC, value, **tags | ({"space": name} if cell["space"] else {})))
+    fall = {"data": "posts", "family": "closest", "model": name, "space": name, "part": "test"}
+    rows.append(number(f"fall.{METRIC}", 0.3, **fall))
+    about = {
+        "kind": "study", "title": name, "command": name, "baseline": "random", "cells": cells, "failures": {},
+        "datasets": {"posts": {"rows": 90, "independent": 9, "counts": {name: 90}, "label_names": [name]}},
+        "models": {}, "settings": {"metric": METRIC, "file": f"</pre>{name}"}, "versions": {name: name},
+        "wall_seconds": 3.0, "joules": None, "variants": {},
+    }  # fmt: skip
+    write_measurements([], folder / "properties.csv")
+    return write_run(folder, about, rows, [Finding(name, "warn", name, 1, (name,), name)], ["splits/", "card.md"])
+
+
+def stress(folder: Path, name: str) -> Path:
+    if name.isalnum():
+        return FakeRun(rows=200, name=name).write(folder)
+    return hostile_run(folder)
+
+
+FOLDERS: dict[str, Callable[[Path, str], Path]] = {
+    "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
+    "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
+    "pipeline-audit": pipeline_audit,
+}  # fmt: skip

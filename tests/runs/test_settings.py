@@ -1,0 +1,68 @@
+"""What a run is asked to do, settled and checked before it begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.runs.settings import Settings, settled
+
+
+def test_the_small_budget_trains_transformers_once_per_split_and_light_models_from_three_seeds() -> None:
+    runs = settled("minilm").runs
+    assert runs == [
+        ("random-1", "random", 42), ("random-2", "random", 42), ("random-3", "random", 42),
+        ("subset-sum", "subset-sum", 42), ("closest", "closest", 42), ("novel", "novel", 42),
+    ]  # fmt: skip
+    assert [seed for _, family, seed in settled("neural").runs if family == "closest"] == [42, 55, 83]
+    assert (settled("minilm").seen_folds, settled("neural").seen_folds) == (2, 5)
+    assert (settled("minilm").space_seeds, settled("neural").space_seeds) == (1, 2)
+
+
+def test_splits_of_others_are_compared_with_random_ones_alone() -> None:
+    settings = settled("neural", split_files=["their/split.csv"])
+    assert settings.methods == ("random", "split")
+    assert settings.hard == ("split",)
+    assert settled("neural", split_files=["split.csv"], splits=["random", "closest"]).hard == ("closest", "split")
+
+
+def test_the_thesis_budget_crosses_seeds_and_splits() -> None:
+    settings = settled("minilm", "thesis")
+    assert len(settings.runs) == 3 * 3 + 3 + 3 + 3
+    assert (settings.seen_folds, settings.space_seeds) == (5, 2)
+    assert settings.space.model.recipe().settings.batch == 4
+    assert settled("logistic", "thesis").params == {}
+
+
+def test_as_many_seeds_as_random_splits_are_paired_with_them() -> None:
+    settings = settled("minilm", seeds=[1, 2, 3])
+    assert [run for run in settings.runs if run[1] == "random"] == [
+        ("random-1", "random", 1), ("random-2", "random", 2), ("random-3", "random", 3),
+    ]  # fmt: skip
+    assert [seed for _, family, seed in settings.runs if family == "closest"] == [1, 2, 3]
+    assert len([run for run in settled("minilm", seeds=[1, 2]).runs if run[1] == "random"]) == 6
+
+
+def test_mistakes() -> None:
+    with pytest.raises(InputError) as caught:
+        Settings("minilm", seeds=(1, 1), test=2, dev=0, independent=1, limit=3, random_splits=0, seen_folds=6,
+                 space_seeds=-1)  # fmt: skip
+    assert len(caught.value.problems) == 8
+    with pytest.raises(InputError, match="against random"):
+        settled("minilm", splits=["closest"])
+    with pytest.raises(UnknownNameError, match="closest"):
+        settled("minilm", splits=["random", "closets"])
+    with pytest.raises(InputError, match="reads an attribute"):
+        settled("minilm", splits=["random", "time"])
+    for name, said in (("hard-kfold", "several splits"), ("deployment", "needs texts"), ("grouped", "needs groups")):
+        with pytest.raises(InputError, match=said):
+            settled("minilm", splits=["random", name])
+    assert settled("minilm", splits=["random", "grouped", "length"], groups="user").splits[1] == "grouped"
+    with pytest.raises(UnknownNameError, match="small"):
+        settled("minilm", "smal")
+    with pytest.raises(UnknownNameError, match="bottleneck-50"):
+        settled("minilm", representation="bottleneck50")
+    with pytest.raises(InputError):
+        settled("minilm", metric="f1")
+    with pytest.raises(InputError, match="epoch"):
+        settled("minilm", params={"epoch": 3}).space.model.recipe()

@@ -1,0 +1,468 @@
+"""Trained on one dataset, tested on another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import accuracy_score, f1_score
+
+from tiny_data import build
+from unseen.audits.leaks import contradicted, leak
+from unseen.audits.subject import Subject
+from unseen.errors import InputError
+from unseen.inference import predict
+from unseen.naming import recipe_of
+from unseen.reports.record import read_record
+from unseen.runs.frame import Result
+from unseen.runs.transfer import DatasetEntry, read_datasets, transfer
+from unseen.runs.transfer.corpus import Corpus
+from unseen.runs.transfer.members import MAJORITY, OTHERS, WITHOUT, Member, members, relabelled
+from unseen.runs.transfer.overlap import overlaps
+from unseen.runs.transfer.page import TransferRun
+from unseen.runs.transfer.training_sets import Extras, training_sets
+from unseen.seeding import generator
+from unseen.store import read_findings, read_measurements, read_split
+from unseen.types import Dataset
+
+WORDS = {"no": ("calm", "kind", "warm", "mild"), "yes": ("loud", "harsh", "cold", "wild")}
+LABELS = ("no", "yes")
+QUICK = {"C": 1.0}
+
+
+def small(name: str, n: int = 120, label_names: tuple[str, ...] = LABELS) -> Dataset:
+    """Posts whose label can often be told from their words, some of which only this dataset uses."""
+    draw = generator(5, name)
+    labels = [label_names[int(each)] for each in draw.integers(len(label_names), size=n)]
+    kinds = [list(WORDS)[label_names.index(label) % 2] for label in labels]
+    texts = []
+    for row, kind in enumerate(kinds):
+        said = list(WORDS)[int(draw.integers(2))] if draw.random() < 0.4 else kind
+        own = [f"{name}{kind}{draw.integers(3)}", *(f"{name}{each}" for each in draw.integers(9, size=3))]
+        texts.append(" ".join([*draw.choice(WORDS[said], 2), *own, f"{name} nr {row}"]))
+    users = [f"u{int(each)}" for each in draw.integers(8, size=n)]
+    parts = ["test" if row % 4 == 0 else "train" for row in range(n)]
+    return build([f"{row:03}" for row in range(n)], texts, labels, label_names, user=users, part=parts)
+
+
+def given(**changed: Any) -> dict[str, DatasetEntry]:
+    return {
+        "red": DatasetEntry(small("red")),
+        "blue": DatasetEntry(small("blue", 90), groups="user"),
+        "green": DatasetEntry(
+            small("green", 100, ("fine", "bad", "odd")), map={"fine": "no", "bad": "yes", "odd": "drop"}
+        ),
+    } | changed
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return transfer(
+        given(), labels=LABELS, model="logistic", params=QUICK, seeds=2, merge=True, cap=3,
+        out=tmp_path_factory.mktemp("transfer") / "out",
+    )  # fmt: skip
+
+
+def transfer_run(done: Result) -> TransferRun:
+    """What was written, read again."""
+    assert done.folder is not None
+    return TransferRun(read_record(done.folder, "transfer"))
+
+
+def predicted(found: list[Member], train: str, test: str) -> tuple[np.ndarray, np.ndarray]:
+    """Gold labels and answers of a model that is trained here and now."""
+    by_name = {each.name: each for each in found}
+    parts = {part: by_name[train].data.take(by_name[train].rows(part)) for part in ("train", "dev")}
+    asked = by_name[test].data.take(by_name[test].rows("test"))
+    answers = predict(recipe_of("logistic", **QUICK).fit(parts["train"], parts["dev"], 42), asked)
+    return asked.labels, answers.probabilities.argmax(axis=1)
+
+
+def test_scores_and_falls_are_those_of_the_recipe(done: Result) -> None:
+    run, found = transfer_run(done), members(given(), LABELS)
+    for train, test in (("red", "red"), ("red", "blue"), ("blue", "blue"), ("green", "red")):
+        gold, said = predicted(found, train, test)
+        expected = {
+            "f1.macro": f1_score(gold, said, average="macro"),
+            "accuracy": accuracy_score(gold, said),
+            "f1[yes]": f1_score(gold, said, pos_label=1),
+        }
+        for metric, value in expected.items():
+            row = run.row(metric, train, test)
+            assert row is not None
+            assert (row.value, row.n) == (pytest.approx(value), len(gold))
+            if train != test:
+                own = f1_score(*predicted(found, test, test), average="macro")
+                assert run.fall(train, test).value == pytest.approx(own - expected["f1.macro"])  # type: ignore[union-attr]
+
+
+def test_majority_is_that_of_a_dummy(done: Result) -> None:
+    run = transfer_run(done)
+    for member in members(given(), LABELS):
+        train, test = (member.data.labels[member.rows(part)] for part in ("train", "test"))
+        said = DummyClassifier(strategy="most_frequent").fit(train[:, None], train).predict(test[:, None])
+        row = run.row("f1.macro", MAJORITY, member.name)
+        assert row is not None
+        assert row.value == pytest.approx(f1_score(test, said, average="macro"))
+
+
+def test_mean_falls_are_means_of_falls(done: Result) -> None:
+    run = transfer_run(done)
+    falls = {cell: run.fall(*cell).value for cell in run.elsewhere}  # type: ignore[union-attr]
+    assert len(falls) == 6
+    assert min(falls.values()) > 0
+    for train, test, chosen in (
+        (OTHERS, OTHERS, list(falls)),
+        ("red", OTHERS, [("red", "blue"), ("red", "green")]),
+        (OTHERS, "red", [("blue", "red"), ("green", "red")]),
+    ):
+        row = run.fall(train, test)
+        assert row is not None
+        assert row.value == pytest.approx(np.mean([falls[cell] for cell in chosen]))
+        assert row.low is not None
+        assert row.low <= row.value <= row.high
+    both = run.row("fall.f1.macro", "red", "blue", than_train="red", than_test="red")
+    own, other = run.row("f1.macro", "red", "red"), run.row("f1.macro", "red", "blue")
+    assert both.value == pytest.approx(own.value - other.value)  # type: ignore[union-attr,operator]
+
+
+def test_the_folder_holds_what_was_found(done: Result) -> None:
+    assert {name for name, _ in _sets(done)} == {"red", "blue", "green", "merged", "blue capped", "merged capped"}
+    assert len(read_measurements(done.folder / "measurements.csv")) == len(done.measurements)
+    assert read_findings(done.folder / "findings.csv") == list(done.record.findings)
+    assert len(list((done.folder / "predictions").glob("*/*.parquet"))) == 6 * 3 * 2
+    green = relabelled(given()["green"].data("green"), given()["green"].map, LABELS)[0]
+    sizes = read_split(done.folder / "splits" / "green.csv", green).sizes
+    assert done.record.about["datasets"]["green"]["counts"]["test"].values()
+    assert sizes["test"] == sum(done.record.about["datasets"]["green"]["counts"]["test"].values())
+    singles = [row for row in done.measurements if row.tags.get("seed") in (42, 43)]
+    assert len(singles) == 6 * 3 * 2 * 4
+
+
+def _sets(done: Result) -> list[tuple[str, Any]]:
+    return list(done.record.about["training_sets"].items())
+
+
+def test_called_again_nothing_is_trained(done: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.runs.experiment.fit", lambda *given: pytest.fail("trained again"))
+    plans: list[Any] = []
+    again = transfer(
+        given(),
+        labels=LABELS,
+        model="logistic",
+        params=QUICK,
+        seeds=2,
+        merge=True,
+        cap=3,
+        out=done.folder,
+        announce=plans.append,
+    )
+    assert again.measurements == done.measurements
+    assert plans[0].done == plans[0].trainings == 12
+
+
+def test_the_order_of_rows_decides_nothing() -> None:
+    shuffled = {
+        name: replace(each, source=each.source.take(np.random.default_rng(3).permutation(len(each.source))))  # type: ignore[union-attr,arg-type]
+        for name, each in given().items()
+    }
+    sides = [Corpus.of(members(entries, LABELS)) for entries in (given(), shuffled)]
+    assert sides[0].data.order == sides[1].data.order
+    assert sides[0].data.fingerprint == sides[1].data.fingerprint
+    extras = Extras(merge=True, cap=3, matched=True)
+    for one, other in zip(*(training_sets(each, extras, 42)[0] for each in sides), strict=True):
+        assert one.train.tolist() == other.train.tolist()
+        assert one.dev.tolist() == other.dev.tolist()
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+def test_labels_become_ours_and_what_is_left_out_is_counted() -> None:
+    data = build(list("abcdef"), labels=["x", "y", "z", "x", "z", "y"], label_names=("x", "y", "z"))
+    ours, left_out = relabelled(data, {"x": "yes", "y": "no", "z": ""}, LABELS)
+    assert [ours.label_names[each] for each in ours.labels] == ["yes", "no", "yes", "no"]
+    assert ours.ids.to_pylist() == ["a", "b", "d", "f"]
+    assert left_out == {"z": 2}
+
+
+def test_labels_that_nobody_maps_are_told_at_once() -> None:
+    entries = given(
+        green=DatasetEntry(small("green", 60, ("fine", "bad", "odd")), map={"fine": "no", "bda": "yes"}),
+        blue=DatasetEntry(small("blue", 60, ("no", "mean")), map={"no": "nay"}),
+    )
+    with pytest.raises(InputError) as error:
+        members(entries, LABELS)
+    assert [each.split(";")[0] for each in error.value.problems] == [
+        "blue: 'no' is mapped to 'nay', which is no label here",
+        f"blue: nobody says what its label 'mean' ({small('blue', 60).label_counts['yes']} texts) is here",
+        "green: it has no label 'bda'",
+        *(
+            f"green: nobody says what its label {label!r} ({count} texts) is here"
+            for label, count in list(entries["green"].data("g").label_counts.items())[1:]
+        ),
+    ]
+
+
+def test_without_declared_labels_all_must_share_them() -> None:
+    with pytest.raises(InputError, match="other labels than each other") as error:
+        members({"red": DatasetEntry(small("red")), "blue": DatasetEntry(small("blue", 60, ("fine", "bad")))}, None)
+    assert error.value.problems == ("red: no, yes", "blue: fine, bad")
+    found = members({"red": DatasetEntry(small("red")), "blue": DatasetEntry(small("blue", 60, ("yes", "no")))}, None)
+    assert {each.data.label_names for each in found} == {LABELS}
+
+
+FILE = """
+labels = ["no", "yes"]
+positive = "yes"
+[data.here]
+source = "posts.csv"
+text = "body"
+groups = "user"
+split = "published.csv"
+map = { fine = "no", bad = "yes", odd = "drop" }
+[data.sample]
+"""
+
+
+def test_a_file_names_datasets(tmp_path: Path) -> None:
+    for name in ("posts.csv", "published.csv"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "labels.toml").write_text(FILE)
+    found = read_datasets(tmp_path / "labels.toml")
+    assert (found.labels, found.positive) == (LABELS, "yes")
+    assert found.entries["here"] == DatasetEntry(
+        str(tmp_path / "posts.csv"), {"text": "body"}, {"fine": "no", "bad": "yes", "odd": "drop"}, "user",
+        str(tmp_path / "published.csv"),
+    )  # fmt: skip
+    assert found.entries["sample"] == DatasetEntry("sample")
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    wrong = (
+        FILE.replace("labels", "lables").replace("groups", "gruops").replace('"drop"', "3") + 'source = "stromfront"'
+    )
+    (tmp_path / "labels.toml").write_text(wrong)
+    with pytest.raises(InputError) as error:
+        read_datasets(tmp_path / "labels.toml")
+    told = "\n".join(error.value.problems)
+    for said in (
+        "did you mean 'labels'",
+        "did you mean 'groups'",
+        "[data.here] map",
+        "mean 'stormfront'",
+        "labels is m",
+    ):
+        assert said in told
+
+
+# -- parts and training sets -------------------------------------------------------------------------------------------
+
+
+def test_a_published_split_is_kept_whatever_is_left_out(tmp_path: Path) -> None:
+    data = small("green", 100, ("fine", "bad", "odd"))
+    parts = zip(data.ids.to_pylist(), data.attribute("part").to_pylist(), strict=True)
+    (tmp_path / "published.csv").write_text("id,part\n" + "".join(f"{name},{part}\n" for name, part in parts))
+    for split in ("part", tmp_path / "published.csv"):
+        entry = DatasetEntry(data.take(np.arange(100)), map={"fine": "no", "bad": "yes", "odd": ""}, split=split)
+        found = next(
+            each
+            for each in members({"red": DatasetEntry(small("red")), "green": entry}, LABELS)
+            if each.name == "green"
+        )
+        test = [found.data.attribute("part")[int(row)].as_py() for row in found.rows("test")]
+        assert set(test) == {"test"}
+        assert "test" not in {found.data.attribute("part")[int(row)].as_py() for row in found.rows("train")}
+        assert len(test) == sum(part == "test" and label != 2 for part, label in zip(
+            data.attribute("part").to_pylist(), data.labels, strict=True
+        ))  # fmt: skip
+        assert len(found.rows("dev")) > 0
+
+
+def test_groups_stay_on_one_side() -> None:
+    blue = members(given(), LABELS)[1]
+    users = np.array(blue.data.attribute("user").to_pylist())
+    sides = [set(users[blue.rows(part)]) for part in ("train", "dev", "test")]
+    assert not sides[0] & sides[2]
+    assert not sides[1] & sides[2]
+
+
+def test_a_cap_leaves_as_many_as_it_says() -> None:
+    corpus = Corpus.of(members(given(), LABELS))
+    sets = {each.name: each for each in training_sets(corpus, Extras(merge=True, cap=2), 42)[0]}
+    blue = corpus.member("blue")
+    keys = [
+        (user, int(label))
+        for user, label in zip(blue.data.attribute("user").to_pylist(), blue.data.labels, strict=True)
+    ]
+    whole = [keys[row] for row in blue.rows("train")]
+    kept = [keys[row] for row in sets["blue capped"].train - corpus.starts["blue"]]
+    assert {key: kept.count(key) for key in set(whole)} == {key: min(2, whole.count(key)) for key in set(whole)}
+    assert set(sets["blue capped"].train) <= set(sets["blue"].train)
+    others = len(sets["red"].train) + len(sets["green"].train)
+    assert len(sets["merged capped"].train) == len(kept) + others
+    assert len(sets["merged"].train) == len(whole) + others
+
+
+def test_a_cap_that_takes_nothing_is_told() -> None:
+    corpus = Corpus.of(members(given(), LABELS))
+    sets, findings = training_sets(corpus, Extras(cap=1000), 42)
+    assert [each.name for each in sets] == ["red", "blue", "green"]
+    assert [(each.check, each.level) for each in findings] == [("cap[blue]", "skipped")]
+
+
+def test_matched_sets_are_of_one_size_and_keep_their_mix() -> None:
+    corpus = Corpus.of(members(given(), LABELS))
+    whole = {each.name: each for each in training_sets(corpus, Extras(merge=True), 42)[0]}
+    sets = training_sets(corpus, Extras(merge=True, matched=True), 42)[0]
+    assert {len(each.train) for each in sets} == {min(len(each.train) for each in whole.values())}
+    for each in sets:
+        assert set(each.train) <= set(whole[each.name].train)
+        shares = [corpus.data.labels[rows].mean() for rows in (each.train, whole[each.name].train)]
+        assert shares[0] == pytest.approx(shares[1], abs=1 / len(each.train))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"seeds": 0}, "seeds is how many"),
+        ({"seeds": 42}, "seeds is how many"),
+        ({"cap_by": "user"}, "cap_by has no effect without cap"),
+        ({"cap": 0}, "cap is how many"),
+        ({"cap": 5, "cap_by": "usr"}, "no attribute of any dataset is called 'usr'; did you mean 'user'"),
+        ({"groups": "usr"}, "cannot be used as they are"),
+        ({"positive": "yse"}, "did you mean 'yes'"),
+        ({"model": "logistik"}, "did you mean 'logistic'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_nothing_written(
+    settings: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        transfer(given(), **{"labels": LABELS, "model": "logistic", "out": tmp_path / "out"} | settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dataset_needs_another_and_a_name_of_its_own() -> None:
+    with pytest.raises(InputError, match="one dataset has nowhere to go"):
+        members({"red": DatasetEntry(small("red"))}, LABELS)
+    with pytest.raises(InputError) as error:
+        members({"red": DatasetEntry(small("red")), "merged": DatasetEntry(small("blue"))}, LABELS)
+    assert error.value.problems == ("merged: that name has a meaning of its own in the tables",)
+    both = {name: DatasetEntry(small(name), split="part") for name in ("red", "blue")}
+    with pytest.raises(InputError, match="test has no effect"):
+        transfer(both, model="logistic", test=0.3)
+    with pytest.raises(InputError, match="groups has no effect"):
+        transfer({name: replace(each, groups="user") for name, each in both.items()}, model="logistic", groups="user")
+    with pytest.raises(InputError, match="no effect: no dataset has groups"):
+        transfer({"red": small("red"), "blue": small("blue")}, model="logistic", cap=3)
+
+
+# -- overlap -----------------------------------------------------------------------------------------------------------
+
+LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+
+
+@pytest.fixture(scope="module")
+def leaking() -> dict[str, DatasetEntry]:
+    """Test texts of `blue` that stand in what `red` trains on: one word for word, one normalised, one nearly."""
+    red, blue = small("red", 40), small("blue", 40)
+    seen = [int(row) for row in range(40) if row % 4][:3]
+    asked = [0, 4, 8]
+    texts = {"red": red.texts.to_pylist(), "blue": blue.texts.to_pylist()}
+    labels = {name: [LABELS[each] for each in data.labels] for name, data in (("red", red), ("blue", blue))}
+    copies = [("Stay calm, all of you", "Stay calm, all of you"), ("rain again!!", "@ann RAIN again http://x.yz"),
+              (LONG, f"{LONG} seventeen")]  # fmt: skip
+    for place, (theirs, ours) in enumerate(copies):
+        texts["red"][seen[place]], texts["blue"][asked[place]] = theirs, ours
+        labels["red"][seen[place]], labels["blue"][asked[place]] = "yes", "no" if place == 1 else "yes"
+    made = {
+        name: build(data.ids.to_pylist(), texts[name], labels[name], LABELS, part=data.attribute("part").to_pylist())
+        for name, data in (("red", red), ("blue", blue))
+    }
+    return {name: DatasetEntry(data, split="part") for name, data in made.items()}
+
+
+def test_test_texts_in_training_data_are_found(leaking: dict[str, DatasetEntry]) -> None:
+    corpus = Corpus.of(members(leaking, LABELS))
+    found = overlaps(corpus, training_sets(corpus, Extras(merge=True), 42)[0], 42)
+    over = found["red", "blue"]
+    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 2, 3, 1]
+    assert over.ids == ("blue/000", "blue/004", "blue/008")
+    finding = over.finding()
+    assert (finding.level, finding.count) == ("fail", 3)
+    assert finding.message == (
+        "3 of 10 test texts of blue are in what red trains on: 1 word for word, 1 but for case, punctuation, handles "
+        "and links, 1 nearly; 1 of them with another label there."
+    )
+    assert found["merged", "blue"].count == 3
+    assert found["blue", "red"].count == found["blue", "blue"].count == 0
+    assert found["blue", "red"].finding().level == "ok"
+
+
+def test_scores_without_overlap_are_of_the_same_predictions(leaking: dict[str, DatasetEntry], tmp_path: Path) -> None:
+    done = transfer(leaking, labels=LABELS, model="logistic", params=QUICK, seeds=1, out=tmp_path / "out")
+    run, found = transfer_run(done), members(leaking, LABELS)
+    gold, said = predicted(found, "red", "blue")
+    kept = np.arange(10) > 2
+    row = run.row("f1.macro", "red", "blue", WITHOUT)
+    assert row is not None
+    assert (row.n, row.value) == (7, pytest.approx(f1_score(gold[kept], said[kept], average="macro")))
+    own_gold, own_said = predicted(found, "blue", "blue")
+    own = f1_score(own_gold[kept], own_said[kept], average="macro")
+    assert run.fall("red", "blue", slice=WITHOUT).value == pytest.approx(own - row.value)  # type: ignore[union-attr]
+    assert run.row("f1.macro", "blue", "red", WITHOUT) is None
+    assert any("without such texts" in each.casefold() for each in done.verdict.lines())
+    assert len([each for each in done.findings if each.check.startswith("overlap")]) == 4
+
+
+def test_an_overlap_is_what_an_audit_finds(leaking: dict[str, DatasetEntry]) -> None:
+    """Of a text that stands in training with both labels, one contradicts: the nearest is not asked alone."""
+    blue = leaking["blue"].source
+    assert isinstance(blue, Dataset)
+    texts, labels = blue.texts.to_pylist(), [LABELS[each] for each in blue.labels]
+    texts[1], labels[1], labels[0] = texts[0], "no", "yes"
+    texts[2], labels[2] = f"{texts[0]}!", "yes"
+    own = build(blue.ids.to_pylist(), texts, labels, LABELS, part=blue.attribute("part").to_pylist())
+    corpus = Corpus.of(members(leaking | {"blue": DatasetEntry(own, split="part")}, LABELS))
+    (known,) = (each for each in training_sets(corpus, Extras(), 42)[0] if each.name == "blue")
+    over = overlaps(corpus, [known], 42)["blue", "blue"]
+    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
+    member = corpus.member("blue")
+    subject = Subject(member.data, member.parts)
+    for kind, found in (("exact", over.exact), ("normalised", over.normalised), ("near", over.near)):
+        assert leak(subject, kind).test.tolist() == member.rows("test")[found].tolist()  # type: ignore[union-attr]
+    assert contradicted(subject, "near").tolist() == member.rows("test")[over.conflicting].tolist()
+
+
+def test_a_text_of_handles_alone_is_like_its_copies() -> None:
+    red, blue = small("red", 40), small("blue", 40)
+    made = {}
+    for name, data, row, label in (("red", red, 1, "yes"), ("blue", blue, 0, "no")):
+        texts, labels = data.texts.to_pylist(), [LABELS[each] for each in data.labels]
+        texts[row], labels[row] = "@somebody !!", label
+        made[name] = DatasetEntry(
+            build(data.ids.to_pylist(), texts, labels, part=data.attribute("part").to_pylist()), split="part"
+        )
+    corpus = Corpus.of(members(made, LABELS))
+    over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["red", "blue"]
+    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
+
+
+def test_empty_texts_are_no_copies_of_each_other() -> None:
+    red, blue = small("red", 40), small("blue", 40)
+    texts = blue.texts.to_pylist()
+    texts[0] = "@somebody !!"
+    theirs = red.texts.to_pylist()
+    theirs[1] = "http://a.b @else"
+    entries = {
+        name: DatasetEntry(build(data.ids.to_pylist(), said, [LABELS[each] for each in data.labels],
+                          part=data.attribute("part").to_pylist()), split="part")
+        for name, data, said in (("red", red, theirs), ("blue", blue, texts))
+    }  # fmt: skip
+    corpus = Corpus.of(members(entries, LABELS))
+    assert overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["red", "blue"].count == 0
