@@ -186,7 +186,7 @@ def _suite(settings: Settings, label_names: Sequence[str]) -> Dataset | None:
             f"the labels of the data are not those of the suite {suite.name}",
             expected=some(suite.label_names),
             got=some(ours),
-            fix=f"--suite-map {said} on the command line, suite_map={guess!r} in Python",
+            fix=f"--map {said} on the command line, suite_map={guess!r} in Python",
         )
     return suite
 

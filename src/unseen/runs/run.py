@@ -110,7 +110,7 @@ def run_study(
             "joules": _spent(spent),
         })  # fmt: skip
 
-    command = command or f"unseen run {study.path.name}"
+    command = command or f"unseen study run {study.path.name}"
     return carry_through("study", _identity(grid), work, out=out, command=command, gates=study.gates, cards=True)
 
 

@@ -81,7 +81,7 @@ def shared_labels(loaded: Mapping[str, Dataset], entries: Mapping[str, DatasetEn
         raise InputError(
             "the datasets have other labels than each other" if differing else "a map needs the labels it maps to",
             problems=[f"{name}: {some(data.label_names, 20)}" for name, data in loaded.items()],
-            fix="declare the labels and say what each of theirs is, in a TOML file: --labels FILE",
+            fix="declare the labels and say what each of theirs is, in a TOML file: --label-map FILE",
         )
     return first
 

@@ -56,7 +56,7 @@ class FoldSides:
             f"{protocol}: {len(shared):,} of {tested:,} tested texts are also trained on, but for case, handles, links "
             f"and punctuation ({len(shared) / tested:.0%}{which})."
         )
-        advice = "Keep copies on one side (unseen repair)." if len(shared) else ""
+        advice = "Keep copies on one side (unseen split repair)." if len(shared) else ""
         return self._finding("copies on both sides", "warn" if len(shared) else "ok", said, shared, advice)
 
     def _own_part(self, answers: ProtocolAnswers) -> bool:

@@ -72,7 +72,7 @@ def run_validation(
             trainings.materials.pool,
         )  # fmt: skip
 
-    command = command or f"unseen run {trainings.study.path.name}"
+    command = command or f"unseen study run {trainings.study.path.name}"
     return carry_through("validation", _about(trainings), work, out=out, command=command, gates=trainings.study.gates)
 
 
