@@ -11,6 +11,7 @@ ONE_INSTRUCTION_SET = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "NUMBA_CPU_NAME": "haswell",
 }
 """AVX2 everywhere: wider vectors add in another order, and golden runs would differ between machines in a last digit
@@ -45,14 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="write the records of tests/golden anew")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Deal out whole files, which share what they set up, and those with slow tests first; Ray is for one worker."""
+    """Deal out files with slow tests first, so that no worker is left alone with one at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    for item in items:
-        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
-        on_ray = "cluster" in getattr(item, "fixturenames", ()) or "ray" in map(str, parameters)
-        item.add_marker(pytest.mark.xdist_group("ray" if on_ray else item.path.stem))
     items.sort(key=lambda item: item.path not in slow)
 
 

@@ -54,7 +54,7 @@ def test_a_finding_can_be_an_exit_code(gate: str, code: int, folder: Path, do: R
         f"{n},text {n},{'loud' if n % 3 else 'calm'},{f'u{n}' if n % 3 == 0 or n % 9 == 1 else 'u1'}" for n in range(90)
     ]
     (folder / "crowd.csv").write_text("\n".join(["id,text,label,user", *rows]))
-    answer = do(f"audit authors crowd.csv --id id --author user --split {gate} --json")
+    answer = do(f"audit authors crowd.csv --id id --author user {gate} --json")
     assert answer.code == code, answer.err
     said = json.loads(answer.out)
     assert said["passed"] == (code == 0)

@@ -300,7 +300,7 @@ NAMES = {
     ),
     "option": Case(f"{RANDOM} --tset 3", ["--tset"]),
     "command": Case("spilt posts.csv", ["spilt"]),
-    "argument": Case("split", ["DATA"]),
+    "argument": Case("split make", ["DATA"]),
 }
 
 OUTPUTS = {

@@ -257,7 +257,7 @@ def test_the_page_about_bias_runs(tmp_path, monkeypatch):
     terms, swaps = blocks("toml")
     Path("terms.toml").write_text(terms, encoding="utf-8")
     Path("swaps.toml").write_text(swaps, encoding="utf-8")
-    commands = [shlex.split(block)[2:] for block in blocks("sh")]
+    commands = [shlex.split(block)[3:] for block in blocks("sh")]
     assert len(commands) == 5
     for command in commands:
         done = CliRunner().invoke(app, command)
@@ -290,7 +290,7 @@ def test_what_is_written_is_told_and_only_measurements_are_overwritten(run, unse
         assert "note: written: m.csv\n" in unseen("audit", "bias", *SOURCE, *given, "-o", "m.csv").err
         assert "note: written: m.csv\n" in unseen("model", "score", *SOURCE, "p.csv", "--json", "-o", "m.csv").err
     before = Path("posts.csv").read_bytes()
-    for command in (("bias", *SOURCE, *given), ("score", *SOURCE, "p.csv")):
+    for command in (("audit", "bias", *SOURCE, *given), ("model", "score", *SOURCE, "p.csv")):
         refused = unseen(*command, "-o", "posts.csv")
         assert "posts.csv holds no measurements and would be overwritten" in refused.err
     assert Path("posts.csv").read_bytes() == before

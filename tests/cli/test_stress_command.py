@@ -93,7 +93,7 @@ def test_verdict_gate_and_report(folder: Path, do: Callable[[str], Any]) -> None
     assert {row["tags"]["family"] for row in falls} == {"closest"}
     assert found["report"] == "run/report.html"
     assert found["level"] in ("ok", "warn", "fail")
-    again = do("report run")
+    again = do("runs report run")
     assert again.code == 0
     assert again.out.splitlines()[-1] == "report: run/report.html"
     assert json.loads(do("runs report run --json").out)["verdict"] == found["verdict"]
