@@ -27,8 +27,8 @@ from unseen.functional.tables import load_suite
 from unseen.models import open_model
 from unseen.reports.facts import read_card_facts
 from unseen.reports.record import read_record
-from unseen.runs.file import read_study
 from unseen.runs.frame import report
+from unseen.runs.study_file import read_study
 from unseen.store import (
     read_embeddings,
     read_findings,

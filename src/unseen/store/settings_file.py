@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
 
 from unseen.errors import InputError, UnseenError, hint
 from unseen.store.files import read_json, read_toml
@@ -28,7 +38,32 @@ Listed = Annotated[tuple[Item, ...], Strict(False)]
 NOT_BLANK = r"\S"
 Text = Annotated[str, Field(pattern=NOT_BLANK)]
 """A text that says something."""
+FileName = Annotated[str, Field(pattern=r"\S.*", description="the name of a file")]
 Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+def each_once(values: tuple[Item, ...]) -> tuple[Item, ...]:
+    """The values of a list; refuses one that stands there twice."""
+    if repeated := sorted(repr(value) for value, times in Counter(values).items() if times > 1):
+        raise InputError(f"{', '.join(repeated)} must not stand there twice")
+    return values
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Names = Annotated[
+    tuple[str, ...], Strict(False), BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...]),
+    AfterValidator(each_once),
+]  # fmt: skip
+"""One name, or a list of several, each once."""
+Numbers = Annotated[
+    tuple[int, ...], Strict(False), Field(min_length=1),
+    BeforeValidator(_listed, json_schema_input_type=int | Annotated[tuple[int, ...], Field(min_length=1)]),
+    AfterValidator(each_once),
+]  # fmt: skip
+"""One whole number, or a list of several, each once."""
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument", "invalid_key")
 NO_TABLE = ("model_type", "dict_type", "dataclass_type")
 PLURALS = {"a text": "texts", "a whole number": "whole numbers", "a number": "numbers", "a table": "tables"}
@@ -159,7 +194,7 @@ class Problems:
             message = _message_of(error["ctx"]["error"])
             return f"{place} {message}".strip() if is_table or not place else f"{place}: {message}"
         expected = outline.expected(schema)
-        is_unquoted = "a text" in expected and isinstance(value, int | float | datetime.date)
+        is_unquoted = expected.startswith("a text") and isinstance(value, int | float | datetime.date)
         advice = "; put it in quotes" if is_unquoted else hint(str(value), outline.choices(schema))
         return f"{place} must be {expected}, not {value!r}{advice}".strip()
 
@@ -217,8 +252,8 @@ class _Outline:
         if kind == "string":
             pattern = form.get("pattern", NOT_BLANK)
             return "a text" if pattern == NOT_BLANK else form.get("description", f"a text of the form {pattern}")
-        numbers = {"integer": "a whole number", "number": "a number"}
-        return numbers[kind] + _bounds(form) if kind in numbers else "true or false" if kind == "boolean" else "a table"
+        words = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "object": "a table"}
+        return words.get(str(kind), "a value") + _bounds(form)
 
 
 def _bounds(form: Mapping[str, Any]) -> str:
