@@ -28,7 +28,7 @@ Metric = Annotated[str, AfterValidator(_known_metric)]
 class TextsTable(SettingsTable):
     """A table that names texts: `source`, and what `unseen.load` takes beside it."""
 
-    source: Text = Field("", description="a file or a known dataset")
+    source: Text = Field(default="", description="a file or a known dataset")
     text: Text | None = None
     label: Text | None = None
     id: Text | None = None
@@ -46,7 +46,7 @@ class TextsTable(SettingsTable):
         return self.model_dump(include=names, exclude_unset=True)
 
 
-class LabelledTexts(TextsTable):
+class LabelledTable(TextsTable):
     """Texts whose labels are declared or renamed as `unseen.load` does it."""
 
     labels: Listed[Any] | dict[str, str] | None = None
@@ -57,7 +57,7 @@ class ModelTable(SettingsTable):
 
     model_config = ConfigDict(extra="allow")
 
-    use: Text = Field("", description="a recipe or a transformer; the name of the table where nothing is said")
+    use: Text = Field(default="", description="a recipe or a transformer; the name of the table where nothing is said")
 
     def model(self, name: str, trust: bool, use: str | None = None, **others: str) -> Model:
         """The model under this name; `use` stands in where the table names no recipe. Code needs `trust`."""

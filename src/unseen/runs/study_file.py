@@ -15,7 +15,7 @@ from unseen.audits import FOLDS
 from unseen.errors import InputError, hint
 from unseen.evaluation.gates import Gate
 from unseen.registry import check_parameters, refuse_code
-from unseen.runs.file_tables import LabelledTexts, Metric, ModelTable, file_beside, read_gates, source_beside
+from unseen.runs.file_tables import LabelledTable, Metric, ModelTable, file_beside, read_gates, source_beside
 from unseen.runs.settings import BASELINE
 from unseen.runs.source import DataSettings
 from unseen.runs.spaces import Model, Space
@@ -45,7 +45,7 @@ Varied = dict[str, Annotated[Listed[Any], Field(min_length=1)]]
 """Values that are tried one after the other, by key of the table."""
 
 
-class StudyTexts(LabelledTexts):
+class StudyTexts(LabelledTable):
     """[data.NAME]: one dataset of a study, and what is wanted of it."""
 
     limit: Annotated[int, Field(ge=50)] | None = None
@@ -75,7 +75,7 @@ class SpaceTable(SettingsTable):
     """[space.NAME]: each of these models with each of these representations."""
 
     model: Names = ()
-    representations: Names = Field(("",), alias="as")
+    representations: Names = Field(default=("",), alias="as")
 
 
 class SplitTable(SettingsTable):
@@ -83,7 +83,7 @@ class SplitTable(SettingsTable):
 
     model_config = ConfigDict(extra="allow")
 
-    use: Text = Field("", description="a splitter; the name of the table where nothing is said")
+    use: Text = Field(default="", description="a splitter; the name of the table where nothing is said")
     seeds: Numbers | None = None
     test: Share = 0.1
     dev: Share = 0.1
