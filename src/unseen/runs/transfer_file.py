@@ -42,8 +42,8 @@ class DatasetEntry:
 
     def _loading(self, source: str, needed: Sequence[str], also: Sequence[str]) -> dict[str, Any]:
         if not Path(source).is_file():  # a card names its attributes itself
-            given = self.load.get("attributes")
-            return dict(self.load) | ({} if given is None else {"attributes": list(dict.fromkeys([*given, *needed]))})
+            own = self.load.get("attributes")
+            return dict(self.load) | ({} if own is None else {"attributes": list(dict.fromkeys([*own, *needed]))})
         reading = {key: self.load[key] for key in ("delimiter", "encoding") if key in self.load}
         there = set(column_names(source, **reading)) if also else set()
         attributes = [*self.load.get("attributes", ()), *needed, *(name for name in also if name in there)]

@@ -98,8 +98,8 @@ class PublishedPipeline(SettingsTable):
         for place, rows in ((self.leaking, "test" if self.divides else "folds"), (self.corrected, "folds")):
             parameters = inspect.signature(function(place)).parameters
             takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-            given = ("data", rows, "seed", *self.settings)
-            if lacking := [name for name in given if name not in parameters and not takes_any]:
+            arguments = ("data", rows, "seed", *self.settings)
+            if lacking := [name for name in arguments if name not in parameters and not takes_any]:
                 raise InputError(f"{place} does not take {', '.join(lacking)}")
 
 

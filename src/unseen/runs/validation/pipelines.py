@@ -77,7 +77,7 @@ def ask(here: Workspace) -> None:
     place, settings, seed = (here.settings[name] for name in ("function", "settings", "seed"))
     if here.settings["test"] is None:
         divided = [Fold(np.searchsorted(rows, fold.train), np.searchsorted(rows, fold.test)) for fold in folds]
-        parts = [(np.asarray(tested), said) for tested, said in function(place)(data, divided, seed, **settings)]
+        parts = list(function(place)(data, divided, seed, **settings))
         if [np.sort(tested).tolist() for tested, _ in parts] != [np.sort(fold.test).tolist() for fold in divided]:
             raise InputError("a pipeline has answered about other rows than the test rows of its folds")
         answers = tuple(map(np.concatenate, zip(*parts, strict=True)))

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,8 @@ from unseen.evaluation.falls import Run, level
 from unseen.evaluation.metrics import metric
 from unseen.naming import content_of_name
 from unseen.roles import Engine
-from unseen.runs.experiment import Arm, Contrast, answers, measured
+from unseen.runs import experiment
+from unseen.runs.experiment import Arm, Contrast, measured
 from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.provenance import described_data
@@ -43,6 +46,8 @@ from unseen.types.arrays import Codes, Floats, Rows
 POOL, TEST = "pool", "test"
 ONCE = "once"
 """Slice of the scores in which no row counts twice."""
+AUTHORS_SHARED, COPIES_SHARED = "authors on both sides", "copies on both sides"
+COMPARE = "Compare with folds of whole authors: the score on random rows also counts knowing the author."
 SHOWN = 10
 """Ids that a finding names."""
 
@@ -80,12 +85,12 @@ def run_validation(
             announce(trainings.plan(results))
         begun = datetime.now(UTC)
         failures = carry_out_all(trainings.steps, engine, results, trainings.shared, "trainings")
-        given = trainings.answers(results)
-        _publish(folder, materials, given)
+        answers = trainings.answers(results)
+        _publish(folder, materials, answers)
         failed = [Finding("training", "fail", f"{name} failed: {cause}", 1) for name, cause in failures.items()]
         return Output(
-            measurements(materials, given),
-            [*side_findings(materials, given), *failed],
+            measurements(materials, answers),
+            [*side_findings(materials, answers), *failed],
             {
                 "failures": failures, "timings": trainings.timings(results),
                 "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
@@ -118,6 +123,9 @@ class ProtocolAnswers:
 class Training:
     """One step, and what it shares in memory: the training of a model as an arm, or the folds of a pipeline."""
 
+    learner: str
+    protocol: str
+    seed: int
     step: Step
     shared: Mapping[str, Any]
     test: Rows
@@ -131,33 +139,30 @@ class Trainings:
     materials: ValidationMaterials
 
     @cached_property
-    def groups(self) -> dict[tuple[str, str, int], list[Training]]:
-        """The trainings of every learner, protocol and seed, learners in the order of the file."""
+    def all(self) -> list[Training]:
+        """Every training, learners in the order of the file."""
         study = self.materials.active
         folds = {(name, seed): self.materials.folds(name, seed) for name in study.protocols for seed in study.seeds}
-        return {
-            (learner, protocol, seed): list(self._of(learner, protocol, seed, folds[protocol, seed]))
+        return [
+            training
             for learner in study.learners
             for protocol in study.protocols_of(learner)
             for seed in study.seeds
-        }
-
-    @property
-    def all(self) -> dict[str, tuple[str, Training]]:
-        """Every training with its learner, by the key of its step: what two of them do alike is done once."""
-        named = ((learner, training) for (learner, _, _), group in self.groups.items() for training in group)
-        return {training.step.key: (learner, training) for learner, training in named}
+            for training in self._of(learner, protocol, seed, folds[protocol, seed])
+        ]
 
     @property
     def steps(self) -> list[Step]:
         """Every step, each once."""
-        return [training.step for _, training in self.all.values()]
+        return list({training.step.key: training.step for training in self.all}.values())
 
     @property
     def shared(self) -> dict[str, Any]:
         """What steps share in memory."""
-        trainings = (training for group in self.groups.values() for training in group)
-        return {POOL: self.materials.pool} | {name: it for each in trainings for name, it in each.shared.items()}
+        shared = {POOL: self.materials.pool}
+        for training in self.all:
+            shared |= training.shared
+        return shared
 
     def plan(self, results: Results) -> StudyPlan:
         """What is to be done."""
@@ -167,34 +172,35 @@ class Trainings:
 
     def timings(self, results: Results) -> list[dict[str, Any]]:
         """What each finished step took, and whose it was."""
+        finished = {training.step.key: training for training in self.all if results.has(training.step.key)}
         return [
-            {"step": training.step.name, "learner": learner}
+            {"step": training.step.name, "learner": training.learner}
             | {name: results.record(key).get(name) for name in ("seconds", "cpu_seconds")}
-            for key, (learner, training) in self.all.items()
-            if results.has(key)
+            for key, training in finished.items()
         ]
 
     def answers(self, results: Results) -> list[ProtocolAnswers]:
         """The answers of all learners, protocols and seeds of which every fold is there."""
-        done = {key for key in self.all if results.has(key)}
+        done = {training.step.key for training in self.all if results.has(training.step.key)}
         predictions: dict[str, Mapping[str, Predictions]] = {}
         for name, model in self.materials.study.models.items():
-            groups = [group for (learner, _, _), group in self.groups.items() if learner == name]
-            arms = [each.arm for group in groups for each in group if each.arm is not None and each.step.key in done]
-            predictions |= answers(arms, model, results, work=f"read {name}")
-        found = []
-        for (learner, protocol, seed), group in self.groups.items():
-            if all(training.step.key in done for training in group):
+            finished = [training for training in self.all if training.learner == name and training.step.key in done]
+            arms = [training.arm for training in finished if training.arm is not None]
+            predictions |= experiment.answers(arms, model, results, work=f"read {name}")
+        answers = []
+        for key, group in groupby(self.all, key=attrgetter("learner", "protocol", "seed")):
+            trainings = list(group)
+            if all(training.step.key in done for training in trainings):
                 parts = [
                     answers_of(training.step.key, results)
                     if training.arm is None
                     else (training.test, predictions[training.arm.name][TEST].probabilities)
-                    for training in group
+                    for training in trainings
                 ]
                 rows, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
                 order = np.argsort(rows, kind="stable")
-                found.append(ProtocolAnswers(learner, protocol, seed, rows[order], probabilities[order]))
-        return found
+                answers.append(ProtocolAnswers(*key, rows[order], probabilities[order]))
+        return answers
 
     def _of(self, learner: str, protocol: str, seed: int, folds: Sequence[Fold]) -> Iterator[Training]:
         name, train = f"{protocol} seed {seed}", self._piped if learner in self.materials.study.pipelines else self._arm
@@ -214,7 +220,8 @@ class Trainings:
             "test": pipeline.test or 1 / study.file.rules.folds if leaking and pipeline.divides else None,
         }  # fmt: skip
         step = Step(f"{learner} {name}", ASK, settings, {}, {"pool": POOL, "folds": name})
-        return Training(step, {name: tuple(folds)}, np.concatenate([fold.test for fold in folds]))
+        test = np.concatenate([fold.test for fold in folds])
+        return Training(learner, protocol, seed, step, {name: tuple(folds)}, test)
 
     def _arm(self, learner: str, protocol: str, seed: int, name: str, folds: Sequence[Fold]) -> Training:
         """A model on one fold; rows for dev are of the study's own texts, by authors of their own."""
@@ -224,10 +231,10 @@ class Trainings:
         train, dev = divided(fold.train[is_own], pool.labels, units, seed)
         rows = np.sort(np.concatenate([train, fold.train[~is_own]]))
         arm = Arm(f"{learner} {name}", pool.take(rows), pool.take(dev), {TEST: pool.take(fold.test)}, seed)
-        return Training(arm.step(model), {arm.name: arm}, fold.test, arm)
+        return Training(learner, protocol, seed, arm.step(model), {arm.name: arm}, fold.test, arm)
 
 
-def measurements(materials: ValidationMaterials, given: Sequence[ProtocolAnswers]) -> list[Measurement]:
+def measurements(materials: ValidationMaterials, answers: Sequence[ProtocolAnswers]) -> list[Measurement]:
     """Every score with its interval over authors and seeds, those of single seeds, and every price.
 
     A price, `fall.METRIC`, is the score under the first protocol less that under the second: what the first
@@ -238,11 +245,11 @@ def measurements(materials: ValidationMaterials, given: Sequence[ProtocolAnswers
     """
     study, seed = materials.active, materials.study.file.seed
     metrics = list(dict.fromkeys([study.file.rules.metric, *(f"f1[{name}]" for name in materials.pool.label_names)]))
-    copying = {each.learner for each in given if each.protocol == PUBLISHED and each.has_copies}
-    conditions = _conditions(materials, given)
+    published = [answer for answer in answers if answer.protocol == PUBLISHED]
+    copying = {answer.learner for answer in published if answer.has_copies}
+    conditions = _conditions(materials, answers)
     once = _conditions(
-        materials,
-        [counted_once(each, materials) for each in given if each.protocol == PUBLISHED and each.learner in copying],
+        materials, [counted_once(answer, materials) for answer in published if answer.learner in copying]
     )
 
     def tags(learner: str, family: str) -> dict[str, str]:
@@ -263,9 +270,8 @@ def measurements(materials: ValidationMaterials, given: Sequence[ProtocolAnswers
         for price, ends in study.prices_of(learner).items():
             before, after = ((learner, protocol) for protocol in ends)
             if before in conditions and after in conditions:
-                counted = {"counted": ONCE} if before in once else {}
-                ends_as_tags = dict(zip(("from", "to"), ends, strict=True))
-                contrast = Contrast(before, after, tags(learner, price) | ends_as_tags | counted)
+                compared = {"from": ends[0], "to": ends[1]} | ({"counted": ONCE} if before in once else {})
+                contrast = Contrast(before, after, tags(learner, price) | compared)
                 rows += [contrast.measured({**conditions, **once}, name, seed) for name in metrics]
     on_authors = {AUTHORS, *map(capped_name, study.caps), *map(thinned_name, study.caps)}
     for cap in study.caps:
@@ -276,16 +282,16 @@ def measurements(materials: ValidationMaterials, given: Sequence[ProtocolAnswers
     return rows
 
 
-def _conditions(materials: ValidationMaterials, given: Sequence[ProtocolAnswers]) -> dict[tuple[str, str], list[Run]]:
+def _conditions(materials: ValidationMaterials, answers: Sequence[ProtocolAnswers]) -> dict[tuple[str, str], list[Run]]:
     """Runs by learner and protocol. The answers of one seed are one run: each row is tested once over the folds."""
     conditions: dict[tuple[str, str], list[Run]] = {}
-    for each in given:
+    for answer in answers:
         run = Run(
-            each.protocol, each.protocol, each.seed, materials.pool.labels[each.rows], each.probabilities,
-            materials.pool.label_names, materials.authors[each.rows],
-            hashlib.sha256(each.rows.astype(np.int64).tobytes()).hexdigest()[:16],
+            answer.protocol, answer.protocol, answer.seed, materials.pool.labels[answer.rows], answer.probabilities,
+            materials.pool.label_names, materials.authors[answer.rows],
+            hashlib.sha256(answer.rows.astype(np.int64).tobytes()).hexdigest()[:16],
         )  # fmt: skip
-        conditions.setdefault((each.learner, each.protocol), []).append(run)
+        conditions.setdefault((answer.learner, answer.protocol), []).append(run)
     return conditions
 
 
@@ -295,16 +301,16 @@ def _of_seed(run: Run, name: str, tags: Mapping[str, str]) -> Measurement:
     return Measurement(name, value, n, tags={**tags, "split": run.split, "seed": run.seed})
 
 
-def counted_once(given: ProtocolAnswers, materials: ValidationMaterials) -> ProtocolAnswers:
+def counted_once(answer: ProtocolAnswers, materials: ValidationMaterials) -> ProtocolAnswers:
     """The answers with every row once, by its mean probabilities, and the class mix of the study's own texts.
 
     Copies of a class make it more frequent among the tested rows, and a row with more copies is more often tested;
     a score on these rows differs from one on all data even where nothing leaks. Of classes that are tested more often
     than their share, rows are left out at random.
     """
-    rows, place, times = np.unique(given.rows, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(rows), given.probabilities.shape[1]))
-    np.add.at(sums, place, given.probabilities)
+    rows, place, times = np.unique(answer.rows, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(rows), answer.probabilities.shape[1]))
+    np.add.at(sums, place, answer.probabilities)
     labels = materials.pool.labels[rows]
     tested = np.bincount(labels, minlength=len(materials.pool.label_names))
     natural = np.bincount(materials.pool.labels[materials.own], minlength=len(tested))
@@ -312,43 +318,42 @@ def counted_once(given: ProtocolAnswers, materials: ValidationMaterials) -> Prot
     share = float((tested[present] / natural[present]).min())
     drawn = []
     for code in present.tolist():
-        places = generator(given.seed, ONCE, code).permutation(np.flatnonzero(labels == code))
+        places = generator(answer.seed, ONCE, code).permutation(np.flatnonzero(labels == code))
         drawn.append(places[: max(1, round(share * int(natural[code])))])
     kept = np.sort(np.concatenate(drawn))
-    return replace(given, rows=rows[kept], probabilities=(sums / times[:, None])[kept])
+    return replace(answer, rows=rows[kept], probabilities=(sums / times[:, None])[kept])
 
 
-def side_findings(materials: ValidationMaterials, given: Sequence[ProtocolAnswers]) -> list[Finding]:
+def side_findings(materials: ValidationMaterials, answers: Sequence[ProtocolAnswers]) -> list[Finding]:
     """Whether the sides are as far apart as the protocols say, counted on the rows that were really used.
 
     What is on both sides under each protocol, in all folds from the worst seed; rows copied before the split; caps
     without effect.
     """
     study, findings = materials.active, list[Finding]()
-    forms = same_forms(materials.pool.texts)  # equal where texts are equal without case, handles, links, punctuation
+    sides = {
+        AUTHORS_SHARED: (materials.authors, "have an author who is also trained on"),
+        COPIES_SHARED: (
+            same_forms(materials.pool.texts), "are also trained on, but for case, handles, links and punctuation",
+        ),
+    }  # fmt: skip
     for protocol in study.protocols:
         if protocol == PUBLISHED:  # its folds are the random ones, or the pipeline's own
             continue
         folds = {seed: materials.folds(protocol, seed) for seed in study.seeds}
-        shared, share = _worst(folds, materials.authors)
-        message = f"{protocol}: {share[0]} tested texts have an author who is also trained on ({share[1]})."
-        advice, level = "", "fail"
-        if protocol == RANDOM:
-            advice = "Compare with folds of whole authors: the score on random rows also counts knowing the author."
-            level = "warn"
-        findings.append(_finding(materials, "authors on both sides", level, message, shared, advice))
-        shared, share = _worst(folds, forms)
-        message = (
-            f"{protocol}: {share[0]} tested texts are also trained on, but for case, handles, links and punctuation "
-            f"({share[1]})."
-        )
-        advice = "Keep copies on one side (unseen repair)." if len(shared) else ""
-        findings.append(_finding(materials, "copies on both sides", "warn", message, shared, advice))
-    findings += [
-        _copied_before(materials, each)
-        for each in given
-        if each.protocol == PUBLISHED and study.pipelines[each.learner].divides
-    ]
+        for check, (codes, what) in sides.items():
+            shared, tested, which = _worst(folds, codes)
+            share = f"{len(shared) / tested:.0%}{which}"
+            message = f"{protocol}: {len(shared):,} of {tested:,} tested texts {what} ({share})."
+            level, advice = "fail", ""
+            if check == COPIES_SHARED:
+                level, advice = "warn", "Keep copies on one side (unseen repair)." if len(shared) else ""
+            elif protocol == RANDOM:
+                level, advice = "warn", COMPARE
+            findings.append(_finding(materials, check, level, message, shared, advice))
+    for answer in answers:
+        if answer.protocol == PUBLISHED and study.pipelines[answer.learner].divides:
+            findings.append(_copied_before(materials, answer))
     return findings + [
         Finding(
             "cap", "skipped",
@@ -365,25 +370,23 @@ def on_both_sides(fold: Fold, codes: Codes) -> Rows:
     return fold.test[np.isin(codes[fold.test], codes[fold.train])]
 
 
-def _worst(folds: Mapping[int, Sequence[Fold]], codes: Codes) -> tuple[Rows, tuple[str, str]]:
-    """Test rows on both sides from the seed that has most of them; how many of all it tests, and their share."""
+def _worst(folds: Mapping[int, Sequence[Fold]], codes: Codes) -> tuple[Rows, int, str]:
+    """Test rows on both sides from the seed that has most of them, how many it tests, and which it is of several."""
     shared = {seed: np.concatenate([on_both_sides(fold, codes) for fold in some]) for seed, some in folds.items()}
-    seed = max(shared, key=lambda one: len(shared[one]))
-    tested = sum(len(fold.test) for fold in folds[seed])
-    which = f"; seed {seed}, the worst of {len(shared)}" if len(shared) > 1 else ""
-    count = len(shared[seed])
-    return shared[seed], (f"{count:,} of {tested:,}", f"{count / tested:.0%}{which}")
+    worst = max(shared, key=lambda seed: len(shared[seed]))
+    which = f"; seed {worst}, the worst of {len(shared)}" if len(shared) > 1 else ""
+    return shared[worst], sum(len(fold.test) for fold in folds[worst]), which
 
 
-def _copied_before(materials: ValidationMaterials, given: ProtocolAnswers) -> Finding:
+def _copied_before(materials: ValidationMaterials, answer: ProtocolAnswers) -> Finding:
     """Rows of which one copy was tested and another not: told by classes whose rows are tested several times."""
-    rows, times = np.unique(given.rows, return_counts=True)
+    rows, times = np.unique(answer.rows, return_counts=True)
     labels = materials.pool.labels[rows]
     most = np.zeros(len(materials.pool.label_names), np.intp)
     np.maximum.at(most, labels, times)
     shared = rows[times < most[labels]]
     message = (
-        f"{given.learner}, as published, seed {given.seed}: of {len(rows):,} different texts tested, "
+        f"{answer.learner}, as published, seed {answer.seed}: of {len(rows):,} different texts tested, "
         f"at least {len(shared):,} have a copy that was trained on."
     )
     advice = "Divide first, then copy the training rows." if len(shared) else ""
@@ -396,13 +399,13 @@ def _finding(materials: ValidationMaterials, check: str, level: str, message: st
     return Finding(check, level if len(rows) else "ok", message, len(rows), ids, advice)
 
 
-def _publish(folder: RunFolder, materials: ValidationMaterials, given: Sequence[ProtocolAnswers]) -> None:
+def _publish(folder: RunFolder, materials: ValidationMaterials, answers: Sequence[ProtocolAnswers]) -> None:
     """What every learner said under every protocol: id and a probability per label, a copied row several times."""
     data = materials.pool
-    for each in given:
-        columns = {"id": data.ids.take(pa.array(each.rows))}
-        columns |= {name: each.probabilities[:, place] for place, name in enumerate(data.label_names)}
-        name = file_name(f"{each.learner}.{each.protocol}-seed{each.seed}")
+    for answer in answers:
+        columns = {"id": data.ids.take(pa.array(answer.rows))}
+        columns |= {name: answer.probabilities[:, place] for place, name in enumerate(data.label_names)}
+        name = file_name(f"{answer.learner}.{answer.protocol}-seed{answer.seed}")
         with atomic(folder / "predictions" / f"{name}.parquet") as path:
             pq.write_table(pa.table(columns), path)
 
