@@ -304,7 +304,7 @@ class _Definitions:
 
     def _tables(self, stage: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
         """Name, name in the study and content of the tables [stage.NAME]; one that varies something is several."""
-        if not tables:
+        if not tables and (stage,) not in self.problems.omitted:
             self.problems.add(f"[{stage}.NAME] is missing: define at least one")
         for name, table in tables.items():
             if not PLAIN.fullmatch(name):

@@ -86,11 +86,10 @@ def read_datasets(path: str | Path) -> Datasets:
     what `unseen.load` takes. Files are looked for beside the file first.
     """
     path, problems = Path(path), Problems()
-    content = read_content(path)
-    file = problems.read(TransferFile, content) or TransferFile()
-    if "labels" not in content:
-        problems.add('labels is missing: the labels of all datasets, in order, e.g. labels = ["no", "yes"]')
-    if not content.get("data"):
+    file = problems.read(TransferFile, read_content(path)) or TransferFile()
+    if not file.labels:
+        problems.missing(("labels",), 'the labels of all datasets, in order, e.g. labels = ["no", "yes"]')
+    if not file.data and ("data",) not in problems.omitted:
         problems.add("[data.NAME] is missing: define each dataset in a table of its own")
     entries = {}
     for name, table in file.data.items():

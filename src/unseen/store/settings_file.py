@@ -131,11 +131,18 @@ class Problems:
     def __init__(self, naming: Naming = toml_table) -> None:
         self.lines: list[str] = []
         self.naming = naming
+        self.omitted: set[KeyPath] = set()
+        """Where something wrong stood, which was left out."""
 
     def add(self, line: str) -> None:
         """Note a problem, once."""
         if line not in self.lines:
             self.lines.append(line)
+
+    def missing(self, path: KeyPath, description: str) -> None:
+        """Note that nothing stands at `path`, unless something wrong did."""
+        if path not in self.omitted:
+            self.add(f"{self._place(path, is_table=False)} is missing: {description}")
 
     @contextmanager
     def noted(self, place: str) -> Iterator[None]:
@@ -170,6 +177,7 @@ class Problems:
             if () in wrong or wrong.keys() <= omitted or "missing" in wrong.values():
                 return None
             omitted |= wrong.keys()
+            self.omitted |= {(*path, *inner) for inner in wrong}
             for inner in (inner for inner, kind in wrong.items() if kind not in UNKNOWN_KEY):
                 incomplete |= {inner[:depth] for depth in range(len(inner))}
             content = _without(content, omitted)
@@ -248,7 +256,8 @@ class _Outline:
         kind = form.get("type")
         if kind == "array":
             items = PLURALS.get(self.expected(form.get("items", {})), "values")
-            return f"a list of {items}" + (" with at least one in it" if form.get("minItems") else "")
+            least = form.get("minItems")
+            return f"a list of {items}" + (f" with at least {'one' if least == 1 else least} in it" if least else "")
         if kind == "string":
             pattern = form.get("pattern", NOT_BLANK)
             return "a text" if pattern == NOT_BLANK else form.get("description", f"a text of the form {pattern}")

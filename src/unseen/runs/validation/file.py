@@ -207,7 +207,7 @@ def read_validation(path: str | Path, *, trust: bool = False) -> Validation:
     file = problems.read(ValidationFile, read_content(path)) or ValidationFile()
     texts = {name: _texts(name, getattr(file, name), path.parent, problems) for name in ("data", "enrich", "foreign")}
     if not file.data.author:
-        problems.add("[data] author is missing: the attribute that says who wrote a text")
+        problems.missing(("data", "author"), "the attribute that says who wrote a text")
     pipelines = {name: _pipeline(name, table, problems, trust) for name, table in file.pipeline.items()}
     models = {}
     for name, table in file.model.items():
@@ -225,28 +225,28 @@ def read_validation(path: str | Path, *, trust: bool = False) -> Validation:
 
 
 def _texts(name: str, table: ValidationTexts | None, folder: Path, problems: Problems) -> ValidationTexts | None:
-    if table is None:
-        return None
-    with problems.noted(f"[{name}]"):
-        if not table.source:
-            raise InputError("source is missing: a file or a known dataset")
-        return table.model_copy(update={"source": source_beside(folder, table.source)})
+    if table is not None and not table.source:
+        problems.missing((name, "source"), "a file or a known dataset")
+    elif table is not None:
+        with problems.noted(f"[{name}]"):
+            return table.model_copy(update={"source": source_beside(folder, table.source)})
     return table
 
 
 def _pipeline(name: str, table: PublishedPipeline, problems: Problems, trust: bool) -> PublishedPipeline:
     """The pipeline with the full names of its forms, checked."""
-    before, full_names = len(problems.lines), {}
+    full_names = {}
     for form in ("leaking", "corrected"):
         place = getattr(table, form)
-        with problems.noted(f"[pipeline.{name}] {form}"):
-            if not place:
-                raise InputError(f"is missing: package.module:function, or one of {', '.join(EXAMPLES)}")
+        if not place:
+            forms = f"package.module:function, or one of {', '.join(EXAMPLES)}"
+            problems.missing(("pipeline", name, form), forms)
+            continue
         with problems.noted(f"[pipeline.{name}] {form}:"):
             refuse_code({} if place.startswith(OURS) else {"place": place}, trust)
-            full_names[form] = place and EXAMPLES.full_name(place)  # another version is another pipeline
+            full_names[form] = EXAMPLES.full_name(place)  # another version of an example is another pipeline
     pipeline = table.model_copy(update=full_names)
-    if len(problems.lines) == before:
+    if len(full_names) == 2:
         with problems.noted(f"[pipeline.{name}]"):
             pipeline.check()
     return pipeline
