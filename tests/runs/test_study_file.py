@@ -81,6 +81,7 @@ def test_files_lie_beside_the_study(tmp_path: Path) -> None:
     [
         (("limit = 300", "limt = 300"), "[data.sample]: 'limt' is not known here; did you mean 'limit'?"),
         (("limit = 300", 'source = "smaple"'), "did you mean 'sample'?"),
+        (("limit = 300", f'source = "{"x" * 999}"'), "[data.sample] File name too long"),
         (("limit = 300", "limit = 30"), "[data.sample] limit must be a whole number from 50 on, not 30"),
         (("limit = 300", "independent = 1.5"), "a number from 0 on and below 1 or the name of a file, not 1.5"),
         (("epochs = 2", "epoch = 2"), "[model.neural]"),

@@ -66,6 +66,8 @@ Numbers = Annotated[
 """One whole number, or a list of several, each once."""
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument", "invalid_key")
 NO_TABLE = ("model_type", "dict_type", "dataclass_type")
+SHOWN = 80
+"""Characters of a file name in a message."""
 PLURALS = {"a text": "texts", "a whole number": "whole numbers", "a number": "numbers", "a table": "tables"}
 
 
@@ -149,7 +151,7 @@ class Problems:
         """Note what goes wrong inside as a problem of this place."""
         try:
             yield
-        except (UnseenError, TypeError, ValueError, AttributeError) as cause:
+        except (UnseenError, TypeError, ValueError, AttributeError, OSError) as cause:
             self.add(f"{place} {_message_of(cause)}")
 
     def read(self, model: type[Table], content: Any, path: KeyPath = ()) -> Table | None:
@@ -314,4 +316,6 @@ def _without(content: Any, paths: set[KeyPath], path: KeyPath = ()) -> Any:
 
 
 def _message_of(cause: Exception) -> str:
+    if isinstance(cause, OSError):
+        return f"{cause.strerror or cause}: {str(cause.filename)[:SHOWN]}"
     return "; ".join([cause.message, *cause.problems]) if isinstance(cause, UnseenError) else str(cause)
