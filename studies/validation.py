@@ -30,7 +30,7 @@ from unseen.repairs import Repaired
 from unseen.reports.formats import to_markdown
 from unseen.reports.record import RunRecord, read_record
 from unseen.runs.validation import run_validation
-from unseen.runs.validation.page import ValidationRun, price_table, score_table
+from unseen.runs.validation.page import price_table, score_table
 
 STUDY = "arango2019.toml"
 PAPER = [
@@ -78,8 +78,8 @@ def pipelines_part(folder: Path) -> str:
         f"{', '.join(map(str, settings['seeds']))}; a score is over all folds of a seed together, then the mean over "
         "seeds; intervals are over users, drawn whole, and seeds.\n",
         _reduced(),
-        to_markdown(score_table(ValidationRun(run))),
-        to_markdown(price_table(ValidationRun(run))),
+        to_markdown(score_table(run)),
+        to_markdown(price_table(run)),
         "The paper (Arango, Pérez & Poblete 2019), macro F1 in percent on Waseem & Hovy's tweets:\n",
         table(["", "as published", "corrected"], PAPER),
         "F1 of the hateful class on SemEval-2019, in percent:\n",

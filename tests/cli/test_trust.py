@@ -119,6 +119,8 @@ FILES = {
     "file's own word": STUDY + '[model.own]\nuse = "strange.joblib"\ntrust = true\n',
     "pipeline": 'kind = "validation"\n[data]\nsource = "posts.csv"\nauthor = "user"\n[pipeline.own]\n'
     'leaking = "strange:alter"\ncorrected = "strange:alter"\n',
+    "name of a model": 'kind = "validation"\n[data]\nsource = "posts.csv"\nauthor = "user"\n'
+    '[model."strange:Recipe"]\n[validate]\nfolds = 2\n',
     "alter": SUITE.replace("PLACE", "strange:alter"),
     "builtin": SUITE.replace("PLACE", "cProfile:run"),
 }

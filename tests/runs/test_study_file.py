@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from unseen.errors import InputError
-from unseen.runs.definition import Study
-from unseen.runs.file import read_study
+from unseen.runs.study_file import Study, read_study
 from unseen.runs.transfer import read_datasets
 from unseen.runs.validation import read_validation
 
@@ -82,19 +81,20 @@ def test_files_lie_beside_the_study(tmp_path: Path) -> None:
     [
         (("limit = 300", "limt = 300"), "[data.sample]: 'limt' is not known here; did you mean 'limit'?"),
         (("limit = 300", 'source = "smaple"'), "did you mean 'sample'?"),
-        (("limit = 300", "limit = 30"), "limit must be at least 50"),
-        (("limit = 300", "independent = 1.5"), "independent must be a share below 1"),
+        (("limit = 300", f'source = "{"x" * 999}"'), "[data.sample] File name too long"),
+        (("limit = 300", "limit = 30"), "[data.sample] limit must be a whole number from 50 on, not 30"),
+        (("limit = 300", "independent = 1.5"), "a number from 0 on and below 1 or the name of a file, not 1.5"),
         (("epochs = 2", "epoch = 2"), "[model.neural]"),
         (('use = "logistic"', 'use = "logistc"'), "did you mean 'logistic'?"),
         (('"neural", "tfidf"', '"neural", "tfid"'), "[space.all] model: 'tfid' is not defined; did you mean 'tfidf'?"),
         (("[space.all]", '[space.all]\nas = "bottleneck-50"'), "of transformers"),
         (("[space.all]", '[space.all]\nas = "pretrained-bottleneck-50"'), "pretrained vectors have none"),
         (("[split.random]", "[split.closets]"), "[split.random] is missing"),
-        (("seeds = [1, 2]", "seeds = [1, 1]"), "each once"),
-        (("seeds = [1, 2]", "seeds = [1, 2]\ntest = 2"), "test must be a share"),
+        (("seeds = [1, 2]", "seeds = [1, 1]"), "[split.random] seeds: 1 must not stand there twice"),
+        (("seeds = [1, 2]", "seeds = [1, 2]\ntest = 2"), "[split.random] test must be a number between 0 and 1, not 2"),
         (("[split.closest]", "[split.closest]\nn_cluster = 3"), "did you mean 'n_clusters'?"),
         (("[split.closest]", "[split.closest]\ntest_size = 0.2"), "is called test here"),
-        (("[split.closest]", "[split.closest]\nvary.test = 0.2"), "vary must list values"),
+        (("[split.closest]", "[split.closest]\nvary.test = 0.2"), "[split.closest.vary] test must be a list of values"),
         (("[split.closest]", "[split.time]\n[split.closest]"), "reads an attribute"),
         (("title", "titel"), "'titel' is not known here; did you mean 'title'?"),
         (("[data.sample]", '[measure]\nmetric = "f1"\n[data.sample]'), "[measure] metric"),
@@ -126,7 +126,7 @@ def test_an_experiment_without_a_space_cuts_none_and_names_its_models(tmp_path: 
 
 def test_gates_name_what_there_is(tmp_path: Path) -> None:
     said = problems(tmp_path, f'gates = ["fall.f1.macro where split=closets <= 1"]\n{SMALL}')
-    assert "gates: split: 'closets' is not defined; did you mean 'closest'?" in said
+    assert "gates: split: 'closets' is not one of random, closest; did you mean 'closest'?" in said
     for gate, said in (
         ("fall.f1.macro", "gates: 'fall.f1.macro' is not a gate"),
         ("fall.f1.marco <= 1", "gates: 'fall.f1.marco' is no score"),
