@@ -23,7 +23,9 @@ broken_plain,3,it is broken again and nobody answers,other,3
 broken_plain,4,this is the third time it fails,other,4
 """
 MAP = {"praise": "good", "*": "other"}
-GIVEN: dict[str, Any] = {"random_splits": 1, "splits": ["random", "closest"]}
+GIVEN: dict[str, Any] = {
+    "random_splits": 1, "splits": ["random", "closest"], "seeds": [42], "seen_folds": 0, "space_seeds": 0,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_
 
 
 def test_mistakes_come_before_any_training(cases: Path, tmp_path: Path) -> None:
-    with pytest.raises(MismatchError, match="--suite-map"):
+    with pytest.raises(MismatchError, match="--map"):
         stress(sample_corpus(120), model="logistic", out=tmp_path / "run", suite=str(cases))
     with pytest.raises(InputError, match="no effect without a suite"):
         stress(sample_corpus(120), model="logistic", out=tmp_path / "run", suite_map=MAP)

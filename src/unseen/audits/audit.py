@@ -34,9 +34,9 @@ def audit(subject: Subject, checks: Sequence[str] | None = None) -> Audit:
     measurements: list[Measurement] = []
     findings: list[Finding] = []
     for name, check in track(functions.items(), "checks", len(functions)):
-        measured, found = _result(name, check, subject)
-        measurements += measured
-        findings += found
+        rows, checked = _result(name, check, subject)
+        measurements += rows
+        findings += checked
     leaks = [leak(subject, kind) for kind in (*LIKENESSES, *GROUPINGS) if kind in subject.known]
     return Audit(tuple(located(findings, subject.data)), tuple(measurements), tuple(filter(None, leaks)))
 

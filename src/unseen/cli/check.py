@@ -96,15 +96,15 @@ def check(
 
 def named(models: list[str]) -> dict[str, str]:
     """Models by name: what stands before `=`, or the last part of the place."""
-    found: dict[str, str] = {}
-    for said in models:
-        name, middle, place = said.partition("=")
+    places: dict[str, str] = {}
+    for typed in models:
+        name, middle, place = typed.partition("=")
         if not middle or set(name) & set("/:\\"):
-            name, place = Path(said).stem if "://" not in said else redacted(said), said
-        if name in found:
+            name, place = Path(typed).stem if "://" not in typed else redacted(typed), typed
+        if name in places:
             raise InputError(f"two models are called {name!r}", fix=f"name them: {name}-2={redacted(place)}")
-        found[name] = place
-    return found
+        places[name] = place
+    return places
 
 
 def of_models(given: list[str] | None, models: dict[str, str], option: str) -> dict[str, dict[str, str] | None]:

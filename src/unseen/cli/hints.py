@@ -44,25 +44,25 @@ def _options() -> dict[str, Any]:
     command: Any = get_command(PROGRAM[0])
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
-    named = {name.lstrip("-"): each for each in command.params for name in each.opts if name.startswith("--")}
-    return {each.name.replace("_", "-"): each for each in named.values()} | named
+    named = {name.lstrip("-"): option for option in command.params for name in option.opts if name.startswith("--")}
+    return {option.name.replace("_", "-"): option for option in named.values()} | named
 
 
 def _typed(name: str, value: str, options: dict[str, Any], as_it_was: str) -> str:
     dashed = name.replace("_", "-")
-    named = next((each for each in (dashed, dashed.removesuffix("s")) if each in options), None)
+    named = next((name for name in (dashed, dashed.removesuffix("s")) if name in options), None)
     try:
-        said = ast.literal_eval(value)
+        setting = ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        said = "…"
+        setting = "…"
     if named is None:
-        value = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        value = setting if isinstance(setting, str) else json.dumps(setting, ensure_ascii=False)
         return f"--set {_quoted(f'{name}={value}')}" if "set" in options else as_it_was
-    spelt = [each for each in options[named].opts if each.startswith("--")]
+    spelt = [name for name in options[named].opts if name.startswith("--")]
     option = f"--{named}" if f"--{named}" in spelt else spelt[0]
     if options[named].is_flag:
         return option
-    words = ",".join(f"{raw}={text}" for raw, text in said.items()) if isinstance(said, dict) else said
+    words = ",".join(f"{raw}={text}" for raw, text in setting.items()) if isinstance(setting, dict) else setting
     words = list(words) if isinstance(words, list | tuple) else [words]
     words = words if options[named].multiple else [",".join(map(str, words))]
     return " ".join(f"{option} {_quoted(str(word))}" for word in words)

@@ -20,13 +20,13 @@ def check_target(path: Path, ending: str) -> None:
     if path.suffix != ending:
         raise InputError(f"{path} does not end in {ending}", fix=f"-o {path.with_suffix(ending)}")
     twin = path.with_suffix(".json")
-    for each in (path, twin):
-        if each.exists() and not holds(twin, TWIN_KEYS[ending]):
+    for file in (path, twin):
+        if file.exists() and not holds(twin, TWIN_KEYS[ending]):
             raise InputError(
-                f"{each} is not a file of unseen's and would be overwritten",
+                f"{file} is not a file of unseen's and would be overwritten",
                 fix="give -o another name, or move that file away",
             )
-    above = next(each for each in path.absolute().parents if each.exists())
+    above = next(folder for folder in path.absolute().parents if folder.exists())
     if not above.is_dir():
         raise InputError(f"cannot write {path}: {above.name} is not a folder", fix="name a file in a folder")
     if not os.access(above, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):

@@ -80,7 +80,7 @@ def jaccards(
     """Shared shingles of each pair as a share of those that either has; 0 where sizes show that it is below `least`."""
     points = np.empty(longest, np.uint64)
     ours, theirs = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    found = np.zeros(len(first), np.float64)
+    shares = np.zeros(len(first), np.float64)
     held, n = -1, 0
     for pair in range(len(first)):
         a, b = first[pair], second[pair]
@@ -96,8 +96,8 @@ def jaccards(
             j += ours[i] >= theirs[j]
             i += step
         if n + m > shared:
-            found[pair] = shared / (n + m - shared)
-    return found
+            shares[pair] = shared / (n + m - shared)
+    return shares
 
 
 @nb.njit(nogil=True, cache=True)

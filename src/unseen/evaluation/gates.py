@@ -169,8 +169,8 @@ def _varies(name: str, rows: Sequence[Measurement]) -> bool:
     values: dict[str, set[str]] = {}
     for row in rows:
         values.setdefault(row.slice, set()).add(str(row.tags.get(name)))
-    told = name not in ("seed", *STATISTICS) and name.partition(".")[0] != "p"
-    return told and any(len(names) > 1 for names in values.values())
+    is_tag = name not in ("seed", *STATISTICS) and name.partition(".")[0] != "p"
+    return is_tag and any(len(names) > 1 for names in values.values())
 
 
 def _place(row: Measurement, telling: Sequence[str]) -> str:

@@ -138,7 +138,7 @@ def conflicting_labels(subject: Subject) -> CheckResult:
         return skipped("conflicting_labels", ONE_SIDED)
     kinds = [kind for kind in LIKENESSES if subject.alike(kind) is not None]
     results = [_conflicts(subject, kind) for kind in kinds]
-    return [row for rows, _ in results for row in rows], [finding for _, found in results for finding in found]
+    return [row for rows, _ in results for row in rows], [finding for _, findings in results for finding in findings]
 
 
 def _conflicts(subject: Subject, kind: str) -> CheckResult:

@@ -49,8 +49,8 @@ def print_subgroups(rows: Sequence[Any]) -> None:
 
 def _line(name: str, figures: Mapping[str, Any]) -> list[str]:
     tags = figures["subgroup_auc"].tags
-    counts = [f"{tags[each]:,}" for each in ("positives", "negatives")]
-    return [name.partition("=")[2], *counts, *(_figure(figures[each]) for each in FIGURES)]
+    counts = [f"{tags[side]:,}" for side in ("positives", "negatives")]
+    return [name.partition("=")[2], *counts, *(_figure(figures[figure]) for figure in FIGURES)]
 
 
 def _print_side_by_side(rows: Sequence[Any]) -> None:
@@ -60,7 +60,7 @@ def _print_side_by_side(rows: Sequence[Any]) -> None:
     for row in rows:
         value = "-" if row.value is None else f"{row.value:.3f}"
         lines.setdefault((row.metric, row.slice, row.tags["background"]), {})[_place(row)] = value
-    table = [[*key, *(found.get(each, "") for each in columns)] for key, found in sorted(lines.items())]
+    table = [[*key, *(cells.get(column, "") for column in columns)] for key, cells in sorted(lines.items())]
     print_table([["side by side", "slice", "background", *columns], *table], numbers_from=3)
     say("")
 
@@ -80,7 +80,8 @@ def print_swaps(rows: Sequence[Any]) -> None:
     for row in rows:
         lines.setdefault((_place(row), row.slice), {})[row.metric.removeprefix("bias.")] = row
     table = [
-        [*key, f"{found['flip_rate'].n:,}", *(_figure(found[each]) for each in CHANGES)] for key, found in lines.items()
+        [*key, f"{rows['flip_rate'].n:,}", *(_figure(rows[change]) for change in CHANGES)]
+        for key, rows in lines.items()
     ]
     if table:
         print_table([["part", "swaps", "n", *CHANGES.values()], *table], numbers_from=2)

@@ -65,15 +65,15 @@ def init_card(
     with notes(quiet), progress(quiet):
         begun = start_card(data, out, readme)
         measured = _measured(data, split, annotations, terms, checked, seed, datetime.date.today().isoformat())
-        found = audit_card(begun, data, measured)
+        audited = audit_card(begun, data, measured)
         if to_check is not None:
             write_sample(measured.personal, to_check, texts=texts, seed=seed)
-        write_card(found.card, out)
+        write_card(audited.card, out)
     if as_json:
-        print_json(_content(found) | {"card": out, "to_check": to_check})
+        print_json(_content(audited) | {"card": out, "to_check": to_check})
         return
-    _tell(found)
-    _ask(found)
+    _tell(audited)
+    _ask(audited)
     say(f"written: {out}" + (f" and {to_check}" if to_check else ""))
 
 
@@ -101,16 +101,16 @@ def audit(
     with notes(quiet), progress(quiet):
         document = read_document(card)
         measured = None if data is None else _measured(data, split)
-        found = audit_card(document, data, measured, strict=strict)
+        audited = audit_card(document, data, measured, strict=strict)
     if out is not None:
-        _write_page(found, out)
+        _write_page(audited, out)
     if as_json:
-        print_json(_content(found) | {"platform": document.platform, "page": out})
+        print_json(_content(audited) | {"platform": document.platform, "page": out})
     else:
-        _tell(found)
+        _tell(audited)
         if out is not None:
             say(f"written: {out}")
-    if not found.passed:
+    if not audited.passed:
         raise typer.Exit(1)
 
 
@@ -133,15 +133,15 @@ def survey_pages(
     if bool(pages) == builtin:
         raise InputError("name pages to survey, or give --builtin", got="both" if builtin else "neither")
     with notes(quiet):
-        found = survey(builtin_pages() if builtin else pages or ())
+        surveyed = survey(builtin_pages() if builtin else pages or ())
     if as_json:
-        print_json([{**asdict(each), "page": Path(each.page).name if builtin else each.page} for each in found])
+        print_json([{**asdict(page), "page": Path(page.page).name if builtin else page.page} for page in surveyed])
         return
     table = [["page", "platform", "descriptive", "social", "administrative", "say something"]]
-    for each in found:
-        answered = " + ".join(str(count) for count in each.answered.values())
-        name = Path(each.page).name if builtin else each.page
-        table.append([name, each.platform, *map(str, each.counts), answered])
+    for page in surveyed:
+        answered = " + ".join(str(count) for count in page.answered.values())
+        name = Path(page.page).name if builtin else page.page
+        table.append([name, page.platform, *map(str, page.counts), answered])
     print_table(table, numbers_from=2)
 
 
@@ -169,33 +169,34 @@ def _measured(
     )
 
 
-def _content(found: CardAudit) -> dict[str, Any]:
+def _content(audited: CardAudit) -> dict[str, Any]:
     return {
-        "name": found.card.name,
-        "coverage": {group: asdict(each) for group, each in found.coverage.items()},
-        "undocumented": found.undocumented,
-        "findings": [asdict(each) for each in found.findings],
-        "measurements": [asdict(each) for each in found.measurements],
-        "passed": found.passed,
+        "name": audited.card.name,
+        "coverage": {group: asdict(covered) for group, covered in audited.coverage.items()},
+        "undocumented": audited.undocumented,
+        "findings": [asdict(finding) for finding in audited.findings],
+        "measurements": [asdict(row) for row in audited.measurements],
+        "passed": audited.passed,
     }
 
 
-def _tell(found: CardAudit) -> None:
+def _tell(audited: CardAudit) -> None:
     rows = [
-        [each.group, str(each.required), str(each.filled), str(each.substantive)] for each in found.coverage.values()
+        [covered.group, str(covered.required), str(covered.filled), str(covered.substantive)]
+        for covered in audited.coverage.values()
     ]
     print_table([["group", "required", "answered", "substantive"], *rows], numbers_from=1)
     _personal(found)
     say("")
-    for each in found.findings:
-        say(printable(f"{each.level:<7} {each.check}: {each.message}"))
-        if each.advice and each.level in ("warn", "fail"):
-            say(printable(f"        what to do: {each.advice}"))
+    for finding in audited.findings:
+        say(printable(f"{finding.level:<7} {finding.check}: {finding.message}"))
+        if finding.advice and finding.level in ("warn", "fail"):
+            say(printable(f"        what to do: {finding.advice}"))
 
 
-def _personal(found: CardAudit) -> None:
-    rates = [row for row in found.measurements if row.metric == "personal_texts_per_1000"]
-    right = {row.slice: row for row in found.measurements if row.metric == "personal_precision"}
+def _personal(audited: CardAudit) -> None:
+    rates = [row for row in audited.measurements if row.metric == "personal_texts_per_1000"]
+    right = {row.slice: row for row in audited.measurements if row.metric == "personal_precision"}
     if not rates:
         return
     rows = [[row.slice.removeprefix("category="), f"{row.value:.2f}", f"[{row.low:.2f}, {row.high:.2f}]",
@@ -209,18 +210,18 @@ def _precision(row: Any) -> str:
     return "not checked" if row is None else f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}] (n = {row.n})"
 
 
-def _ask(found: CardAudit) -> None:
+def _ask(audited: CardAudit) -> None:
     from unseen.cards import fields
 
-    lacking: Sequence[str] = found.undocumented
+    lacking: Sequence[str] = audited.undocumented
     if lacking:
         say("\nonly people can answer:")
         rows = [[name, " or ".join(fields()[name].who), fields()[name].write] for name in lacking]
         print_table([["field", "by", "what to write"], *rows])
 
 
-def _write_page(found: CardAudit, out: Path) -> None:
+def _write_page(audited: CardAudit, out: Path) -> None:
     from unseen.reports.dataset_card import as_markdown
     from unseen.store import write_text
 
-    write_text(out, as_markdown(found))
+    write_text(out, as_markdown(audited))

@@ -27,14 +27,14 @@ def list_cards(data_dir: DataDir = None, as_json: Json = False) -> None:
     """
     from unseen.data.catalogue import cards
 
-    rows = [_summary(each, data_dir) for each in cards().values()]
+    rows = [_summary(card, data_dir) for card in cards().values()]
     if as_json:
         print_json(rows)
         return
     table = [["name", "rows", "labels", "licence", "access", "here"]]
     table += [
-        [each["name"], f"{each['rows']:,}", ", ".join(each["labels"]), each["licence"], each["access"], each["here"]]
-        for each in rows
+        [row["name"], f"{row['rows']:,}", ", ".join(row["labels"]), row["licence"], row["access"], row["here"]]
+        for row in rows
     ]
     print_table(table)
 
@@ -50,12 +50,12 @@ def fetch_card(name: Name, data_dir: DataDir = None, as_json: Json = False, quie
     known = card(name)
     with notes(quiet), _progress(quiet) as progress:
         fetch(known, data_dir, progress)
-    there = [each for each in verify(known, data_dir) if each.state != "absent"]
+    there = [copy for copy in verify(known, data_dir) if copy.state != "absent"]
     if as_json:
-        print_json({"name": name, "data_dir": data_folder(data_dir), "files": [_copy(each) for each in there]})
+        print_json({"name": name, "data_dir": data_folder(data_dir), "files": [_copy(copy) for copy in there]})
         return
-    for each in there:
-        say(f"{each.path}  {each.state}")
+    for copy in there:
+        say(f"{copy.path}  {copy.state}")
 
 
 def show_card(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
@@ -67,7 +67,7 @@ def show_card(name: Name, data_dir: DataDir = None, as_json: Json = False) -> No
 
     known, copies = card(name), verify(card(name), data_dir)
     if as_json:
-        print_json(known.as_dict() | {"data_dir": data_folder(data_dir), "copies": [_copy(each) for each in copies]})
+        print_json(known.as_dict() | {"data_dir": data_folder(data_dir), "copies": [_copy(copy) for copy in copies]})
         return
     for line in _description(known, copies):
         say(line)
@@ -77,7 +77,7 @@ def _summary(card: CatalogueCard, data_dir: Path | None) -> dict[str, Any]:
     from unseen.data.catalogue import locate
 
     there = [str(path) for path in locate(card, data_dir)]
-    complete = any(path.endswith(each.path) for path in there for each in card.files if each.default)
+    complete = any(path.endswith(file.path) for path in there for file in card.files if file.default)
     return {
         "name": card.name,
         "rows": card.rows,
@@ -113,9 +113,9 @@ def _description(card: CatalogueCard, copies: list[Copy]) -> Iterator[str]:
         "access": card.access,
         "how to get it": card.instructions,
     }
-    yield from (f"  {head + ':':<15} {said}" for head, said in fields.items() if said)
+    yield from (f"  {head + ':':<15} {value}" for head, value in fields.items() if value)
     yield "traps"
-    yield from (f"  - {each}" for each in card.traps)
+    yield from (f"  - {trap}" for trap in card.traps)
     yield "files"
     for copy in copies:
         yield from _file_lines(copy)
@@ -139,7 +139,7 @@ def _file_lines(copy: Copy) -> Iterator[str]:
         "unpacked to": file.unpack,
         "note": file.note,
     }
-    yield from (f"      {head}: {said}" for head, said in details.items() if said)
+    yield from (f"      {head}: {value}" for head, value in details.items() if value)
 
 
 @contextmanager

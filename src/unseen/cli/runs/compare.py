@@ -37,17 +37,17 @@ def compare(
 
     _check(form, as_json)
     bounds = [Bound.parsed(text) for text in gate or ()]
-    found = compare_runs(a, b, metrics=metric, part=part, everything=everything)
+    comparison = compare_runs(a, b, metrics=metric, part=part, everything=everything)
     if not quiet:
-        for each in warnings(found):
-            say(printable(f"note: {each}"), err=True)
+        for warning in warnings(comparison):
+            say(printable(f"note: {warning}"), err=True)
     if as_json:
-        print_json(_content(found))
+        print_json(_content(comparison))
     elif form in (None, "table"):
-        _print(found, quiet)
+        _print(comparison, quiet)
     else:
-        _write(found, str(form))
-    outcomes = judged(bounds, [*found.gated, *(row for row in found.rows if row not in found.gated)])
+        _write(comparison, str(form))
+    outcomes = judged(bounds, [*comparison.gated, *(row for row in comparison.rows if row not in comparison.gated)])
     for outcome in outcomes:
         say(str(outcome), err=True)
     if not all(outcome.passed for outcome in outcomes):
@@ -66,8 +66,8 @@ def _print(found: Any, quiet: bool) -> None:
 
     say(printable(headline(found)))
     if not quiet:
-        for each in remarks(found):
-            say(printable(each))
+        for remark in remarks(found):
+            say(printable(remark))
     for table in (differences_table(found), falls_table(found)):
         if table.rows:
             say()
@@ -76,8 +76,8 @@ def _print(found: Any, quiet: bool) -> None:
     if not quiet:
         lines = changes(found)
         say("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
-        for each in lines:
-            say(printable(f"  {each}"))
+        for line in lines:
+            say(printable(f"  {line}"))
 
 
 def _write(found: Any, form: str) -> None:
@@ -94,9 +94,9 @@ def _content(found: Any) -> dict[str, Any]:
     from unseen.reports.comparison_text import headline, remarks, warnings
 
     pairs = found.pairs
-    said = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
-    changed = {name: [asdict(each) for each in getattr(found, name)] for name in ("settings", "versions")}
-    changed |= {name: [asdict(each) for each in getattr(found, name)] for name in ("data", "splits")}
+    unpaired = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
+    changed = {name: [asdict(change) for change in getattr(found, name)] for name in ("settings", "versions")}
+    changed |= {name: [asdict(change) for change in getattr(found, name)] for name in ("data", "splits")}
     return {
         "a": found.a,
         "b": found.b,
@@ -107,6 +107,6 @@ def _content(found: Any) -> dict[str, Any]:
         "differences": [asdict(row) for row in found.rows],
         "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in found.falls],
         "worst": found.worst,
-        **said,
+        **unpaired,
         "changed": changed,
     }

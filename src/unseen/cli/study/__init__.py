@@ -2,8 +2,9 @@
 
 import typer
 
-from unseen.cli.study import run, transfer
+from unseen.cli.study import run, schema, transfer
 
 app = typer.Typer(help="Run a study file: a grid of experiments; or transfer between datasets.", no_args_is_help=True)
 app.command()(run.run)
 app.command()(transfer.transfer)
+app.command()(schema.schema)
