@@ -186,7 +186,7 @@ def _tell(audited: CardAudit) -> None:
         for covered in audited.coverage.values()
     ]
     print_table([["group", "required", "answered", "substantive"], *rows], numbers_from=1)
-    _personal(found)
+    _personal(audited)
     say("")
     for finding in audited.findings:
         say(printable(f"{finding.level:<7} {finding.check}: {finding.message}"))

@@ -61,52 +61,52 @@ def _check(form: str | None, as_json: bool) -> None:
         raise InputError("--format has no effect with --json", fix="leave one of the two out")
 
 
-def _print(found: Any, quiet: bool) -> None:
+def _print(comparison: Any, quiet: bool) -> None:
     from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks
 
-    say(printable(headline(found)))
+    say(printable(headline(comparison)))
     if not quiet:
-        for remark in remarks(found):
+        for remark in remarks(comparison):
             say(printable(remark))
-    for table in (differences_table(found), falls_table(found)):
+    for table in (differences_table(comparison), falls_table(comparison)):
         if table.rows:
             say()
             first = next(place for place, name in enumerate(table.columns) if name in ("A", "fall in A"))
             print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=first)
     if not quiet:
-        lines = changes(found)
+        lines = changes(comparison)
         say("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
         for line in lines:
             say(printable(f"  {line}"))
 
 
-def _write(found: Any, form: str) -> None:
+def _write(comparison: Any, form: str) -> None:
     from unseen.reports.comparison_text import differences_table, falls_table
     from unseen.reports.formats import FORMATS
 
-    tables = [differences_table(found, exact=form == "csv")]
-    if form != "csv" and found.falls:
-        tables.append(falls_table(found))
+    tables = [differences_table(comparison, exact=form == "csv")]
+    if form != "csv" and comparison.falls:
+        tables.append(falls_table(comparison))
     say("\n".join(FORMATS[form](table) for table in tables), nl=False)
 
 
-def _content(found: Any) -> dict[str, Any]:
+def _content(comparison: Any) -> dict[str, Any]:
     from unseen.reports.comparison_text import headline, remarks, warnings
 
-    pairs = found.pairs
+    pairs = comparison.pairs
     unpaired = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
-    changed = {name: [asdict(change) for change in getattr(found, name)] for name in ("settings", "versions")}
-    changed |= {name: [asdict(change) for change in getattr(found, name)] for name in ("data", "splits")}
+    changed = {name: [asdict(change) for change in getattr(comparison, name)] for name in ("settings", "versions")}
+    changed |= {name: [asdict(change) for change in getattr(comparison, name)] for name in ("data", "splits")}
     return {
-        "a": found.a,
-        "b": found.b,
-        "metric": found.metric,
-        "headline": headline(found),
-        "remarks": remarks(found),
-        "warnings": warnings(found),
-        "differences": [asdict(row) for row in found.rows],
-        "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in found.falls],
-        "worst": found.worst,
+        "a": comparison.a,
+        "b": comparison.b,
+        "metric": comparison.metric,
+        "headline": headline(comparison),
+        "remarks": remarks(comparison),
+        "warnings": warnings(comparison),
+        "differences": [asdict(row) for row in comparison.rows],
+        "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in comparison.falls],
+        "worst": comparison.worst,
         **unpaired,
         "changed": changed,
     }
