@@ -112,7 +112,8 @@ def stress(
 
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
-    from unseen import runs
+    from unseen.runs import OtherRunError
+    from unseen.runs import stress as job
 
     given: dict[str, Any] = {
         "model": model,
@@ -145,7 +146,7 @@ def stress(
     }
     if dry_run:
         with notes(quiet):
-            plan = runs.plan(data, workers=workers, **given)
+            plan = job.plan(data, workers=workers, **given)
         print_json(asdict(plan)) if as_json else say(described(plan))
         return
     command = command_line()
@@ -153,14 +154,14 @@ def stress(
     def carry_out(replace: bool) -> Any:
         with notes(quiet), progress(quiet):
             announce = None if quiet else lambda plan: say(described(plan), err=True)
-            return runs.stress(
+            return job.stress(
                 data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
                 replace=replace, **given,
             )  # fmt: skip
 
     try:
         result = carry_out(replace)
-    except runs.OtherRunError as error:
+    except OtherRunError as error:
         if not sys.stdin.isatty():
             raise
         say(str(error), err=True)

@@ -29,4 +29,4 @@ class Inline:
             outcome = Outcome(step, error)
             waiting.ended(outcome)
             yield outcome
-            todo += waiting.ready()
+            todo = waiting.ready() + todo  # what it was needed for comes next

@@ -13,7 +13,9 @@ from time import monotonic, process_time
 from typing import Any
 
 from unseen.machine import has_gpu
+from unseen.progress import track
 from unseen.release import __version__
+from unseen.roles import Engine
 from unseen.store.results import Results
 
 
@@ -153,3 +155,18 @@ class Waiting:
                 lost.append(self.open[key])
                 del self._missing[key]
         return lost
+
+
+def carry_out(steps: Sequence[Step], engine: Engine, results: Results, shared: Mapping[str, Any], work: str) -> None:
+    """Do all steps; the first that fails ends it."""
+    open_ = sum(not results.has(step.key) for step in steps)
+    for outcome in track(engine.run(steps, results, shared), work, open_):
+        if outcome.error is not None:
+            raise outcome.error
+
+
+def timings(steps: Sequence[Step], results: Results) -> list[dict[str, Any]]:
+    """Seconds of each finished step."""
+    return [
+        {"step": step.name, "seconds": results.record(step.key)["seconds"]} for step in steps if results.has(step.key)
+    ]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from unseen.evaluation.gates import Gate
-from unseen.runs.settings import BASELINE
 from unseen.runs.source import DataSettings
 from unseen.runs.spaces import Model, Space
+from unseen.runs.training_steps import BASELINE
 
 OWN_MODEL = "own"
 """Trained on a split: the model whose space it cuts."""

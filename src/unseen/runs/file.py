@@ -17,9 +17,8 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.registry import check_parameters, refuse_code
 from unseen.runs.definition import OWN_MODEL, Data, Experiment, Splits, Study
-from unseen.runs.settings import BASELINE
 from unseen.runs.spaces import Model, Space, refuse_function
-from unseen.runs.steps import check_splitter, reads_vectors
+from unseen.runs.training_steps import BASELINE, check_splitter, reads_vectors
 from unseen.splits import SPLITTERS
 from unseen.store.files import read_toml
 

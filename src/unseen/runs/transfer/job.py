@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from unseen.engines.steps import timings
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.runs.experiment import Arm, answers
 from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.graph import timings
 from unseen.runs.spaces import Model
 from unseen.runs.transfer.corpus import Corpus
 from unseen.runs.transfer.entries import DatasetEntry, Datasets, read_datasets

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from unseen.audits.price import random_removals
 from unseen.engines.steps import key_of
 from unseen.errors import InputError, UnknownNameError
-from unseen.runs.aside import joined
-from unseen.runs.source import DataSettings, load_source
+from unseen.runs.source import DataSettings, joined, load_source
 from unseen.runs.validation.definition import (
     AUTHORS,
     ENRICHED,
