@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from filelock import Timeout
 
-from unseen.store.locks import lock
+from unseen.store.files import lock
 
 HOLD = (
-    "import sys, time\nfrom pathlib import Path\nfrom unseen.store.locks import lock\n"
+    "import sys, time\nfrom pathlib import Path\nfrom unseen.store.files import lock\n"
     "with lock(Path(sys.argv[1]), wait=True):\n    print('held', flush=True)\n    time.sleep(600)"
 )
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +14,7 @@ from unseen.machine import has_gpu
 from unseen.progress import track
 from unseen.release import __version__
 from unseen.roles import Engine
-from unseen.store.results import Results
+from unseen.store.results import Results, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +82,6 @@ class Outcome:
 
     step: Step
     error: Exception | None = None
-
-
-def key_of(name: str, decides: Any) -> str:
-    """Hash of a name and of everything that decides what it stands for."""
-    content = json.dumps([name, decides], sort_keys=True, default=_plain, ensure_ascii=True)
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def in_order(steps: Iterable[Step]) -> list[Step]:

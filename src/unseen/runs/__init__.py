@@ -2,9 +2,9 @@
 
 from unseen.runs.definition import Study
 from unseen.runs.file import read_study
-from unseen.runs.folder import OtherRunError
 from unseen.runs.frame import Result
 from unseen.runs.run import StudyPlan, plan_study, run_study
+from unseen.store.run_folder import OtherRunError
 
 __all__ = [
     "OtherRunError",

@@ -26,9 +26,8 @@ from unseen.runs.cost import FASTER, Cost, speed
 from unseen.runs.spaces import Model
 from unseen.runs.training_steps import fit
 from unseen.store import read_predictions, write_predictions
-from unseen.store.files import file_name
+from unseen.store.files import file_name, temporary_folder
 from unseen.store.results import Results
-from unseen.store.temporary import temporary_folder
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.numbers import turned
 

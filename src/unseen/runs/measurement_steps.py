@@ -23,7 +23,6 @@ from unseen.analysis import Words, shared_tests, top_words
 from unseen.audits import Subject, Trial, audit, hard_or_broken, label_noise_of, parts_of_fall, witnessed
 from unseen.bias import TaggedRows, bias_measurements, groups_by_attribute
 from unseen.engines import Step, Workspace
-from unseen.engines.steps import key_of
 from unseen.evaluation import Run, fall, level, measure
 from unseen.evaluation.measurements import rows_of
 from unseen.functional import check
@@ -32,7 +31,7 @@ from unseen.models.label_names import RenamedClassifier
 from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.figures import MOST_POINTS, plane
-from unseen.runs.source import Source
+from unseen.runs.source import Source, hashes_of
 from unseen.runs.spaces import Space
 from unseen.runs.training_steps import (
     MODEL,
@@ -369,9 +368,10 @@ def behaviour_step(
     source: Source, suite: Dataset, space: Space, rename: Mapping[str, str], seed: int, tags: Mapping[str, Any]
 ) -> Step:
     """Ask the model that was trained on all rows that are not set aside about a suite."""
-    attributes = {name: key_of("attribute", suite.attribute(name).to_pylist()) for name in suite.attributes}
     settings: dict[str, Any] = {
-        "suite": {"fingerprint": suite.fingerprint, "attributes": attributes, "name": suite.name},
+        "suite": {
+            "fingerprint": suite.fingerprint, "attributes": hashes_of(suite, suite.attributes), "name": suite.name,
+        },
         "rename": dict(rename), "seed": seed, "tags": dict(tags),
     }  # fmt: skip
     needs = {}

@@ -16,13 +16,12 @@ from unseen import api
 from unseen.analysis import Words
 from unseen.data.catalogue import cards
 from unseen.data.selection import DOUBTED
-from unseen.engines.steps import key_of
 from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.splits.predefined import part_names
-from unseen.store.datasets import encode_labels
 from unseen.store.foreign_splits import read_parts
+from unseen.store.results import key_of
 from unseen.types import Dataset, some, string_array
-from unseen.types.arrays import Mask
+from unseen.types.arrays import Mask, encode_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +77,7 @@ class Source:
 
     def content(self, attributes: Iterable[str]) -> dict[str, str]:
         """Hashes of the values of attributes, which the fingerprint of a dataset leaves out."""
-        return {name: key_of("attribute", self.data.attribute(name).to_pylist()) for name in attributes}
+        return hashes_of(self.data, attributes)
 
     @property
     def rest(self) -> Dataset:
@@ -89,6 +88,11 @@ class Source:
     def independent(self) -> Dataset:
         """The rows that were set aside."""
         return self.data.take(np.flatnonzero(self.aside))
+
+
+def hashes_of(data: Dataset, attributes: Iterable[str]) -> dict[str, str]:
+    """Hashes of the values of attributes."""
+    return {name: key_of("attribute", data.attribute(name).to_pylist()) for name in attributes}
 
 
 def load_source(

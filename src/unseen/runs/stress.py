@@ -29,8 +29,7 @@ from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.roles import Engine
 from unseen.runs.cost import FASTER, Cost, label_noise_seconds, scoring_seconds, speed
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
+from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.measurement_steps import (
     CLUSTERS,
     EXAMPLES,
@@ -52,7 +51,6 @@ from unseen.runs.measurement_steps import (
     scores_step,
     stability_step,
 )
-from unseen.runs.provenance import described_data
 from unseen.runs.source import DataSettings, Source, load_source
 from unseen.runs.spaces import Model, Space
 from unseen.runs.training_steps import (
@@ -86,6 +84,7 @@ from unseen.store import (
     write_suspects,
 )
 from unseen.store.predictions import ALL_OTHERS
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, some
 
 SEEDS = (42, 55, 83)
@@ -143,6 +142,7 @@ class StressSettings(DataSettings):
     """The model's labels in the suite's words, where they differ."""
 
     def __post_init__(self) -> None:
+        metric_of(self.metric)
         problems = []
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             problems.append("seeds must be there, each once")
@@ -169,7 +169,6 @@ class StressSettings(DataSettings):
             raise InputError("a run cannot be set up like this", problems=problems)
         if BASELINE not in self.splits:
             raise InputError("a fall is measured against random splits", fix="keep random among the splits")
-        metric_of(self.metric)
         Space(Model(self.model), self.representation)
         for name in self.splits:
             check_splitter(name, self.groups)
@@ -227,16 +226,17 @@ def settled(
     if budget not in BUDGETS:
         raise UnknownNameError.of("budget", budget, BUDGETS)
     trained = Model.of(model)
-    chosen, is_transformer = dict(BUDGETS[budget]), trained.is_transformer
-    defaults = chosen.pop("params") if is_transformer else (chosen.pop("params") and {})
-    chosen = (dict(TRANSFORMER) if is_transformer else {}) | chosen
+    chosen = (dict(TRANSFORMER) if trained.is_transformer else {}) | dict(BUDGETS[budget])
+    preset = chosen.pop("params")
     given = {name: value for name, value in given.items() if value is not None}
     for name in ("seeds", "splits", "slices", "positive", "split_files", "clusters"):
         if name in given:
             given[name] = tuple(given[name]) if isinstance(given[name], Sequence) else given[name]
     if given.get("split_files"):
         given.setdefault("splits", (BASELINE,))
-    return StressSettings(trained.use, dict(defaults) | dict(params or {}), **chosen | given)
+    return StressSettings(
+        trained.use, dict(preset if trained.is_transformer else {}) | dict(params or {}), **chosen | given
+    )
 
 
 SETTINGS = {setting.name for setting in fields(StressSettings)} - {"model", "params"}

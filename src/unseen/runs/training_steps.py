@@ -18,7 +18,6 @@ import numpy.typing as npt
 from unseen import api, inference
 from unseen.audits import FOLDS, seen_fold
 from unseen.engines import Step, Workspace
-from unseen.engines.steps import key_of
 from unseen.errors import InputError
 from unseen.naming import content_of_name, recipe_of
 from unseen.registry import VERSION
@@ -30,6 +29,7 @@ from unseen.splits import SPLITTERS
 from unseen.splits.quotas import rows_asked
 from unseen.splits.split_records import split_records
 from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
+from unseen.store.results import key_of
 from unseen.types import Dataset, Embeddings, Split
 
 BASELINE = "random"

@@ -12,7 +12,6 @@ from unseen.engines.steps import timings
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.runs.experiment import Arm, answers
-from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.spaces import Model
 from unseen.runs.transfer.corpus import Corpus
@@ -23,6 +22,7 @@ from unseen.runs.transfer.scores import Answers, matrix
 from unseen.runs.transfer.training_sets import Extras, TrainingSet, training_sets
 from unseen.store import write_predictions, write_split
 from unseen.store.files import file_name
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding
 
 TEST = 0.2

@@ -14,9 +14,7 @@ import pyarrow.parquet as pq
 
 from unseen.progress import track
 from unseen.roles import Engine
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data
+from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.run import StudyPlan
 from unseen.runs.validation.disjointness import FoldSides
 from unseen.runs.validation.file import read_validation
@@ -26,6 +24,7 @@ from unseen.runs.validation.steps import ProtocolAnswers, Trainings
 from unseen.store import atomic
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.price import random_removals
-from unseen.engines.steps import key_of
 from unseen.errors import InputError, UnknownNameError
 from unseen.runs.source import DataSettings, joined, load_source
 from unseen.runs.validation.definition import (
@@ -28,6 +27,7 @@ from unseen.runs.validation.definition import (
 )
 from unseen.runs.validation.folds import Fold, Rows, as_folds, author_codes, capped, fold_of
 from unseen.seeding import generator
+from unseen.store.results import key_of
 from unseen.types import Dataset
 
 
