@@ -289,7 +289,7 @@ class Graph:
         return [stability_step(self.source, cuts)] if seeds and latent else []
 
     @cached_property
-    def trained(self) -> list[PlannedTraining]:
+    def trainings(self) -> list[PlannedTraining]:
         """Every training on a split."""
         settings, trainings = self.settings, []
         for name, family, seed in settings.runs:
@@ -304,10 +304,10 @@ class Graph:
 
     def of_family(self, family: str) -> list[PlannedTraining]:
         """The trainings on splits of one family."""
-        return [planned for planned in self.trained if planned.family == family]
+        return [planned for planned in self.trainings if planned.family == family]
 
     @cached_property
-    def asked(self) -> Scoring:
+    def scoring(self) -> Scoring:
         """What is measured."""
         settings = self.settings
         tags = {"model": settings.model}
@@ -318,7 +318,7 @@ class Graph:
         """Scores of every family, and its fall against random splits."""
         control = self.of_family(BASELINE)
         return [
-            scores_step(self.source, self.of_family(family), control if family != BASELINE else [], self.asked)
+            scores_step(self.source, self.of_family(family), control if family != BASELINE else [], self.scoring)
             for family in self.settings.methods
         ]
 
@@ -327,7 +327,7 @@ class Graph:
         """Of every family that is not random, whether it is hard or broken."""
         control = self.of_family(BASELINE)
         return [
-            findings_step(self.source, self.of_family(family), control, self.asked) for family in self.settings.hard
+            findings_step(self.source, self.of_family(family), control, self.scoring) for family in self.settings.hard
         ]
 
     @cached_property
@@ -351,7 +351,7 @@ class Graph:
             return []
         return [
             bias_step(
-                self.source, self.of_family(family), settings.bias, settings.positive, settings.fewest, self.asked
+                self.source, self.of_family(family), settings.bias, settings.positive, settings.fewest, self.scoring
             )
             for family in settings.methods
         ]
@@ -386,21 +386,21 @@ class Graph:
         return label_noise_step(self.source, self.settings.seed)
 
     @property
-    def first(self) -> list[Step]:
+    def splitting_steps(self) -> list[Step]:
         """The space and the splits, which tell whether the rest is possible."""
         return in_order([self.space, *self.cuts.values()])
 
     @property
-    def long(self) -> list[Step]:
+    def training_steps(self) -> list[Step]:
         """Everything that is trained: spaces, also those of other seeds with their splits, and models on the splits."""
-        trainings = [step for planned in self.trained for step in (planned.training, *planned.seen)]
+        trainings = [step for planned in self.trainings for step in (planned.training, *planned.seen)]
         others = [step for stability in self.stability for step in stability.needs.values()]
-        return in_order([*self.first, *trainings, *others])
+        return in_order([*self.splitting_steps, *trainings, *others])
 
     @property
-    def short(self) -> list[Step]:
+    def measuring_steps(self) -> list[Step]:
         """What is measured afterwards, the witness of label noise included."""
-        done = {step.key for step in self.long}
+        done = {step.key for step in self.training_steps}
         steps = [
             *self.scores, self.witness, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.stability,
             *self.properties, self.map, self.clusters,
@@ -473,16 +473,16 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
     rest = len(data) - aside
     trained = rest - rows_asked(settings.test, rest, "test")
     model = settings.space.model
-    seen = [step.key for planned in graph.trained for step in planned.seen]
-    on_splits = [*(planned.training.key for planned in graph.trained), *seen]
+    seen = [step.key for planned in graph.trainings for step in planned.seen]
+    on_splits = [*(planned.training.key for planned in graph.trainings), *seen]
     sizes = dict.fromkeys(on_splits, round(trained * (1 - settings.dev)))
-    sizes |= {step.key: rest for step in graph.long if step.work.endswith(":learn_space")}
+    sizes |= {step.key: rest for step in graph.training_steps if step.work.endswith(":learn_space")}
     open_ = {key: size for key, size in sizes.items() if not folder.results.has(key)}
     texts = sum(open_.values()) * model.epochs
     predicted = len(open_) * (len(data) - trained) + len(data)
     fast, seconds = speed(model, data) if open_ else None, None
     if fast is not None:
-        tested, runs = len(data) - trained, len(graph.trained)
+        tested, runs = len(data) - trained, len(graph.trainings)
         names = metrics_of(data, settings.metric, [])
         measuring = label_noise_seconds(data, rest) + PASSES * runs * scoring_seconds(data, tested, names)
         seconds = ((texts + predicted / FASTER) / fast + measuring) / getattr(engine, "workers", 1)
@@ -527,14 +527,14 @@ def stress(
         if announce is not None:
             announce(plan_of(graph, folder, engine))
         possible, impossible = _possible(graph, engine, folder)
-        carry_out(possible.long, engine, folder.results, possible.shared, "trainings")
-        carry_out(possible.short, engine, folder.results, possible.shared, "measuring")
+        carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
+        carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
         rows, findings = publish(possible, folder)
         return Output(
             rows, findings,
             {
                 "splits": dict(possible.settings.families), "impossible": impossible,
-                "timings": timings(possible.long + possible.short, folder.results),
+                "timings": timings(possible.training_steps + possible.measuring_steps, folder.results),
             },
             possible.source.data,
         )  # fmt: skip
@@ -572,8 +572,8 @@ def _engine(graph: Graph, workers: int | None) -> Inline | Local:
 def _possible(graph: Graph, engine: Engine, folder: RunFolder) -> tuple[Graph, dict[str, str]]:
     """The graph without the families of splits that this data does not allow, and why it does not."""
     names = {step.key: name for name, step in graph.cuts.items()}
-    impossible: dict[str, str] = {}
-    for outcome in track(engine.run(graph.first, folder.results, graph.shared), "splits", len(graph.first)):
+    steps, impossible = graph.splitting_steps, dict[str, str]()
+    for outcome in track(engine.run(steps, folder.results, graph.shared), "splits", len(steps)):
         family = dict(graph.settings.families).get(names.get(outcome.step.key, ""))
         if isinstance(outcome.error, InfeasibleError) and family not in (None, BASELINE):
             impossible[str(family)] = str(outcome.error)
@@ -597,7 +597,7 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
         split = read_split(folder.results.folder(cut.key) / SPLIT, graph.source.data)
         tests[name] = set(split.ids.take(pa.array(split.rows("test"))).to_pylist())
         write_split(changed(split, name=name), folder / "splits" / f"{name}.csv")
-    for planned in graph.trained:
+    for planned in graph.trainings:
         folder.publish(planned.training.key, PREDICTIONS, f"predictions/{planned.split}-seed{planned.seed}.parquet")
     folder.publish(graph.witness.key, PREDICTIONS, "predictions/cross-validated.parquet")
     _publish_suspects(graph, folder, tests)
