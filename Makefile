@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-TEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+TEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help install demo test check lint format docs site bench fuzz clean
 

@@ -29,8 +29,8 @@ COMMANDS = {
          "--workers", "1", "--quiet", "-o", "stress"],
     ],
     "price": [
-        ["split", "sample", "--with", "random", "--test", "0.2", "--quiet", "-o", "split.csv"],
-        ["price", "sample", "split.csv", "--leaks", "near", *RUN, "--repeats", "2", "-o", "price"],
+        ["split", "make", "sample", "--with", "random", "--test", "0.2", "--quiet", "-o", "split.csv"],
+        ["audit", "price", "sample", "--split", "split.csv", "--leaks", "near", *RUN, "--repeats", "2", "-o", "price"],
     ],
 }  # fmt: skip
 """By name, the command that is traced and what has to be done before it."""

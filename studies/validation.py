@@ -30,7 +30,7 @@ from unseen.repairs import Repaired
 from unseen.reports.formats import to_markdown
 from unseen.reports.record import RunRecord, read_record
 from unseen.runs.validation import run_validation
-from unseen.runs.validation.page import ValidationRun, price_table, score_table
+from unseen.runs.validation.page import price_table, score_table
 
 STUDY = "arango2019.toml"
 PAPER = [
@@ -78,8 +78,8 @@ def pipelines_part(folder: Path) -> str:
         f"{', '.join(map(str, settings['seeds']))}; a score is over all folds of a seed together, then the mean over "
         "seeds; intervals are over users, drawn whole, and seeds.\n",
         _reduced(),
-        to_markdown(score_table(ValidationRun(run))),
-        to_markdown(price_table(ValidationRun(run))),
+        to_markdown(score_table(run)),
+        to_markdown(price_table(run)),
         "The paper (Arango, Pérez & Poblete 2019), macro F1 in percent on Waseem & Hovy's tweets:\n",
         table(["", "as published", "corrected"], PAPER),
         "F1 of the hateful class on SemEval-2019, in percent:\n",
@@ -149,7 +149,7 @@ JOBS = {
     ),
     "authors": Job(
         "Who wrote it, and what is left on new authors",
-        "authors stormfront --author user_id --model logistic --seeds 5 --cap 20",
+        "audit authors stormfront --author user_id --model logistic --trainings 5 --cap 20",
         ("concentration", "know-the-author", "unseen-authors"),
         "On new users macro F1 is 9 points lower [4.0, 14], with all 10,703 sentences and five splits of each kind. The "
         "study above, with a third of the sentences, shows no fall: there a user has two sentences on average, here "
@@ -158,7 +158,7 @@ JOBS = {
     ),
     "transfer-plain": Job(
         "Trained on one dataset, tested on another",
-        "transfer --labels studies/transfer-hate.toml --model logistic --seeds 1 --merge --cap 250",
+        "study transfer --label-map studies/transfer-hate.toml --model logistic --trainings 1 --pooled --cap 250",
         ("matrix-f1.macro", "matrix-f1_hateful_", "falls-same-test", "overlap"),
         "Trained elsewhere, models lose 14 points on average. Stormfront and Davidson, where one text in nine and in "
         "seventeen is hateful, teach next to nothing about HateXplain. Training on all three together loses "
@@ -270,7 +270,7 @@ PARTS: dict[str, tuple[Callable[[Path], object], Callable[[Path], str]]] = {
     "arango2019": (
         lambda out: run_validation(
             ROOT / "studies" / STUDY, engine=Local(), out=out, store=out.parent / "steps",
-            command=f"unseen run studies/{STUDY}",
+            command=f"unseen study run studies/{STUDY}",
         ),
         pipelines_part,
     ),

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")  # read once, when numpy is first imported
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_INSTRUCTION_SET = {
+    "OPENBLAS_CORETYPE": "Zen",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "NUMBA_CPU_NAME": "haswell",
+}
+"""AVX2 everywhere: wider vectors add in another order, and golden runs would differ between machines in a last digit
+that k-means makes a large one."""
+PROCESSOR = Path("/proc/cpuinfo")
+has_avx2 = PROCESSOR.exists() and " avx2 " in PROCESSOR.read_text(encoding="utf-8")
+for variable, value in (ONE_THREAD | (ONE_INSTRUCTION_SET if has_avx2 else {})).items():
+    os.environ.setdefault(variable, value)  # read once, when numpy is first imported
 
 from collections.abc import Callable, Iterator  # noqa: E402
-from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
@@ -33,14 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="write the records of tests/golden anew")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Deal out whole files, which share what they set up, and those with slow tests first; Ray is for one worker."""
+    """Deal out files with slow tests first, so that no worker is left alone with one at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    for item in items:
-        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
-        on_ray = "cluster" in getattr(item, "fixturenames", ()) or "ray" in map(str, parameters)
-        item.add_marker(pytest.mark.xdist_group("ray" if on_ray else item.path.stem))
     items.sort(key=lambda item: item.path not in slow)
 
 

@@ -207,46 +207,51 @@ POSTS = "posts.csv --id id"
 KINDS: dict[str, Kind] = {
     "stress": Kind(
         (
-            f"stress {POSTS} --model logistic --splits random,closest,novel --clusters 3-8 --seeds 42,55 --test 0.2 "
-            "--random-splits 2 --seen-folds 1 --space-seeds 1 --workers 1 --groups user --bias source --positive loud "
+            f"stress {POSTS} --model logistic --with random,closest,novel --clusters 3-8 --seeds 42,55 --test 0.2 "
+            "--random-splits 2 --seen-folds 1 --space-seeds 1 --workers 1 --groups user --about source --positive loud "
             "--gate fall.f1.macro<=0.9 --texts --out run --json",
-            "report run",
+            "runs report run",
         ),
         posts,
     ),
     "study": Kind(
-        ("run study.toml --plan", "run study.toml --engine inline --out run --store steps", "report run --json"),
+        (
+            "study run study.toml --plan",
+            "study run study.toml --engine inline --out run --store steps",
+            "runs report run --json",
+        ),
         study,
     ),
     "validation": Kind(
-        ("run study.toml --engine inline --trust --out run --store steps", "report run --json"), validation
+        ("study run study.toml --engine inline --trust --out run --store steps", "runs report run --json"), validation
     ),
     "price": Kind(
         (
-            f"split {POSTS} --with random --test 0.3 -o hard.csv --json",
-            f"price {POSTS} hard.csv -a user --author user --leaks near,exact --seeds 2 --repeats 2 -o run",
-            "report run --json",
+            f"split make {POSTS} --with random --test 0.3 -o hard.csv --json",
+            f"audit price {POSTS} --split hard.csv --author user --leaks near,exact --trainings 2 --repeats 2 -o run",
+            "runs report run --json",
         ),
         posts,
     ),
     "authors": Kind(
-        (f"authors {POSTS} -a user --author user --model logistic --seeds 2 -o run", "report run --json"), posts
+        (f"audit authors {POSTS} --author user --model logistic --trainings 2 -o run", "runs report run --json"), posts
     ),
     "item-effect": Kind(
-        (f"items effect {POSTS} --packs scrape-noise --seeds 2 -o run", "report run --json"), noisy_posts
+        (f"audit items effect {POSTS} --packs scrape-noise --trainings 2 -o run", "runs report run --json"), noisy_posts
     ),
     "transfer": Kind(
         (
-            "transfer posts.csv others.csv --id id --model logistic --set C=1 --seeds 2 --groups user --cap 2 -o run",
-            "report run --json",
+            "study transfer posts.csv others.csv --id id --model logistic --set C=1 --trainings 2 --groups user "
+            "--cap 2 -o run",
+            "runs report run --json",
         ),
         posts,
     ),
     "learning": Kind(
         (
-            "suite holdout cases.csv --task posts.csv --map insult=rude,other=fine --by target,all --set epochs=2 "
-            "--set width=8 --set bottleneck=8 -o run",
-            "report run --json",
+            "suite holdout cases.csv --task posts.csv --map insult=rude,other=fine --hold-out target,all "
+            "--set epochs=2 --set width=8 --set bottleneck=8 -o run",
+            "runs report run --json",
         ),
         suite,
     ),
@@ -254,15 +259,15 @@ KINDS: dict[str, Kind] = {
         (
             "check one.csv second=two.csv --suite cases.csv -o run "
             "--gate 'pass_rate where functionality=plain_blame >= 0.6'",
-            "report run --json",
+            "runs report run --json",
         ),
         suite,
     ),
     "audit": Kind(
-        (f"audit {POSTS} --by part --author user -o run", "report run --json"), posts
+        (f"audit data {POSTS} --parts part --author user -o run", "runs report run --json"), posts
     ),
     "pipeline-audit": Kind(
-        ("audit-pipeline words-chosen-on-all-data posts.csv --by part -q -o run", "report run --json"), posts
+        ("audit pipeline words-chosen-on-all-data posts.csv --parts part -q -o run", "runs report run --json"), posts
     ),
     "compare": Kind(
         (
@@ -271,55 +276,57 @@ KINDS: dict[str, Kind] = {
                 f"--seen-folds 0 --space-seeds 0 --workers 1 -o {name} -q"
                 for name, strength in (("before", 1), ("after", 0.01))
             ),
-            "compare before after",
-            "compare before after --json",
+            "runs compare before after",
+            "runs compare before after --json",
         ),
         hard_posts,
         ("before", "after"),
     ),
     "splits": Kind(
         (
-            f"encode {POSTS} -o vectors.npy",
+            f"model encode {POSTS} -o vectors.npy",
             *(
-                f"split {POSTS} --with {method} --test 0.2 --dev 0.1 -o {method.split()[0]}.csv"
+                f"split make {POSTS} --with {method} --test 0.2 --dev 0.1 -o {method.split()[0]}.csv"
                 for method in (
                     "random", "grouped --groups user", "subset-sum --vectors vectors.npy --clusters 3-8",
                     "closest --vectors vectors.npy --clusters 3-8", "novel --vectors vectors.npy --clusters 20",
                     "difficulty --vectors vectors.npy --clusters 3-8 --difficulty 0.5", "length", "time --by day",
                 )
             ),
-            f"split {POSTS} --with attribute --by source --values mail -o attribute.csv",
-            f"split {POSTS} --with predefined --by part -o predefined.csv --json",
-            f"split {POSTS} --with hard-kfold --folds 3 --vectors vectors.npy -o folds.csv",
-            f"analyse {POSTS} closest.csv --vectors vectors.npy -a source --json",
-            f"analyse {POSTS} closest.csv --vectors vectors.npy",
-            f"export {POSTS} closest.csv --as indices -o rows",
+            f"split make {POSTS} --with attribute --by source --values mail -o attribute.csv",
+            f"split make {POSTS} --with predefined --by part -o predefined.csv --json",
+            f"split make {POSTS} --with hard-kfold --folds 3 --vectors vectors.npy -o folds.csv",
+            f"split describe {POSTS} --split closest.csv --vectors vectors.npy -a source --json",
+            f"split describe {POSTS} --split closest.csv --vectors vectors.npy",
+            f"split export {POSTS} --split closest.csv --format indices -o rows",
         ),
         posts,
     ),
     "repair": Kind(
         (
-            f"repair {POSTS} --by part --groups user --dedupe near --conflicts drop --minimal drop -o fixed.csv",
-            f"repair {POSTS} --groups user --dedupe exact --test 0.2 --cap 8 --author user -o capped.csv --json",
+            f"split repair {POSTS} --parts part --groups user --dedupe near --conflicts drop --minimal drop "
+            "-o fixed.csv",
+            f"split repair {POSTS} --groups user --dedupe exact --test 0.2 --cap 8 --author user -o capped.csv --json",
         ),
         posts,
     ),
     "bias": Kind(
         (
-            f"bias {POSTS} --group source --predictions predictions.csv --positive loud --background both -o by.csv",
-            f"bias {POSTS} --terms terms.toml --predictions predictions.csv --positive loud -m accuracy "
+            f"audit bias {POSTS} --about source --predictions predictions.csv --positive loud --background both "
+            "-o by.csv",
+            f"audit bias {POSTS} --terms terms.toml --predictions predictions.csv --positive loud -m accuracy "
             "-m false_positive_rate --json",
-            f"score {POSTS} predictions.csv --slice source",
-            f"score {POSTS} predictions.csv --slice user --json",
+            f"model score {POSTS} predictions.csv --slice source",
+            f"model score {POSTS} predictions.csv --slice user --json",
         ),
         terms,
     ),
     "card": Kind(
         (
-            f"card init {POSTS} -a user -o card.json",
-            "card audit card.json posts.csv --id id -o card.md",
-            "card audit card.json --strict --json",
-            "card survey --builtin",
+            f"data card init {POSTS} -a user -o card.json",
+            "data card audit card.json posts.csv --id id -o card.md",
+            "data card audit card.json --strict --json",
+            "data card survey --builtin",
         ),
         posts,
     ),
@@ -342,19 +349,22 @@ KINDS: dict[str, Kind] = {
     ),
     "items": Kind(
         (
-            f"items flag {POSTS} --packs scrape-noise,label-text --slice source -o flags.csv",
-            f"items agree {POSTS} flags.csv gold.csv",
+            f"audit items flag {POSTS} --packs scrape-noise,label-text --slice source -o flags.csv",
+            f"audit items agree {POSTS} flags.csv gold.csv",
         ),
         noisy_posts,
     ),
     "models": Kind(
         (
-            f"train {POSTS} --model logistic -o model",
-            f"predict {POSTS} --model model -o predictions.csv",
-            f"train {POSTS} --model neural --set epochs=2 --set width=8 --set bottleneck=4 -o small",
-            f"predict {POSTS} --model small -o small.parquet",
-            f"encode {POSTS} --model small -o own.npy",
-            "ls",
+            f"model train {POSTS} --model logistic -o model",
+            f"model predict {POSTS} --model model -o predictions.csv",
+            f"model train {POSTS} --model neural --set epochs=2 --set width=8 --set bottleneck=4 -o small",
+            f"model predict {POSTS} --model small -o small.parquet",
+            f"model encode {POSTS} --encoder small -o own.npy",
+            "model ls",
+            "split ls",
+            "audit ls",
+            "suite ls",
             "data ls --data-dir .",
             "data show stormfront --data-dir .",
         ),

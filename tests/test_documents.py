@@ -46,6 +46,11 @@ def test_python_of_the_readme_runs(posts, code):
     exec(compile(code, "README.md", "exec"), {})
 
 
+@pytest.mark.parametrize("code", blocks("python", "docs/tour.md"), ids=range(len(blocks("python", "docs/tour.md"))))
+def test_python_of_the_tour_runs(posts, code):
+    exec(compile(code, "docs/tour.md", "exec"), {})
+
+
 def test_python_of_the_page_on_data_runs(posts):
     names = {}
     for code in blocks("python", "docs/data.md"):
@@ -54,7 +59,7 @@ def test_python_of_the_page_on_data_runs(posts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "count"), [("README.md", 14), ("docs/tutorial.md", 7)])
+@pytest.mark.parametrize(("page", "count"), [("README.md", 1), ("docs/tour.md", 13), ("docs/tutorial.md", 7)])
 def test_commands_of_the_documents_run(posts, page, count):
     """As they stand, but for fewer rows where a transformer is trained."""
     (posts / "study.toml").write_text("".join(blocks("toml", page)), encoding="utf-8")
@@ -79,10 +84,11 @@ def test_examples_in_docstrings_are_true(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-def test_readme_names_every_splitter():
+def test_the_tour_names_every_splitter():
     from unseen.splits import SPLITTERS
 
-    assert [name for name in SPLITTERS if f"`{name}`" not in README] == []
+    tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    assert [name for name in SPLITTERS if f"`{name}`" not in tour] == []
 
 
 def test_links_of_documents_lead_somewhere():

@@ -58,7 +58,7 @@ def test_no_rows_give_no_predictions(tiny):
 
 def test_progress_is_reported(tiny):
     seen = []
-    with reporting(lambda *said: seen.append(said)):
+    with reporting(lambda now: seen.append((now.work, now.done, now.total))):
         predict(Lengths(), tiny(), batch=3, work="ask")
     assert seen == [("ask", 0, 2), ("ask", 1, 2), ("ask", 2, 2)]
 

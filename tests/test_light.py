@@ -30,7 +30,9 @@ def loaded_by(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["split", "--help"], ["demo", "-h"], ["data", "fetch", "-h"]], ids=" ".join
+    "words",
+    [["--help"], ["--version"], ["split", "make", "--help"], ["demo", "-h"], ["data", "fetch", "-h"]],
+    ids=" ".join,
 )
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     assert loaded_by(RUN_MAIN.format(words=["unseen", *words])) == set()
@@ -67,35 +69,36 @@ PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in abs
 """
 """Python in which the packages of the extra `models` are not installed."""
 SOURCE = ["posts.csv", "--text", "text", "--label", "label"]
-SHORT = ["--limit", "120", "--splits", "random", "--random-splits", "1", "--seeds", "1", "--seen-folds", "0", "-q"]
+SHORT = ["--limit", "120", "--with", "random", "--random-splits", "1", "--seeds", "1", "--seen-folds", "0", "-q"]
 CORE = {
-    "ls": [["ls", "--json"]],
+    "ls": [["model", "ls", "--json"], ["split", "ls"], ["audit", "ls"]],
     "split": [
-        ["encode", *SOURCE, "-o", "vectors.npy"],
-        ["split", *SOURCE, "--vectors", "vectors.npy", "--with", "closest", "--test", "0.1", "-o", "hard.csv"],
-        ["analyse", *SOURCE[:1], "hard.csv", *SOURCE[1:]],
+        ["model", "encode", *SOURCE, "-o", "vectors.npy"],
+        ["split", "make", *SOURCE, "--vectors", "vectors.npy", "--with", "closest", "--test", "0.1", "-o", "hard.csv"],
+        ["split", "describe", *SOURCE, "--split", "hard.csv"],
     ],
-    "score": [["score", "posts.csv", "predictions.csv", *SOURCE[1:], "-m", "accuracy"]],
-    "audit": [["audit", *SOURCE]],
-    "check": [["check", "predictions.csv", "--suite", "cases.csv", "-o", "checked"], ["report", "checked"]],
+    "score": [["model", "score", "posts.csv", "predictions.csv", *SOURCE[1:], "-m", "accuracy"]],
+    "audit": [["audit", "data", *SOURCE]],
+    "check": [["check", "predictions.csv", "--suite", "cases.csv", "-o", "checked"], ["runs", "report", "checked"]],
     "train": [
-        ["train", *SOURCE, "--model", "logistic", "-o", "model"],
-        ["predict", *SOURCE, "--model", "model", "-o", "answers.csv"],
+        ["model", "train", *SOURCE, "--model", "logistic", "-o", "model"],
+        ["model", "predict", *SOURCE, "--model", "model", "-o", "answers.csv"],
     ],
     "stress": [
         ["stress", "sample", "--model", "logistic", *SHORT, "--workers", "1", "--out", "stressed"],
-        ["report", "stressed"],
+        ["runs", "report", "stressed"],
     ],
 }
 BEYOND = {
     "stress": ["stress", "sample", "--model", "minilm", "--out", "stressed"],
-    "train": ["train", *SOURCE, "--model", "neural", "-o", "model"],
-    "encode": ["encode", *SOURCE, "--model", "minilm", "-o", "vectors.npy"],
-    "predict": ["predict", *SOURCE, "--model", "somebody/somewhat", "-o", "answers.csv"],
+    "train": ["model", "train", *SOURCE, "--model", "neural", "-o", "model"],
+    "encode": ["model", "encode", *SOURCE, "--encoder", "minilm", "-o", "vectors.npy"],
+    "predict": ["model", "predict", *SOURCE, "--model", "somebody/somewhat", "-o", "answers.csv"],
 }
 
 
-EVERY = [*(words for commands in CORE.values() for words in commands), *BEYOND.values(), ["ls", "recipes", "--json"]]
+LISTED = ["model", "ls", "recipes", "--json"]
+EVERY = [*(words for commands in CORE.values() for words in commands), *BEYOND.values(), LISTED]
 ANSWER_ALL = """
 import json
 from finished_runs import run_here

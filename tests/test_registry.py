@@ -55,7 +55,6 @@ def test_an_unknown_name_is_refused_with_the_nearest(name: str) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'circle'") as caught:
         SHAPES.get(name)
     assert "one of circle, square, broken" in str(caught.value)
-    assert "unseen ls shapes" in str(caught.value)
 
 
 def test_a_place_of_the_users_own_needs_no_registration() -> None:
@@ -115,3 +114,8 @@ def test_a_registry_keeps_its_own_copy_of_the_entries() -> None:
     registry = Registry("letter", entries)
     entries["b.v1"] = "m:b"
     assert list(registry) == ["a"]
+
+
+def test_kinds_that_a_command_lists_name_it() -> None:
+    with pytest.raises(UnknownNameError, match="'unseen split ls splitters' lists them"):
+        Registry("splitter", {"random.v1": "unseen.splits.random:RandomSplit"}).get("randm")

@@ -4,8 +4,8 @@ The main job is `stress`; grids of experiments are `run_study`; `price`, `author
 `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose page `report`
 writes anew. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`,
 `score`, `compare`, `analyse`, `audit`; `open_model` takes anybody's model; splits go to files and come back with
-`write_split` and `read_split`; `compare_runs` and `track` look at finished runs. Names are imported when first used, so
-`import unseen` is fast.
+`write_split` and `read_split`; `compare_runs` and `track` look at finished runs; `file_schema` tells an editor what may
+stand in a file. Names are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -16,6 +16,7 @@ from unseen.release import __version__ as __version__
 if TYPE_CHECKING:
     from unseen.api import analyse, audit, compare, encode, folds, load, predict, score, split, train
     from unseen.errors import UnseenError, UnseenWarning
+    from unseen.file_schemas import file_schema
     from unseen.models import open_model
     from unseen.repairs import repair
     from unseen.reports.comparison import compare_runs
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse", "audit"),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
+    "unseen.file_schemas": ("file_schema",),
     "unseen.models": ("open_model",),
     "unseen.repairs": ("repair",),
     "unseen.reports.comparison": ("compare_runs",),
@@ -77,6 +79,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "encode",
+    "file_schema",
     "folds",
     "item_effect",
     "learn_from_suite",

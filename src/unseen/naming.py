@@ -38,7 +38,8 @@ def recipe_of(model: Any, **params: Any) -> Any:
         return _as_recipe(model, type(model).__name__)
     if model.startswith(("http://", "https://")):
         raise InputError(
-            "an endpoint cannot be trained", fix="ask it (unseen predict) and measure the answers (unseen score)"
+            "an endpoint cannot be trained",
+            fix="ask it (unseen model predict) and measure the answers (unseen model score)",
         )
     if Path(model).suffix in PIPELINES:
         check_parameters(f"the pipeline {model!r}", PipelineFileRecipe, params)
@@ -46,7 +47,7 @@ def recipe_of(model: Any, **params: Any) -> Any:
     if ":" in model or VERSION.sub("", model) in RECIPES:
         return _as_recipe(RECIPES.make(model, **params), model)
     if not may_be_checkpoint(model):
-        raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen ls recipes' lists them")
+        raise UnknownNameError.of("model", model, [*RECIPES, *PACKAGED], fix="'unseen model ls recipes' lists them")
     return RECIPES.make("transformer", encoder=model, **params)
 
 
@@ -112,7 +113,7 @@ def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, s
     if ":" in name or VERSION.sub("", name) in ENCODERS:
         return ENCODERS.make(name, **accepted(ENCODERS.get(name), seed=seed), **params), ENCODERS.full_name(name)
     if not may_be_checkpoint(name):
-        raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen ls encoders' lists them")
+        raise UnknownNameError.of("encoder", name, ENCODERS, fix="'unseen model ls encoders' lists them")
     return ENCODERS.make("transformer", checkpoint=name, **params), f"transformer.v1:{Path(name).name}"
 
 

@@ -20,6 +20,11 @@ from typing import Any
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, hint, require
 
 VERSION = re.compile(r"\.v(\d+)$")
+LISTED_BY = {
+    "splitter": "split", "recipe": "model", "encoder": "model", "check": "audit", "pipeline": "audit",
+    "perturbation": "suite",
+}  # fmt: skip
+"""The group of commands that lists the names of a kind."""
 
 
 class Registry:
@@ -50,8 +55,12 @@ class Registry:
             return name
         versions = [full for full in self._places if VERSION.sub("", full) == name]
         if not versions:
-            raise UnknownNameError.of(self.kind, name, self, fix=f"'unseen ls {self.kind}s' lists them")
+            raise UnknownNameError.of(self.kind, name, self, fix=self._listing())
         return max(versions, key=lambda full: int(VERSION.search(full).group(1)))  # type: ignore[union-attr]
+
+    def _listing(self) -> str | None:
+        group = LISTED_BY.get(self.kind)
+        return None if group is None else f"'unseen {group} ls {self.kind}s' lists them"
 
     def get(self, name: str) -> Any:
         """The object behind `name`, imported now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from unseen.audits.pipelines.examples import (
     features_in_each_fold,
     features_on_all_data,
     oversampled_before_split,
+    oversampled_in_each_fold,
     oversampled_in_training,
 )
 from unseen.audits.pipelines.word_network import WordNetwork
@@ -67,6 +69,20 @@ def test_groups_keep_copies_together(coins: Dataset) -> None:
     assert set(np.bincount(rows[copied])[np.unique(rows[copied])]) == {3}
     users = np.array(coins.attribute("user").to_pylist())
     assert all(np.isin(np.flatnonzero(users == user), rows).all() for user in set(users[rows]))
+
+
+def test_minority_rows_of_a_fold_are_copied_in_training_alone(coins: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Counter[str]] = []
+    plain = WordNetwork.fit
+    monkeypatch.setattr(
+        WordNetwork, "fit", lambda self, texts, *more: seen.append(Counter(texts)) or plain(self, texts, *more)
+    )
+    train, test = np.arange(60), np.arange(60, 80)
+    ((rows, probabilities),) = oversampled_in_each_fold(coins, [(train, test)], 1, **(SMALL | {"epochs": 1}))
+    assert rows.tolist() == test.tolist()
+    assert probabilities.shape == (20, 2)
+    texts, rare = coins.texts.to_pylist(), np.bincount(coins.labels[train]).argmin()
+    assert seen == [Counter({texts[row]: 3 if coins.labels[row] == rare else 1 for row in train})]
 
 
 def test_the_same_seed_gives_the_same_answers(coins: Dataset) -> None:

@@ -17,13 +17,15 @@ COLUMNS = ["--text", "text", "--label", "label", "--id", "id"]
 
 @pytest.fixture
 def split(folder: Path, unseen: Run) -> str:
-    made = unseen("split", "posts.csv", *COLUMNS, "--with", "random", "--test", "0.2", "-o", "random.csv")
+    made = unseen("split", "make", "posts.csv", *COLUMNS, "--with", "random", "--test", "0.2", "-o", "random.csv")
     assert made.code == 0, made.err
     return "random.csv"
 
 
 def test_an_audit_fails_on_authors_and_writes_a_report(split: str, unseen: Run) -> None:
-    answer = unseen("audit", "posts.csv", split, *COLUMNS, "--author", "user", "-o", "audited", "--texts")
+    answer = unseen(
+        "audit", "data", "posts.csv", "--split", split, *COLUMNS, "--author", "user", "-o", "audited", "--texts"
+    )
     assert answer.code == 1, answer.err
     assert "fail" in answer.out
     assert "authors are on both sides" in answer.out
@@ -37,12 +39,14 @@ def test_an_audit_fails_on_authors_and_writes_a_report(split: str, unseen: Run) 
     page = Path("audited/report.html").read_text(encoding="utf-8")
     assert "not sound" in page
     assert "by authors who also wrote training texts" in page
-    again = unseen("report", "audited", "--json")
+    again = unseen("runs", "report", "audited", "--json")
     assert json.loads(again.out)["level"] == "fail"
 
 
 def test_json_has_every_check_and_texts_stay_home(split: str, unseen: Run) -> None:
-    answer = unseen("audit", "posts.csv", split, *COLUMNS, "--gate", "none", "--json", "-o", "audited")
+    answer = unseen(
+        "audit", "data", "posts.csv", "--split", split, *COLUMNS, "--gate", "none", "--json", "-o", "audited"
+    )
     assert answer.code == 0, answer.err
     said = json.loads(answer.out)
     levels = {finding["check"]: finding["level"] for finding in said["findings"]}
@@ -54,7 +58,9 @@ def test_json_has_every_check_and_texts_stay_home(split: str, unseen: Run) -> No
 def test_rows_without_ids_are_told_by_their_line(folder: Path, unseen: Run) -> None:
     Path("short.csv").write_text('text,label\n"two\nlines",x\nsame,y\nother,x\nsame,y\n', encoding="utf-8")
     Path("parts.txt").write_text("test: [2, 3]\ntrain: [0, 1]\n", encoding="utf-8")
-    answer = unseen("audit", "short.csv", "parts.txt", "--check", "exact_duplicates", "-o", "audited")
+    answer = unseen(
+        "audit", "data", "short.csv", "--split", "parts.txt", "--check", "exact_duplicates", "-o", "audited"
+    )
     assert "-2 (line 6)\n" in answer.out, answer.out + answer.err
     assert "-2 (line 6)</code>" in Path("audited/report.html").read_text(encoding="utf-8")
     with open("audited/leaks.csv", encoding="utf-8", newline="") as file:
@@ -63,7 +69,7 @@ def test_rows_without_ids_are_told_by_their_line(folder: Path, unseen: Run) -> N
 
 def test_data_without_a_split_is_audited(folder: Path, unseen: Run) -> None:
     gates = ("--gate", "findings.fail<=0", "--gate", "findings.warn<=0")
-    answer = unseen("audit", "posts.csv", *COLUMNS, "--check", "exact_duplicates", *gates, "--json")
+    answer = unseen("audit", "data", "posts.csv", *COLUMNS, "--check", "exact_duplicates", *gates, "--json")
     assert [finding["check"] for finding in json.loads(answer.out)["findings"]] == ["exact_duplicates"]
 
 
@@ -71,7 +77,7 @@ def test_data_without_a_split_is_audited(folder: Path, unseen: Run) -> None:
     ("options", "said"),
     [
         (["--texts"], "--texts has no effect without --out"),
-        (["--by", "source"], "--by has no effect with a split file"),
+        (["--parts", "source"], "--parts has no effect with a split file"),
         (["--check", "near_duplicate"], "did you mean 'near_duplicates'"),
         (["--gate", "findings.bad<=0"], "counts findings of an unknown level"),
         (["--gate", "bad"], "'bad' is not a gate"),
@@ -83,7 +89,7 @@ def test_data_without_a_split_is_audited(folder: Path, unseen: Run) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(split: str, unseen: Run, options: list[str], said: str) -> None:
-    answer = unseen("audit", "posts.csv", split, *COLUMNS, *options)
+    answer = unseen("audit", "data", "posts.csv", "--split", split, *COLUMNS, *options)
     assert answer.code == 2
     assert said in answer.err
     assert not os.path.exists("audited")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Run = Callable[..., Any]
-COMMON = "authors posts.csv --id id -a user"
+COMMON = "audit authors posts.csv --id id -a user"
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def test_authors_are_described(do: Run) -> None:
 
 
 def test_a_split_adds_its_own_rule(folder: Path, do: Run) -> None:
-    assert do("split posts.csv --id id --with random --test 0.3 -o hard.csv").code == 0
-    said = json.loads(do("authors posts.csv hard.csv --id id -a user --author user --json").out)
+    assert do("split make posts.csv --id id --with random --test 0.3 -o hard.csv").code == 0
+    said = json.loads(do("audit authors posts.csv --split hard.csv --id id -a user --author user --json").out)
     assert {row["tags"].get("rule") for row in said["measurements"]} == {None, "leave-one-out", "split"}
     assert said["report"] is None
 
 
 def test_an_audit_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
-    answer = do(f"{COMMON} --author user --model logistic --seeds 1 --cap 2 -o out")
+    answer = do(f"{COMMON} --author user --model logistic --trainings 1 --cap 2 -o out")
     assert answer.code == 0, answer.err
     assert "Random and unseen authors" in answer.out
     assert "report: out/report.html" in answer.out
@@ -54,22 +54,15 @@ def test_a_finding_can_be_an_exit_code(gate: str, code: int, folder: Path, do: R
         f"{n},text {n},{'loud' if n % 3 else 'calm'},{f'u{n}' if n % 3 == 0 or n % 9 == 1 else 'u1'}" for n in range(90)
     ]
     (folder / "crowd.csv").write_text("\n".join(["id,text,label,user", *rows]))
-    answer = do(f"authors crowd.csv --id id --author user {gate} --json")
+    answer = do(f"audit authors crowd.csv --id id --author user {gate} --json")
     assert answer.code == code, answer.err
     said = json.loads(answer.out)
     assert said["passed"] == (code == 0)
     assert "fail" in {each["level"] for each in said["findings"] if each["check"] == "author_concentration"}
 
 
-@pytest.mark.parametrize("command", ["authors", "items flag"])
-def test_the_split_is_optional_in_the_usage_line(command: str, do: Run) -> None:
-    said = do(f"{command} --help").out
-    assert "[SPLIT]" in said
-    assert "[[SPLIT]]" not in said
-
-
 def test_without_authors_it_says_what_is_needed(do: Run) -> None:
-    answer = do("authors posts.csv --id id")
+    answer = do("audit authors posts.csv --id id")
     assert answer.code == 0, answer.err
     assert answer.out.startswith("skipped: Nothing is known about the authors, and no estimate was made")
     assert "--calibrate DATA" in answer.out
@@ -78,7 +71,7 @@ def test_without_authors_it_says_what_is_needed(do: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--author user --seeds 2 --test 0.3", "--test has no effect without --model"),
+        ("--author user --trainings 2 --test 0.3", "--test has no effect without --model"),
         ("--model logistic", "no effect without --author"),
         ("--author user --calibrate posts.csv --calibrate-author user", "--calibrate has no effect with --author"),
         ("--calibrate posts.csv", "go together"),

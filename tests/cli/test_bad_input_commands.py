@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from unseen.cli.split import numbers_of_clusters, size
+from unseen.cli.options import numbers_of_clusters, size
 from unseen.cli.target import check_target
 from unseen.errors import InputError
 
 GOOD = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
 COLUMNS = "--text text --label label --id id"
-RANDOM = f"split posts.csv {COLUMNS} --with random"
-CLOSEST = f"split posts.csv {COLUMNS} --with closest --clusters 3-6"
-ENCODE = f"encode posts.csv {COLUMNS}"
-ANALYSE = f"analyse posts.csv hard.csv {COLUMNS}"
-MAKE = f"split posts.csv {COLUMNS} --with random --quiet -o hard.csv"
+RANDOM = f"split make posts.csv {COLUMNS} --with random"
+CLOSEST = f"split make posts.csv {COLUMNS} --with closest --clusters 3-6"
+ENCODE = f"model encode posts.csv {COLUMNS}"
+ANALYSE = f"split describe posts.csv --split hard.csv {COLUMNS}"
+MAKE = f"split make posts.csv {COLUMNS} --with random --quiet -o hard.csv"
 CHANGE = ("hard.csv", "p00,train", "p00,test")
-OTHER = [f"split other.csv {COLUMNS} --with random --quiet -o hard.csv"]
+OTHER = [f"split make other.csv {COLUMNS} --with random --quiet -o hard.csv"]
 
 
 class Case(NamedTuple):
@@ -54,20 +54,22 @@ def table(*lines: bytes) -> dict[str, bytes]:
     return {"posts.csv": b"\n".join([b"text,label", *lines, b""])}
 
 
-BARE = "split posts.csv --with random --test 2"
+BARE = "split make posts.csv --with random --test 2"
 """Of a table that has nothing but texts and labels."""
 
 TABLES = {
     "missing column": Case(
-        "split posts.csv --text txt --label label", ["posts.csv", "'txt' is missing; did you mean 'text'?", "'source'"]
+        "split make posts.csv --text txt --label label",
+        ["posts.csv", "'txt' is missing; did you mean 'text'?", "'source'"],
     ),
     "a word of a column": Case(
-        "split posts.csv --text tweet",
+        "split make posts.csv --text tweet",
         ["'tweet' is missing; did you mean 'tweet_text'?", "'tweet_text', 'label'"],
         {"posts.csv": b"tweet_text,label\na,no\nb,yes\n"},
     ),
     "two missing columns": Case(
-        "encode posts.csv --text txt --label lable", ["'txt' is missing", "'lable' is missing; did you mean 'label'?"]
+        "model encode posts.csv --text txt --label lable",
+        ["'txt' is missing", "'lable' is missing; did you mean 'label'?"],
     ),
     "empty file": Case(BARE, ["posts.csv is empty"], {"posts.csv": b""}),
     "header only": Case(BARE, ["column names, but no rows"], table()),
@@ -93,14 +95,18 @@ TABLES = {
     "unbalanced quotes": Case(
         BARE, ["line 3: the quote that opens '\"open,yes' is never closed"], table(b"a,no", b'"open,yes', b"c,no")
     ),
-    "a folder": Case("split texts --with random", ["texts", "is a folder"], {"texts": None, "texts/a.csv": b"text\n"}),
+    "a folder": Case(
+        "split make texts --with random", ["texts", "is a folder"], {"texts": None, "texts/a.csv": b"text\n"}
+    ),
     "a binary file": Case(BARE, ["posts.csv", "a PNG image"], {"posts.csv": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"}),
-    "no such file": Case("split post.csv --with random", ["there is no file post.csv", "did you mean 'posts.csv'"]),
-    "no such file to encode": Case("encode nowhere/x.csv", ["there is no file", "no folder"]),
+    "no such file": Case(
+        "split make post.csv --with random", ["there is no file post.csv", "did you mean 'posts.csv'"]
+    ),
+    "no such file to encode": Case("model encode nowhere/x.csv", ["there is no file", "no folder"]),
     "option without effect on a table": Case(f"{RANDOM} --data-dir .", ["data_dir has no effect"]),
-    "option without effect on the sample": Case("split sample --label x", ["label has no effect on the sample"]),
+    "option without effect on the sample": Case("split make sample --label x", ["label has no effect on the sample"]),
     "dataset that is not here": Case(
-        "split stormfront --data-dir empty",
+        "split make stormfront --data-dir empty",
         ["stormfront is not in empty", "stormfront/stormfront.csv", "unseen data fetch stormfront"],
     ),
     "labels half named": Case(f"{RANDOM} --labels calm=a,loud", ["all names or all pairs", "'0=a,1=b'", "calm=a,loud"]),
@@ -120,7 +126,7 @@ VECTORS = {
         f"{CLOSEST} --vectors v.npy",
         ["v.npy belong to another dataset", "expected: dataset", "got: dataset", "encode this file again"],
         {"other.csv": lambda number, row: {"text": f"{row['text']} changed"}},
-        [f"encode other.csv {COLUMNS} -q -o v.npy"],
+        [f"model encode other.csv {COLUMNS} -q -o v.npy"],
     ),
     "changed after they were written": Case(
         f"{CLOSEST} --vectors v.npy",
@@ -130,7 +136,7 @@ VECTORS = {
     ),
     "constant": Case(f"{CLOSEST} --vectors v.npy", ["v", "same"], {"v.npy": np.ones((60, 5))}),
     "constant, any number of clusters": Case(
-        f"split posts.csv {COLUMNS} --vectors v.npy", ["different vectors"], {"v.npy": np.ones((60, 5))}
+        f"split make posts.csv {COLUMNS} --vectors v.npy", ["different vectors"], {"v.npy": np.ones((60, 5))}
     ),
     "zero": Case(
         f"{CLOSEST} --vectors v.npy",
@@ -157,19 +163,19 @@ VECTORS = {
         f"{ANALYSE} --vectors v.npy --encoder tfidf", ["--encoder has no effect"], {}, [MAKE]
     ),
     "deployment of another width": Case(
-        f"split posts.csv {COLUMNS} --with deployment --vectors v.npy --deployment d.npy",
+        f"split make posts.csv {COLUMNS} --with deployment --vectors v.npy --deployment d.npy",
         ["deployment vectors do not fit", "rows of 5 numbers", "(60, 3)"],
         {"v.npy": GOOD, "d.npy": GOOD[:, :3]},
     ),
     "deployment pickled": Case(
-        f"split posts.csv {COLUMNS} --with deployment --deployment d.npy",
+        f"split make posts.csv {COLUMNS} --with deployment --deployment d.npy",
         ["d.npy is not an NPY file of numbers"],
         {"d.npy": np.array([{}], dtype=object)},
     ),
     "deployment not there": Case(
-        f"split posts.csv {COLUMNS} --with deployment --deployment d.npy", ["d.npy: No such file"]
+        f"split make posts.csv {COLUMNS} --with deployment --deployment d.npy", ["d.npy: No such file"]
     ),
-    "deployment not given": Case(f"split posts.csv {COLUMNS} --with deployment", ["needs deployment vectors"]),
+    "deployment not given": Case(f"split make posts.csv {COLUMNS} --with deployment", ["needs deployment vectors"]),
 }
 
 SIZES = {
@@ -202,15 +208,23 @@ SIZES = {
     "mix that is no number": Case(f"{RANDOM} --mix calm=half,loud=half", ["--mix must be a number", "'half'"]),
     "mix that does not sum to one": Case(f"{RANDOM} --mix calm=1,loud=1", ["must sum to one", "sum 2.0"]),
     "more clusters than rows": Case(
-        f"split posts.csv {COLUMNS} --clusters 61 --vectors v.npy", ["61 clusters of 60 rows"], {"v.npy": GOOD}
+        f"split make posts.csv {COLUMNS} --clusters 61 --vectors v.npy", ["61 clusters of 60 rows"], {"v.npy": GOOD}
     ),
-    "clusters 0": Case(f"split posts.csv {COLUMNS} --clusters 0", ["at least 1", "[0]"]),
-    "clusters in words": Case(f"split posts.csv {COLUMNS} --clusters few", ["--clusters must be numbers", "'few'"]),
-    "clusters from more to fewer": Case(f"split posts.csv {COLUMNS} --clusters 9-3", ["the smaller first", "'9-3'"]),
-    "clusters without end": Case(f"split posts.csv {COLUMNS} --clusters 3-99999999999", ["--clusters must be numbers"]),
-    "one fold": Case(f"split posts.csv {COLUMNS} --with hard-kfold --folds 1", ["from 2", "got: 1"]),
-    "more folds than rows": Case(f"split posts.csv {COLUMNS} --with hard-kfold --folds 61", ["to the number of rows"]),
-    "difficulty 2": Case(f"split posts.csv {COLUMNS} --with difficulty --difficulty 2", ["from 0 (random) to 1"]),
+    "clusters 0": Case(f"split make posts.csv {COLUMNS} --clusters 0", ["at least 1", "[0]"]),
+    "clusters in words": Case(
+        f"split make posts.csv {COLUMNS} --clusters few", ["--clusters must be numbers", "'few'"]
+    ),
+    "clusters from more to fewer": Case(
+        f"split make posts.csv {COLUMNS} --clusters 9-3", ["the smaller first", "'9-3'"]
+    ),
+    "clusters without end": Case(
+        f"split make posts.csv {COLUMNS} --clusters 3-99999999999", ["--clusters must be numbers"]
+    ),
+    "one fold": Case(f"split make posts.csv {COLUMNS} --with hard-kfold --folds 1", ["from 2", "got: 1"]),
+    "more folds than rows": Case(
+        f"split make posts.csv {COLUMNS} --with hard-kfold --folds 61", ["to the number of rows"]
+    ),
+    "difficulty 2": Case(f"split make posts.csv {COLUMNS} --with difficulty --difficulty 2", ["from 0 (random) to 1"]),
     "seed in words": Case(f"{RANDOM} --seed lucky", ["--seed"]),
     "no dimensions": Case(f"{ENCODE} --dimensions 0", ["dimensions must be at least 1"]),
 }
@@ -218,36 +232,38 @@ SIZES = {
 GROUPS = {
     "missing column": Case(f"{RANDOM} --groups usr", ["'usr' is missing; did you mean 'user'?"]),
     "every group too large": Case(
-        f"split posts.csv {COLUMNS} --with grouped --groups user",
+        f"split make posts.csv {COLUMNS} --with grouped --groups user",
         ["whole groups cannot give a test part of 6 rows", "'ann' (30 rows), 'bob' (30 rows)", "finer attribute"],
         {"posts.csv": users(lambda number: ("ann", "bob")[number // 30])},
     ),
     "every group too large, subset-sum": Case(
-        f"split posts.csv {COLUMNS} --with subset-sum --groups user --vectors v.npy",
+        f"split make posts.csv {COLUMNS} --with subset-sum --groups user --vectors v.npy",
         ["whole groups cannot give a test part of 6 rows", "'g0' (15 rows)"],
         {"v.npy": GOOD, "posts.csv": users(lambda number: f"g{number // 15}")},
     ),
     "one group": Case(
-        f"split posts.csv {COLUMNS} --with grouped --groups user",
+        f"split make posts.csv {COLUMNS} --with grouped --groups user",
         ["all rows are in one group", "'ann'", "finer attribute"],
         {"posts.csv": users(lambda number: "ann")},
     ),
     "no row has a group": Case(
-        f"split posts.csv {COLUMNS} --with grouped --groups user",
+        f"split make posts.csv {COLUMNS} --with grouped --groups user",
         ["no row has a value in 'user'", "name another column"],
         {"posts.csv": users(lambda number: "")},
     ),
-    "no groups": Case(f"split posts.csv {COLUMNS} --with grouped", ["'grouped' needs groups"]),
+    "no groups": Case(f"split make posts.csv {COLUMNS} --with grouped", ["'grouped' needs groups"]),
     "no effect": Case(
-        f"split posts.csv {COLUMNS} --with attribute --by source --values app --groups user",
+        f"split make posts.csv {COLUMNS} --with attribute --by source --values app --groups user",
         ["groups have no effect on the splitter 'attribute'"],
     ),
 }
 
 NAMES = {
-    "splitter": Case(f"split posts.csv {COLUMNS} --with clossest", ["'clossest'; did you mean 'closest'?", "ls"]),
-    "encoder": Case(f"split posts.csv {COLUMNS} --encoder tfdif", ["'tfdif'; did you mean 'tfidf'?"]),
-    "model": Case(f"{ENCODE} --model tfdif", ["'tfdif'; did you mean 'tfidf'?", "'unseen ls encoders' lists them"]),
+    "splitter": Case(f"split make posts.csv {COLUMNS} --with clossest", ["'clossest'; did you mean 'closest'?", "ls"]),
+    "encoder": Case(f"split make posts.csv {COLUMNS} --encoder tfdif", ["'tfdif'; did you mean 'tfidf'?"]),
+    "encoder to encode": Case(
+        f"{ENCODE} --encoder tfdif", ["did you mean 'tfidf'?", "'unseen model ls encoders' lists"]
+    ),
     "knob": Case(f"{CLOSEST} --set n_inti=3", ["'n_inti' is not a parameter; did you mean 'n_init'?", "max_iter"]),
     "knob without a value": Case(f"{CLOSEST} --set n_init", ["--set takes name=value", "'n_init'"]),
     "knob with an option of its own": Case(f"{RANDOM} --set using=3", ["--set does not take using", "--vectors"]),
@@ -255,27 +271,36 @@ NAMES = {
     "knob without effect": Case(f"{RANDOM} --difficulty 0.5", ["'random'", "'difficulty' is not a parameter"]),
     "clusters without effect": Case(f"{RANDOM} --clusters 5", ["'n_clusters' is not a parameter"]),
     "test without effect": Case(
-        f"split posts.csv {COLUMNS} --with hard-kfold --test 0.1", ["--test 0.1 has no effect", "'hard-kfold'"]
+        f"split make posts.csv {COLUMNS} --with hard-kfold --test 0.1", ["--test 0.1 has no effect", "'hard-kfold'"]
     ),
     "column without effect": Case(f"{RANDOM} --by source", ["--by source has no effect"]),
-    "column": Case(f"split posts.csv {COLUMNS} --with attribute --by sorce", ["did you mean 'source'?"]),
-    "column not named": Case(f"split posts.csv {COLUMNS} --with time", ["reads an attribute", "--by"]),
-    "column without times": Case(f"split posts.csv {COLUMNS} --with time --by source", ["no time", "ISO 8601", "app"]),
+    "column": Case(f"split make posts.csv {COLUMNS} --with attribute --by sorce", ["did you mean 'source'?"]),
+    "column not named": Case(f"split make posts.csv {COLUMNS} --with time", ["reads an attribute", "--by"]),
+    "column without times": Case(
+        f"split make posts.csv {COLUMNS} --with time --by source", ["no time", "ISO 8601", "app"]
+    ),
     "column without parts": Case(
-        f"split posts.csv {COLUMNS} --with predefined --by source", ["no known name", "'app', 'mail', 'web'"]
+        f"split make posts.csv {COLUMNS} --with predefined --by source", ["no known name", "'app', 'mail', 'web'"]
     ),
-    "value": Case(f"split posts.csv {COLUMNS} --with attribute --by source --values ap", ["'ap'; did you mean 'app'?"]),
+    "value": Case(
+        f"split make posts.csv {COLUMNS} --with attribute --by source --values ap", ["'ap'; did you mean 'app'?"]
+    ),
     "values on one side": Case(
-        f"split posts.csv {COLUMNS} --with attribute --by source --values app,mail,web", ["nothing on one side"]
+        f"split make posts.csv {COLUMNS} --with attribute --by source --values app,mail,web", ["nothing on one side"]
     ),
-    "metric": Case(f"{ANALYSE} --metric cosin", ["cosine", "'cosin'"], {}, [MAKE]),
-    "splitter of one's own": Case(f"split posts.csv {COLUMNS} --with nowhere:Split", ["cannot be imported", "nowhere"]),
-    "kind": Case("ls splittrs", ["'splittrs'; did you mean 'splitters'?"]),
+    "distance": Case(f"{ANALYSE} --distance cosin", ["cosine", "'cosin'"], {}, [MAKE]),
+    "splitter of one's own": Case(
+        f"split make posts.csv {COLUMNS} --with nowhere:Split", ["cannot be imported", "nowhere"]
+    ),
+    "kind": Case("model ls recipe", ["'recipe'; did you mean 'recipes'?"]),
     "dataset": Case("data show stromfront", ["'stromfront'; did you mean 'stormfront'?"]),
-    "form": Case(f"export posts.csv hard.csv {COLUMNS} --as json -o x", ["no form is called 'json'", "indices, hf"]),
+    "form": Case(
+        f"split export posts.csv --split hard.csv {COLUMNS} --format json -o x",
+        ["no form is called 'json'", "indices, hf"],
+    ),
     "option": Case(f"{RANDOM} --tset 3", ["--tset"]),
     "command": Case("spilt posts.csv", ["spilt"]),
-    "argument": Case("split", ["DATA"]),
+    "argument": Case("split make", ["DATA"]),
 }
 
 OUTPUTS = {
@@ -289,7 +314,7 @@ OUTPUTS = {
         f"{RANDOM} -o hard.csv", ["hard.json is not a file of unseen's"], {"hard.json": b'{"mine": 1}'}
     ),
     "one fold a folder": Case(
-        f"split posts.csv {COLUMNS} --with hard-kfold --folds 3 --vectors v.npy -o f.csv -q",
+        f"split make posts.csv {COLUMNS} --with hard-kfold --folds 3 --vectors v.npy -o f.csv -q",
         ["f-3.csv: it is a folder"],
         {"f-3.csv": None, "v.npy": GOOD},
     ),
@@ -297,13 +322,22 @@ OUTPUTS = {
     "vectors, a folder": Case(f"{ENCODE} -o v.npy", ["v.npy: it is a folder"], {"v.npy": None}),
     "vectors of one's own": Case(f"{ENCODE} -o v.npy", ["v.npy is not a file of unseen's"], {"v.npy": GOOD}),
     "export to a file": Case(
-        f"export posts.csv hard.csv {COLUMNS} --as indices -o posts.csv", ["posts.csv exists already"], {}, [MAKE]
+        f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o posts.csv",
+        ["posts.csv exists already"],
+        {},
+        [MAKE],
     ),
     "export below a file": Case(
-        f"export posts.csv hard.csv {COLUMNS} --as indices -o posts.csv/x", ["cannot write", "posts.csv/x"], {}, [MAKE]
+        f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o posts.csv/x",
+        ["cannot write", "posts.csv/x"],
+        {},
+        [MAKE],
     ),
     "export where nothing can be": Case(
-        f"export posts.csv hard.csv {COLUMNS} --as hf -o /proc/unseen/x", ["cannot write /proc/unseen/x"], {}, [MAKE]
+        f"split export posts.csv --split hard.csv {COLUMNS} --format hf -o /proc/unseen/x",
+        ["cannot write /proc/unseen/x"],
+        {},
+        [MAKE],
     ),
     "demo in a file": Case("demo --out posts.csv", ["cannot write to posts.csv"]),
 }
@@ -316,14 +350,20 @@ SPLITS = {
         OTHER,
     ),
     "of another dataset, exported": Case(
-        f"export posts.csv hard.csv {COLUMNS} --as indices -o x", ["another dataset"], {"other.csv": 50}, OTHER
+        f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o x",
+        ["another dataset"],
+        {"other.csv": 50},
+        OTHER,
     ),
     "of the same dataset with other columns": Case(
-        "analyse posts.csv hard.csv --text user --label label", ["another dataset", "same columns"], {}, [MAKE]
+        "split describe posts.csv --split hard.csv --text user --label label",
+        ["another dataset", "same columns"],
+        {},
+        [MAKE],
     ),
     "tampered with": Case(ANALYSE, ["hard.csv was changed", "sha256", "restore"], {}, [MAKE, CHANGE]),
     "tampered with, exported": Case(
-        f"export posts.csv hard.csv {COLUMNS} --as indices -o x",
+        f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o x",
         ["hard.csv was changed"],
         {},
         [MAKE, CHANGE],
@@ -344,25 +384,30 @@ SPLITS = {
         ANALYSE, ["hard.json is not the certificate"], {"hard.csv": b"id,part\n", "hard.json": b"{}"}
     ),
     "not there": Case(ANALYSE, ["cannot read the split hard.csv", "No such file"]),
-    "a folder": Case(f"analyse posts.csv . {COLUMNS}", ["cannot read the split .", "directory"]),
+    "a folder": Case(f"split describe posts.csv --split . {COLUMNS}", ["cannot read the split .", "directory"]),
     "not a table": Case(ANALYSE, ["hard.csv"], {"hard.csv": b"\xff\xfe\0"}),
     "with ids of other rows": Case(ANALYSE, ["hard.csv", "x1"], {"hard.csv": b"id,part\nx1,train\np01,test\n"}),
     "with one side only": Case(ANALYSE, ["one side without rows"], {"hard.csv": b"id,part\np00,train\np01,train\n"}),
     "an image": Case(
-        f"audit posts.csv p.png {COLUMNS}", ["p.png cannot be read as a split", "a PNG image"], {"p.png": b"\x89PNG"}
+        f"audit data posts.csv --split p.png {COLUMNS}",
+        ["p.png cannot be read as a split", "a PNG image"],
+        {"p.png": b"\x89PNG"},
     ),
-    "a column": Case(f"audit posts.csv source {COLUMNS}", ["no split file source", "did you mean --by source?"]),
-    "a column, for a command without --by": Case(
-        f"score posts.csv p.csv --split source {COLUMNS}", ["unseen split posts.csv --with predefined --by source -o"]
+    "a column": Case(
+        f"audit data posts.csv --split source {COLUMNS}", ["no split file source", "did you mean --parts source?"]
+    ),
+    "a column, for a command without --parts": Case(
+        f"model score posts.csv p.csv --split source {COLUMNS}",
+        ["unseen split make posts.csv --with predefined --by source -o"],
     ),
     "with positions beyond the data": Case(
-        f"analyse posts.csv hard.txt {COLUMNS}", ["hard.txt", "60"], {"hard.txt": b"test: [3, 60]\n"}
+        f"split describe posts.csv --split hard.txt {COLUMNS}", ["hard.txt", "60"], {"hard.txt": b"test: [3, 60]\n"}
     ),
 }
 
 STRESS = f"stress posts.csv {COLUMNS} --out run"
-TRAIN = f"train posts.csv {COLUMNS}"
-PREDICT = f"predict posts.csv {COLUMNS}"
+TRAIN = f"model train posts.csv {COLUMNS}"
+PREDICT = f"model predict posts.csv {COLUMNS}"
 MODELS = {
     "mistyped": Case(f"{STRESS} --model nueral", ["'nueral'", "did you mean 'neural'?"]),
     "an endpoint to train": Case(f"{TRAIN} --model https://example.org", ["an endpoint cannot be trained"]),
@@ -391,11 +436,11 @@ JOBS = {
         ["a.csv", "rows that posts does not have"],
         {"a.csv": b"id,part\nx,test\n"},
     ),
-    "no random split": Case(f"{STRESS} --model neural --splits closest", ["against random splits"]),
+    "no random split": Case(f"{STRESS} --model neural --with closest", ["against random splits"]),
     "a split that reads a column": Case(
-        f"{STRESS} --model neural --splits random,time", ["'time'", "reads an attribute"]
+        f"{STRESS} --model neural --with random,time", ["'time'", "reads an attribute"]
     ),
-    "mistyped split": Case(f"{STRESS} --model neural --splits random,closets", ["did you mean 'closest'?"]),
+    "mistyped split": Case(f"{STRESS} --model neural --with random,closets", ["did you mean 'closest'?"]),
     "mistyped budget": Case(f"{STRESS} --model neural --budget smal", ["did you mean 'small'?"]),
     "mistyped representation": Case(f"{STRESS} --representation bottleneck50", ["'bottleneck-50'"]),
     "no such slice": Case(f"{STRESS} --model neural --slice usr", ["usr"]),
@@ -405,8 +450,10 @@ JOBS = {
     "a folder of other things": Case(
         f"{STRESS} --model neural", ["holds other things than a run"], {"run/x.txt": b"x"}
     ),
-    "report of no run": Case("report nothing", ["there is no run folder"]),
-    "report of half a run": Case("report run", ["not the folder of a run", "run.json is missing"], {"run/x.txt": b"x"}),
+    "report of no run": Case("runs report nothing", ["there is no run folder"]),
+    "report of half a run": Case(
+        "runs report run", ["not the folder of a run", "run.json is missing"], {"run/x.txt": b"x"}
+    ),
 }
 
 CASES = {
@@ -501,7 +548,10 @@ def test_bad_input_through_the_real_program(
 
 @pytest.mark.parametrize("name", ["split", "vectors"])
 def test_a_disk_that_is_full(name: str, folder: Path, program: Callable[..., Any]) -> None:
-    commands = {"split": "split sample --with random -q -o big.csv", "vectors": "encode sample -q -o big.npy"}
+    commands = {
+        "split": "split make sample --with random -q -o big.csv",
+        "vectors": "model encode sample -q -o big.npy",
+    }
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -527,7 +577,7 @@ def test_one_group_too_large_is_no_mistake_when_others_fit(
     folder: Path, write_posts: Callable[..., Path], unseen: Callable[..., Any]
 ) -> None:
     write_posts(folder / "posts.csv", edit=lambda number, row: {"user": "big"} if number < 40 else {})
-    answer = unseen(*shlex.split(f"split posts.csv {COLUMNS} --with grouped --groups user -o g.csv"))
+    answer = unseen(*shlex.split(f"split make posts.csv {COLUMNS} --with grouped --groups user -o g.csv"))
     assert answer.code == 0
     assert "groups: 5 by user, the largest has 40 rows, 0 on both sides" in answer.out
     lines = (folder / "g.csv").read_text().splitlines()[1:]
@@ -538,8 +588,8 @@ def test_one_group_too_large_is_no_mistake_when_others_fit(
 def test_a_column_with_the_name_of_a_file_is_still_a_column(folder: Path, unseen: Callable[..., Any]) -> None:
     (folder / "user").mkdir()
     (folder / "source").write_text("")
-    assert unseen(*shlex.split(f"split posts.csv {COLUMNS} --with grouped --groups user -o g.csv")).code == 0
-    by_source = f"split posts.csv {COLUMNS} --with attribute --by source --values app -o a.csv"
+    assert unseen(*shlex.split(f"split make posts.csv {COLUMNS} --with grouped --groups user -o g.csv")).code == 0
+    by_source = f"split make posts.csv {COLUMNS} --with attribute --by source --values app -o a.csv"
     assert unseen(*shlex.split(by_source)).code == 0
 
 

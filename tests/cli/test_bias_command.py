@@ -1,4 +1,4 @@
-"""`unseen bias`, through its options."""
+"""`unseen audit bias`, through its options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import unseen as package
 from unseen.bias import groups_by_attribute, groups_by_terms, subgroup_measurements, swap_cases
-from unseen.cli.bias import bias
+from unseen.cli.audit.bias import bias
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.store import read_measurements, read_predictions, write_predictions, write_split
 from unseen.types import Predictions
@@ -33,7 +33,7 @@ def model(texts):
 
 @pytest.fixture
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """`run("--group", "source", …)` is `unseen bias posts.csv …` in the folder; mistakes are raised."""
+    """`run("--about", "source", …)` is `unseen audit bias posts.csv …` in the folder; mistakes are raised."""
     data = package.load(folder / "posts.csv", text="text", label="label", id="id")
     score = np.random.default_rng(0).random(len(data)).round(1) * 0.8 + 0.2 * data.labels
     write_predictions(Predictions(data.ids, np.column_stack([1 - score, score]), data.label_names), "p.csv")
@@ -56,7 +56,7 @@ def loaded() -> Any:
 
 
 def test_numbers_are_those_of_the_library(run):
-    done = run("--group", "source", "--predictions", "p.csv", "--background", "both", "--json", "-o", "m.csv", "-q")
+    done = run("--about", "source", "--predictions", "p.csv", "--background", "both", "--json", "-o", "m.csv", "-q")
     assert done.exit_code == 0, done.output
     data = loaded()
     said, groups = read_predictions("p.csv", data), groups_by_attribute(data, "source")
@@ -93,12 +93,12 @@ def test_the_table_has_a_line_per_group_and_the_means_below(run):
 def test_an_undefined_number_is_a_dash_with_its_reason(run, write_posts):
     write_posts(Path("posts.csv"), edit=lambda n, row: {"source": "pigeon"} if n == 3 else {})
     data = package.load("posts.csv", text="text", label="label", id="id")
-    done = run("--group", "source", "--predictions", "p.csv")
+    done = run("--about", "source", "--predictions", "p.csv")
     assert done.exit_code == 0
     kind = "negative" if data.labels[3] else "positive"
     assert f"undefined: bias.subgroup_auc of source=pigeon (n = 1): no {kind} rows in the group" in done.stdout
     assert "over 3 of 4 groups" in done.stdout
-    few = run("--group", "source", "--predictions", "p.csv", "--fewest", "2")
+    few = run("--about", "source", "--predictions", "p.csv", "--fewest", "2")
     assert "pigeon" not in few.stdout
 
 
@@ -106,7 +106,7 @@ def test_parts_of_several_splits_stand_side_by_side(run):
     data = loaded()
     for seed in (1, 2):
         write_split(package.split(data, "random", test=0.4, dev=0.2, seed=seed, name=f"s{seed}"), f"s{seed}.csv")
-    words = ("--group", "source", "--predictions", "p.csv", "--split", "s1.csv", "--split", "s2.csv")
+    words = ("--about", "source", "--predictions", "p.csv", "--split", "s1.csv", "--split", "s2.csv")
     done = run(*words, "--json", "-q")
     places = [(row["tags"]["split"], row["tags"]["part"]) for row in json.loads(done.stdout)]
     assert list(dict.fromkeys(places)) == [("s1", "dev"), ("s1", "test"), ("s2", "dev"), ("s2", "test")]
@@ -122,11 +122,11 @@ def test_parts_of_several_splits_stand_side_by_side(run):
 
 def test_metrics_by_group(run):
     done = run(
-        "--group", "source", "--predictions", "p.csv", "-m", "false_positive_rate", "-m", "accuracy", "--json", "-q"
+        "--about", "source", "--predictions", "p.csv", "-m", "false_positive_rate", "-m", "accuracy", "--json", "-q"
     )
     metrics = {row["metric"] for row in json.loads(done.stdout)}
     assert {"false_positive_rate", "accuracy", "group_difference.accuracy", "smallest_ratio.accuracy"} < metrics
-    plain = run("--group", "source", "--predictions", "p.csv", "-m", "accuracy").stdout
+    plain = run("--about", "source", "--predictions", "p.csv", "-m", "accuracy").stdout
     slices = [line.split()[3] for line in plain.splitlines() if line.startswith("all rows  accuracy")]
     sources = ("app", "mail", "web")
     assert slices == ["all", *(f"source={each}" for each in sources), *(f"source!={each}" for each in sources)]
@@ -137,8 +137,8 @@ def test_labels_have_rates_and_no_aucs(run):
     lines = ["id,prediction", *(f"{each},{data.label_names[0]}" for each in data.ids.to_pylist())]
     Path("hard.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match="need probabilities"):
-        run("--group", "source", "--predictions", "hard.csv")
-    done = run("--group", "source", "--predictions", "hard.csv", "-m", "positive_rate", "--json")
+        run("--about", "source", "--predictions", "hard.csv")
+    done = run("--about", "source", "--predictions", "hard.csv", "-m", "positive_rate", "--json")
     assert not any(row["metric"].startswith("bias.") for row in json.loads(done.stdout))
     assert "note: these predictions are labels" in done.stderr
 
@@ -162,17 +162,17 @@ def test_a_model_is_asked_about_texts_and_their_swaps(run):
 
 def test_so_many_texts_are_swapped(run, monkeypatch):
     words = ("--terms", "terms.toml", "--model", "own_bias_model:model", "--swap", "swap.toml")
-    done = run(*words, "--most", "5", "--cases", "cases.csv", "--seed", "3", "--json")
-    assert "note: swaps are made of 5 texts, drawn with the seed 3; more texts hold a term (--most N)" in done.stderr
+    done = run(*words, "--limit", "5", "--cases", "cases.csv", "--seed", "3", "--json")
+    assert "note: swaps are made of 5 texts, drawn with the seed 3; more texts hold a term (--limit N)" in done.stderr
     with pytest.warns(UnseenWarning):
         cases = swap_cases(loaded(), {"things": ["rain", "soup", "goal"]}, most=5, seed=3)
     written = package.load("cases.csv", text="text", label="label", id="id")
     assert written.ids.to_pylist() == cases.ids.to_pylist()
     (row,) = [row for row in json.loads(done.stdout) if (row["metric"], row["slice"]) == ("bias.flip_rate", "all")]
     assert row["n"] == len(cases) - 5
-    monkeypatch.setattr("unseen.cli.bias.MOST", 4)
+    monkeypatch.setattr("unseen.cli.audit.bias.SWAPPED", 4)
     assert "made of 4 texts" in run(*words).stderr
-    assert "made of" not in run(*words, "--most", "60").stderr
+    assert "made of" not in run(*words, "--limit", "60").stderr
 
 
 def test_swapped_texts_can_be_predicted_elsewhere(run):
@@ -197,7 +197,7 @@ def test_swapped_texts_can_be_predicted_elsewhere(run):
 
 def test_a_part_without_terms_has_no_swaps(run, write_posts):
     write_posts(Path("posts.csv"), edit=lambda n, row: {"text": f"x {n}"} if n % 5 == 0 else {})
-    words = ("--group", "source", "--predictions", "p.csv", "--split", "parts.csv", "--swap", "swap.toml")
+    words = ("--about", "source", "--predictions", "p.csv", "--split", "parts.csv", "--swap", "swap.toml")
     data = loaded()
     lines = ["id,part", *(f"{each},{'dev' if n % 5 else 'test'}" for n, each in enumerate(data.ids.to_pylist()))]
     Path("parts.csv").write_text("\n".join(lines), encoding="utf-8")
@@ -211,18 +211,18 @@ def test_a_part_without_terms_has_no_swaps(run, write_posts):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--predictions", "p.csv"), "--group or --terms"),
-        (("--group", "source", "--terms", "terms.toml", "--predictions", "p.csv"), "--group or --terms"),
-        (("--group", "source"), "--model or --predictions"),
-        (("--group", "source", "--model", "own_bias_model:model", "--predictions", "p.csv"), "--model or --pred"),
-        (("--group", "source", "--predictions", "p.csv", "--part", "test"), "no effect without a split"),
-        (("--group", "source", "--predictions", "p.csv", "--swapped", "p.csv"), "without --swap"),
-        (("--group", "source", "--predictions", "p.csv", "--most", "5"), "--most has no effect without --swap"),
-        (("--group", "source", "--predictions", "p.csv", "--set", "rate=5"), "without --model"),
-        (("--group", "source", "--predictions", "p.csv", "--swap", "swap.toml"), "needs what the model says"),
-        (("--group", "source", "--predictions", "p.csv", "--background", "al"), "did you mean 'all'"),
-        (("--group", "source", "--predictions", "p.csv", "--only", "wob"), "did you mean 'web'"),
-        (("--group", "source", "--predictions", "p.csv", "--positive", "laud"), "did you mean 'loud'"),
+        (("--predictions", "p.csv"), "--about or --terms"),
+        (("--about", "source", "--terms", "terms.toml", "--predictions", "p.csv"), "--about or --terms"),
+        (("--about", "source"), "--model or --predictions"),
+        (("--about", "source", "--model", "own_bias_model:model", "--predictions", "p.csv"), "--model or --pred"),
+        (("--about", "source", "--predictions", "p.csv", "--part", "test"), "no effect without a split"),
+        (("--about", "source", "--predictions", "p.csv", "--swapped", "p.csv"), "without --swap"),
+        (("--about", "source", "--predictions", "p.csv", "--limit", "5"), "--limit has no effect without --swap"),
+        (("--about", "source", "--predictions", "p.csv", "--set", "rate=5"), "without --model"),
+        (("--about", "source", "--predictions", "p.csv", "--swap", "swap.toml"), "needs what the model says"),
+        (("--about", "source", "--predictions", "p.csv", "--background", "al"), "did you mean 'all'"),
+        (("--about", "source", "--predictions", "p.csv", "--only", "wob"), "did you mean 'web'"),
+        (("--about", "source", "--predictions", "p.csv", "--positive", "laud"), "did you mean 'loud'"),
     ],
 )
 def test_wrong_options_are_named(run, words, said):
@@ -232,7 +232,7 @@ def test_wrong_options_are_named(run, words, said):
 
 
 def test_a_positive_label_is_needed(folder):
-    done = CliRunner().invoke(app, [*SOURCE, "--group", "source", "--predictions", "p.csv"])
+    done = CliRunner().invoke(app, [*SOURCE, "--about", "source", "--predictions", "p.csv"])
     assert done.exit_code == 2
     assert "--positive" in done.stderr
 
@@ -257,7 +257,7 @@ def test_the_page_about_bias_runs(tmp_path, monkeypatch):
     terms, swaps = blocks("toml")
     Path("terms.toml").write_text(terms, encoding="utf-8")
     Path("swaps.toml").write_text(swaps, encoding="utf-8")
-    commands = [shlex.split(block)[2:] for block in blocks("sh")]
+    commands = [shlex.split(block)[3:] for block in blocks("sh")]
     assert len(commands) == 5
     for command in commands:
         done = CliRunner().invoke(app, command)
@@ -270,27 +270,27 @@ def test_the_page_about_bias_runs(tmp_path, monkeypatch):
 def test_other_labels_are_told_by_map_and_a_mistyped_positive_label_before_the_model_is_asked(run, folder, unseen):
     model = 'def model(texts):\n    print("asked")\n    return [{"LOUD!": 0.5, "quiet": 0.5} for _ in texts]\n'
     (folder / "other_labels.py").write_text(model, encoding="utf-8")
-    given = ("--group", "source", "--model", "other_labels:model")
-    refused = unseen("bias", *SOURCE, *given, "--positive", "laud")
+    given = ("--about", "source", "--model", "other_labels:model")
+    refused = unseen("audit", "bias", *SOURCE, *given, "--positive", "laud")
     assert "did you mean 'loud'?" in refused.err
     assert "asked" not in refused.out
-    refused = unseen("bias", *SOURCE, *given, "--positive", "loud")
+    refused = unseen("audit", "bias", *SOURCE, *given, "--positive", "loud")
     assert "mean: --map theirs=ours" in refused.err
     assert run(*given, "--map", "LOUD!=loud,quiet=calm").exit_code == 0
     renamed = Path("p.csv").read_text(encoding="utf-8").replace("calm,loud", "quiet,LOUD!")
     Path("theirs.csv").write_text(renamed, encoding="utf-8")
-    refused = unseen("score", *SOURCE, "theirs.csv")
+    refused = unseen("model", "score", *SOURCE, "theirs.csv")
     assert "--map theirs=ours" in refused.err
-    assert unseen("score", *SOURCE, "theirs.csv", "--map", "LOUD!=loud,quiet=calm").code == 0
+    assert unseen("model", "score", *SOURCE, "theirs.csv", "--map", "LOUD!=loud,quiet=calm").code == 0
 
 
 def test_what_is_written_is_told_and_only_measurements_are_overwritten(run, unseen):
-    given = ("--group", "source", "--predictions", "p.csv", "--positive", "loud")
+    given = ("--about", "source", "--predictions", "p.csv", "--positive", "loud")
     for _ in range(2):
-        assert "note: written: m.csv\n" in unseen("bias", *SOURCE, *given, "-o", "m.csv").err
-        assert "note: written: m.csv\n" in unseen("score", *SOURCE, "p.csv", "--json", "-o", "m.csv").err
+        assert "note: written: m.csv\n" in unseen("audit", "bias", *SOURCE, *given, "-o", "m.csv").err
+        assert "note: written: m.csv\n" in unseen("model", "score", *SOURCE, "p.csv", "--json", "-o", "m.csv").err
     before = Path("posts.csv").read_bytes()
-    for command in (("bias", *SOURCE, *given), ("score", *SOURCE, "p.csv")):
+    for command in (("audit", "bias", *SOURCE, *given), ("model", "score", *SOURCE, "p.csv")):
         refused = unseen(*command, "-o", "posts.csv")
         assert "posts.csv holds no measurements and would be overwritten" in refused.err
     assert Path("posts.csv").read_bytes() == before

@@ -45,7 +45,7 @@ def test_a_suite_is_run_and_a_gate_decides(cases: Path, unseen: Callable[..., An
     )
     assert any(line.startswith(kind) for line in done.out.splitlines())
     assert kind in Path("out/report.html").read_text()
-    again = json.loads(unseen("report", "out", "--json").out)
+    again = json.loads(unseen("runs", "report", "out", "--json").out)
     assert again["level"] == "fail"
     assert any(sentence.startswith(kind) for sentence in again["verdict"])
     assert set(again["verdict"]) < set(done.out.splitlines())

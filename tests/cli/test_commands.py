@@ -68,19 +68,22 @@ def parts_in(path: Path) -> dict[str, str]:
 
 
 def test_from_texts_to_a_split_that_others_can_read(folder: Path, do: Run) -> None:
-    assert do(f"encode posts.csv {COLUMNS} -o v.npy").out == "v.npy: 60 vectors of 50 numbers by tfidf.v1\n"
+    assert do(f"model encode posts.csv {COLUMNS} -o v.npy").out == "v.npy: 60 vectors of 50 numbers by tfidf.v1\n"
     assert np.load("v.npy").shape == (60, 50)
-    made = do(f"split posts.csv {COLUMNS} --vectors v.npy --clusters 3-8 --test 0.2 -o hard.csv")
+    made = do(f"split make posts.csv {COLUMNS} --vectors v.npy --clusters 3-8 --test 0.2 -o hard.csv")
     assert made.out.startswith("closest: train 48, test 12\n")
     assert "written: hard.csv and hard.json" in made.out
     split = read_split("hard.csv", load("posts.csv", id="id"))
     assert split.sizes == {"train": 48, "test": 12}
 
-    described = do(f"analyse posts.csv hard.csv {COLUMNS} --vectors v.npy").out
+    described = do(f"split describe posts.csv --split hard.csv {COLUMNS} --vectors v.npy").out
     assert described.splitlines()[:4] == made.out.splitlines()[:4]
     assert re.search(r"^nearest_train_distance\.cosine: 0\.\d{4} \[.*\] \(n = 12\)$", described, re.MULTILINE)
 
-    assert do(f"export posts.csv hard.csv {COLUMNS} --as indices -o rows").out == "rows: train 48, test 12\n"
+    assert (
+        do(f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o rows").out
+        == "rows: train 48, test 12\n"
+    )
     for part in ("train", "test"):
         assert np.load(f"rows/{part}.npy").tolist() == split.rows(part).tolist()
     assert sorted(os.listdir("rows")) == ["test.npy", "train.npy"]
@@ -88,8 +91,8 @@ def test_from_texts_to_a_split_that_others_can_read(folder: Path, do: Run) -> No
 
 def test_export_for_hugging_face(folder: Path, do: Run) -> None:
     datasets = pytest.importorskip("datasets")
-    do(f"split posts.csv {COLUMNS} --with random -o hard.csv")
-    answer = do(f"export posts.csv hard.csv {COLUMNS} -a user --as hf -o dataset --quiet")
+    do(f"split make posts.csv {COLUMNS} --with random -o hard.csv")
+    answer = do(f"split export posts.csv --split hard.csv {COLUMNS} -a user --format hf -o dataset --quiet")
     assert (answer.out, answer.err) == ("dataset: train 54, test 6\n", "")
     loaded = datasets.load_from_disk("dataset")
     parts = parts_in(folder / "hard.csv")
@@ -108,7 +111,7 @@ def test_every_splitter_from_the_command_line(method: str, folder: Path, do: Run
     vectors = np.random.default_rng(0).normal(size=(60, 5))
     np.save("v.npy", vectors)
     np.save("deployment.npy", vectors[:20] + 0.1)
-    said = do(f"split posts.csv {COLUMNS} --with {method} {FLAGS[method]} -o a.csv --json").out
+    said = do(f"split make posts.csv {COLUMNS} --with {method} {FLAGS[method]} -o a.csv --json").out
     assert json.loads(said)["origin"]["step"] == f"{method}.v1"
     split = read_split("a.csv", load("posts.csv", id="id"))
     assert split.name == method
@@ -116,21 +119,24 @@ def test_every_splitter_from_the_command_line(method: str, folder: Path, do: Run
 
 
 def test_hard_kfold_writes_a_file_per_fold(folder: Path, do: Run) -> None:
-    answer = do(f"split posts.csv {COLUMNS} --with hard-kfold --folds 3 -o fold.csv")
+    answer = do(f"split make posts.csv {COLUMNS} --with hard-kfold --folds 3 -o fold.csv")
     assert [f"written: fold-{number}.csv" in answer.out for number in (1, 2, 3)] == [True] * 3
     assert not Path("fold.csv").exists()
     tests = [[name for name, part in parts_in(folder / f"fold-{i}.csv").items() if part == "test"] for i in (1, 2, 3)]
     assert sorted(name for each in tests for name in each) == sorted(parts_in(folder / "fold-1.csv"))
     assert [len(each) for each in tests] == [20, 20, 20]
-    names = [each["name"] for each in json.loads(do(f"split posts.csv {COLUMNS} --with hard-kfold --json -q").out)]
+    names = [each["name"] for each in json.loads(do(f"split make posts.csv {COLUMNS} --with hard-kfold --json -q").out)]
     assert names == [f"hard-kfold-{i}" for i in range(1, 6)]
 
 
 def test_names_of_files_that_nobody_named(folder: Path, do: Run) -> None:
-    do(f"split posts.csv {COLUMNS} --with random")
-    do(f"split posts.csv {COLUMNS} --with hard-kfold --folds 2")
-    do(f"split posts.csv {COLUMNS} --with sklearn.model_selection:StratifiedKFold --set n_splits=2 --set shuffle=true")
-    do(f"encode posts.csv {COLUMNS}")
+    do(f"split make posts.csv {COLUMNS} --with random")
+    do(f"split make posts.csv {COLUMNS} --with hard-kfold --folds 2")
+    do(
+        f"split make posts.csv {COLUMNS} --with sklearn.model_selection:StratifiedKFold "
+        "--set n_splits=2 --set shuffle=true"
+    )
+    do(f"model encode posts.csv {COLUMNS}")
     assert sorted(each.name for each in folder.glob("*.[cn][sp][vy]")) == [
         "posts-hard-kfold-1.csv",
         "posts-hard-kfold-2.csv",
@@ -145,19 +151,19 @@ def test_names_of_files_that_nobody_named(folder: Path, do: Run) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        f"encode posts.csv {COLUMNS}",
-        f"split posts.csv {COLUMNS} --clusters 3-8 -o new.csv",
-        f"split posts.csv {COLUMNS} --with hard-kfold",
-        f"analyse posts.csv hard.csv {COLUMNS}",
-        f"export posts.csv hard.csv {COLUMNS} --as indices -o rows",
-        "ls",
-        "ls encoders",
+        f"model encode posts.csv {COLUMNS}",
+        f"split make posts.csv {COLUMNS} --clusters 3-8 -o new.csv",
+        f"split make posts.csv {COLUMNS} --with hard-kfold",
+        f"split describe posts.csv --split hard.csv {COLUMNS}",
+        f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o rows",
+        "model ls",
+        "model ls encoders",
         "data ls",
         "data show stormfront",
     ],
 )
 def test_json_is_all_there_is_on_stdout(command: str, folder: Path, do: Run) -> None:
-    do(f"split posts.csv {COLUMNS} --with random -o hard.csv")
+    do(f"split make posts.csv {COLUMNS} --with random -o hard.csv")
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is not JSON")
@@ -166,10 +172,10 @@ def test_json_is_all_there_is_on_stdout(command: str, folder: Path, do: Run) -> 
 
 
 def test_progress_is_on_stderr_and_can_be_silenced(folder: Path, program: Run) -> None:
-    command = f"split posts.csv {COLUMNS} --clusters 3-8"
+    command = f"split make posts.csv {COLUMNS} --clusters 3-8"
     loud = program(*shlex.split(f"{command} -o loud.csv"), cwd=folder)
     quiet = program(*shlex.split(f"{command} -o quiet.csv --quiet"), cwd=folder)
-    assert re.fullmatch(r"clustering: \d+ steps\n", loud.err)
+    assert re.fullmatch(r"clustering: \d+ done in \d+ s\n", loud.err)
     assert quiet.err == ""
     assert loud.out.replace("loud.", "quiet.") == quiet.out
 
@@ -177,14 +183,14 @@ def test_progress_is_on_stderr_and_can_be_silenced(folder: Path, program: Run) -
 @pytest.mark.parametrize(
     "command",
     [
-        f"encode posts.csv {COLUMNS}",
-        f"split posts.csv {COLUMNS} --with hard-kfold",
-        f"analyse posts.csv hard.csv {COLUMNS}",
-        f"export posts.csv hard.csv {COLUMNS} --as indices -o rows",
+        f"model encode posts.csv {COLUMNS}",
+        f"split make posts.csv {COLUMNS} --with hard-kfold",
+        f"split describe posts.csv --split hard.csv {COLUMNS}",
+        f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o rows",
     ],
 )
 def test_quiet_commands_say_nothing_on_stderr(command: str, folder: Path, do: Run) -> None:
-    do(f"split posts.csv {COLUMNS} --with random -o hard.csv")
+    do(f"split make posts.csv {COLUMNS} --with random -o hard.csv")
     answer = do(f"{command} --quiet")
     assert answer.err == ""
     assert answer.out
@@ -196,14 +202,14 @@ def test_what_loading_warns_of_is_a_note(folder: Path, do: Run) -> None:
         print("file_id,text,label,user_id,comment_id,subforum_id,num_contexts,sampled_split", file=file)
         for number in range(20):
             print(f"f{number},text {number},{('noHate', 'hate')[number % 2]},{number},1,1,0,train", file=file)
-    answer = do("split stormfront --data-dir data --with random -o a.csv")
+    answer = do("split make stormfront --data-dir data --with random -o a.csv")
     assert re.fullmatch(r"note: .*stormfront\.csv is not the file the card of stormfront describes.*\n", answer.err)
-    assert do("split stormfront --data-dir data --with random -o a.csv --quiet").err == ""
+    assert do("split make stormfront --data-dir data --with random -o a.csv --quiet").err == ""
 
 
 def test_the_same_command_gives_the_same_bytes(folder: Path, program: Run) -> None:
     for name, threads in (("one", "1"), ("two", "2")):
-        command = f"split posts.csv {COLUMNS} --clusters 3-8 --dev 0.1 --independent 0.1 -o {name}/a.csv"
+        command = f"split make posts.csv {COLUMNS} --clusters 3-8 --dev 0.1 --independent 0.1 -o {name}/a.csv"
         answer = program(*shlex.split(command), cwd=folder, env=os.environ | {"OMP_NUM_THREADS": threads})
         assert answer.code == 0, answer.err
     assert Path("one/a.csv").read_bytes() == Path("two/a.csv").read_bytes()
@@ -211,9 +217,9 @@ def test_the_same_command_gives_the_same_bytes(folder: Path, program: Run) -> No
 
 
 def test_a_split_of_ours_may_be_written_again(folder: Path, do: Run) -> None:
-    do(f"split posts.csv {COLUMNS} --with random -o a.csv")
+    do(f"split make posts.csv {COLUMNS} --with random -o a.csv")
     before = Path("a.csv").read_bytes()
-    do(f"split posts.csv {COLUMNS} --with random --seed 7 -o a.csv")
+    do(f"split make posts.csv {COLUMNS} --with random --seed 7 -o a.csv")
     assert Path("a.csv").read_bytes() != before
     read_split("a.csv", load("posts.csv", id="id"))
 
@@ -221,7 +227,12 @@ def test_a_split_of_ours_may_be_written_again(folder: Path, do: Run) -> None:
 def test_a_killed_command_leaves_no_half_a_file(folder: Path) -> None:
     lines = [f"text {number} of many,{('calm', 'loud')[number % 2]},{number}" for number in range(200_000)]
     Path("many.csv").write_text("\n".join(["text,label,id", *lines, ""]), encoding="utf-8")
-    command = [sys.executable, "-m", "unseen", *shlex.split(f"split many.csv {COLUMNS} --with random -q -o hard.csv")]
+    command = [
+        sys.executable,
+        "-m",
+        "unseen",
+        *shlex.split(f"split make many.csv {COLUMNS} --with random -q -o hard.csv"),
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not any(
             each.stat().st_size > 0 for each in folder.glob(".hard.csv.*.part") if each.exists()
@@ -250,7 +261,7 @@ def test_a_known_dataset_by_name(
 ) -> None:
     monkeypatch.setenv("UNSEEN_DATA", str(shared_data if through == "environment" else folder))
     option = "" if through == "environment" else f"--data-dir {shared_data}"
-    answer = do(f"split stormfront {option} --with grouped --groups user_id --test 0.1 -o users.csv --json")
+    answer = do(f"split make stormfront {option} --with grouped --groups user_id --test 0.1 -o users.csv --json")
     certificate = json.loads(answer.out)["certificate"]
     assert sum(certificate["asked"].values()) == 1070
     assert certificate["groups"]["attribute"] == "user_id"
@@ -261,7 +272,7 @@ def test_a_known_dataset_by_name(
 
 
 def test_a_file_of_a_known_dataset_names_no_folder(shared_data: Path, folder: Path, do: Run) -> None:
-    do(f"split hatexplain-thesis --data-dir {shared_data} --file dev.csv --with random")
+    do(f"split make hatexplain-thesis --data-dir {shared_data} --file dev.csv --with random")
     assert Path("hatexplain-thesis-dev.csv-random.csv").is_file()
 
 
@@ -269,7 +280,9 @@ def test_a_file_of_a_known_dataset_names_no_folder(shared_data: Path, folder: Pa
 def test_published_splits_are_described(model: str, shared_data: Path, folder: Path, do: Run) -> None:
     published = f"hatexplain/published_splits/closest_{model}_bottleneck50.txt"
     np.save("v.npy", np.random.default_rng(0).normal(size=(17_305, 3)))
-    command = f"analyse hatexplain-thesis {shared_data / published} --data-dir {shared_data} --vectors v.npy"
+    command = (
+        f"split describe hatexplain-thesis --split {shared_data / published} --data-dir {shared_data} --vectors v.npy"
+    )
     rows = json.loads(do(f"{command} --json").out)
     sizes = {row["tags"]["part"]: row["n"] for row in rows if row["metric"] == "rows"}
     assert sizes == {"train": 15_575, "test": 1_730}
@@ -280,13 +293,16 @@ def test_published_splits_are_described(model: str, shared_data: Path, folder: P
 
 
 def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
-    lines = do("ls").out.splitlines()
+    lines = do("model ls").out.splitlines()
     assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
-    known = (*ENCODERS, *SPLITTERS, *RECIPES, *PERTURBATIONS, *CHECKS, *EXAMPLES)
-    assert names == [*(f"{name}.v1" for name in known), *METRICS]
+    assert names == [*(f"{name}.v1" for name in (*RECIPES, *ENCODERS)), *METRICS]
     assert all(len(line.split()) > 3 for line in lines)
-    assert list(json.loads(do("ls splitters --json").out)) == ["splitters"]
+    listed = {group: json.loads(do(f"{group} ls --json").out) for group in ("split", "audit", "suite")}
+    assert [*listed["split"]["splitters"]] == [f"{name}.v1" for name in SPLITTERS]
+    assert [*listed["audit"]["checks"]] == [f"{name}.v1" for name in CHECKS]
+    assert [*listed["audit"]["pipelines"]] == [f"{name}.v1" for name in EXAMPLES]
+    assert [*listed["suite"]["perturbations"]] == [f"{name}.v1" for name in PERTURBATIONS]
 
 
 def test_version(program: Run, unseen: Run) -> None:
@@ -333,13 +349,12 @@ templates = ["I hate it."]
 
 def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
-    elsewhere = {("demo",), ("data", "fetch"), ("track",), ("suite", "holdout")}  # long, or not without others
-    tried = [words for words in COMMANDS if words not in elsewhere and words[0] != "corpus"]
+    elsewhere = {("demo",), ("data", "fetch"), ("runs", "track"), ("suite", "holdout")}  # long, or not without others
     flow = [
-        "stress", "run", "train", "encode", "split", "predict", "score", "analyse", "audit", "audit-pipeline", "price",
-        "authors", "repair", "check", "bias", "report",
+        ("stress",), ("model", "train"), ("model", "encode"), ("split", "make"), ("model", "predict"), ("check",)
     ]  # fmt: skip
-    assert tried[: len(flow)] == [(name,) for name in flow]
+    others = [words for words in COMMANDS if words not in elsewhere | {*flow} and words[:2] != ("data", "corpus")]
+    assert {*flow} <= {*COMMANDS}
     data = load(folder / "posts.csv")
     lines = ["id,prediction", *(f"{name},{data.label_names[0]}" for name in data.ids.to_pylist())]
     (folder / "predictions.csv").write_text("\n".join(lines), encoding="utf-8")
@@ -350,7 +365,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     (folder / "kitchen.toml").write_text(KITCHEN)
     (folder / "gold.csv").write_text("id,valid\np00,yes\np01,no\n")
     shutil.copy(folder / "posts.csv", folder / "others.csv")
-    for words in tried:
+    for words in (*flow, *others):
         assert do(example(words).removeprefix("unseen ")).out
         if words == ("stress",):
             for copy in ("out-before", "out-after"):
@@ -379,31 +394,37 @@ def test_without_a_command_help_is_shown(unseen: Run) -> None:
     ],
 )
 def test_labels_are_declared_or_renamed(labels: str, names: list[str], folder: Path, do: Run) -> None:
-    answer = do(f"split posts.csv {COLUMNS} --with random --labels '{labels}' -o a.csv --json")
+    answer = do(f"split make posts.csv {COLUMNS} --with random --labels '{labels}' -o a.csv --json")
     assert list(json.loads(answer.out)["certificate"]["asked"]) == names
 
 
 def test_several_values_may_become_one_label(folder: Path, do: Run) -> None:
-    command = "split posts.csv --text text --label source --id id --labels app=phone,web=desk,mail=desk --with random"
+    command = (
+        "split make posts.csv --text text --label source --id id --labels app=phone,web=desk,mail=desk --with random"
+    )
     assert json.loads(do(f"{command} --json").out)["certificate"]["asked"] == {"phone": 2, "desk": 4}
 
 
 def test_set_gives_any_parameter(folder: Path, do: Run) -> None:
-    command = f"split posts.csv {COLUMNS} --set n_clusters=[12,13] --set n_init=2 --set metric=cosine -o a.csv --json"
+    command = (
+        f"split make posts.csv {COLUMNS} --set n_clusters=[12,13] --set n_init=2 --set metric=cosine -o a.csv --json"
+    )
     params = json.loads(do(command).out)["origin"]["params"]
     assert (params["n_clusters"], params["n_init"], params["metric"]) == ([12, 13], 2, "cosine")
-    plain = do(f"split posts.csv {COLUMNS} --with length --set hold_out=shortest -o b.csv --json").out
+    plain = do(f"split make posts.csv {COLUMNS} --with length --set hold_out=shortest -o b.csv --json").out
     assert json.loads(plain)["origin"]["params"]["hold_out"] == "shortest"
 
 
 def test_options_of_loading_reach_the_table(folder: Path, do: Run) -> None:
     Path("odd.txt").write_bytes("text;label\ncaf\xe9 one;a\ntwo;b\nthree;\nfour;a\nfive;b\n".encode("latin-1"))
-    command = "split odd.txt --delimiter ';' --encoding latin-1 --drop unlabelled --with random --test 2 -o a.csv"
+    command = "split make odd.txt --delimiter ';' --encoding latin-1 --drop unlabelled --with random --test 2 -o a.csv"
     assert do(command).out.startswith("random: train 2, test 2\n")
 
 
 def test_mix_sizes_and_parts(folder: Path, do: Run) -> None:
-    command = f"split posts.csv {COLUMNS} --with random --test 8 --dev 10 --independent 6 --mix calm=0.25,loud=0.75"
+    command = (
+        f"split make posts.csv {COLUMNS} --with random --test 8 --dev 10 --independent 6 --mix calm=0.25,loud=0.75"
+    )
     answer = json.loads(do(f"{command} --json").out)
     assert answer["sizes"] == {"train": 36, "dev": 10, "test": 8, "independent": 6}
     assert answer["certificate"]["got"] == {"calm": 2, "loud": 6}

@@ -38,9 +38,9 @@ def test_a_log_is_told_now_and_then_how_far_it_is(
         for _ in track(range(5), "trainings", 5):
             pass
     assert capsys.readouterr().err.splitlines() == [
-        "trainings: 5 steps",
         "trainings: 2 of 5 after 3 min, about 4 min left",
         "trainings: 4 of 5 after 10 min, about 2 min left",
+        "trainings: 5 done in 12 min",
     ]
 
 
@@ -51,7 +51,7 @@ def test_every_command_prints_through_the_console() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["audit posts.csv --author user --by part", "train posts.csv --model logistic -o m"]
+    "command", ["audit data posts.csv --author user --parts part", "model train posts.csv --model logistic -o m"]
 )
 def test_labels_and_authors_are_printed_harmlessly(command: str, folder: Path, unseen: Run, write_posts: Run) -> None:
     write_posts(

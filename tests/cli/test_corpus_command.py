@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import unseen
 from tiny_transformer import write_transformer
-from unseen.cli.corpus import app
+from unseen.cli.data.corpus import app
 from unseen.errors import InputError
 
 
@@ -23,7 +23,7 @@ def run(*words: Any) -> Any:
 @pytest.mark.slow
 def test_from_texts_to_clusters(cluster: None, folder: Path) -> None:
     write_transformer(folder / "model", ["rain", "wind", "bread", "soup", "goal", "team", *map(str, range(60))])
-    words = ("encode", "posts.csv", "--id", "id", "--model", "model", "--batch", 20, "--workers", 2, "-o", "vectors")
+    words = ("encode", "posts.csv", "--id", "id", "--encoder", "model", "--batch", 20, "--workers", 2, "-o", "vectors")
     done = run(*words)
     assert done.stdout == "vectors: 60 vectors by transformer.v1:model in 3 shards\n"
     assert "encoding with transformer.v1:model: 3 steps" in done.stderr
@@ -38,7 +38,7 @@ def test_from_texts_to_clusters(cluster: None, folder: Path) -> None:
 
 def test_wrong_input(folder: Path) -> None:
     for words, said in (
-        (("encode", "posts.csv", "--model", "tfidf", "-o", "vectors"), "needs all texts at once"),
+        (("encode", "posts.csv", "--encoder", "tfidf", "-o", "vectors"), "needs all texts at once"),
         (("encode", "posts.csv", "--text", "txt", "-o", "vectors"), "no column called 'txt'"),
         (("encode", "posts.csv", "--batch", 0, "-o", "vectors"), "batch must be at least 1"),
         (("centres", "vectors", "-k", 3), "not a finished folder of vectors"),

@@ -30,12 +30,12 @@ from unseen.cli.hints import as_typed
     ],
 )
 def test_settings_become_options(python: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["unseen", "split", "posts.csv"])
+    monkeypatch.setattr("sys.argv", ["unseen", "split", "make", "posts.csv"])
     assert as_typed(python) == typed
 
 
 def test_what_the_command_does_not_take_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["unseen", "score", "posts.csv", "predictions.csv"])
+    monkeypatch.setattr("sys.argv", ["unseen", "model", "score", "posts.csv", "predictions.csv"])
     assert as_typed("positions=True and n_clusters=40") == "positions=True and n_clusters=40"
 
 
@@ -43,17 +43,17 @@ def test_eight_empty_rows_can_be_left_out_as_the_message_says(
     folder: Path, write_posts: Callable[..., Path], unseen: Callable[..., Any]
 ) -> None:
     write_posts(folder / "posts.csv", edit=lambda number, row: {"text": ""} if number < 8 else {})
-    refused = unseen("split", "posts.csv", "--with", "random")
+    refused = unseen("split", "make", "posts.csv", "--with", "random")
     assert "8 rows have no text: lines 2, 3" in refused.err
     assert refused.err.endswith("leave these rows out: --drop empty\n")
-    assert unseen("split", "posts.csv", "--with", "random", "--drop", "empty", "-o", "hard.csv").code == 0
+    assert unseen("split", "make", "posts.csv", "--with", "random", "--drop", "empty", "-o", "hard.csv").code == 0
 
 
 def test_doubtful_labels_are_one_note_with_the_option_that_mends_them(
     folder: Path, write_posts: Callable[..., Path], unseen: Callable[..., Any]
 ) -> None:
     write_posts(folder / "posts.csv", edit=lambda number, row: {"label": row["label"].upper()} if number < 4 else {})
-    command = ["split", "posts.csv", "--with", "random", "-o", "hard.csv"]
+    command = ["split", "make", "posts.csv", "--with", "random", "-o", "hard.csv"]
     noted = unseen(*command)
     assert noted.err.count("note: posts: labels that differ only in spelling") == 1
     assert "to merge them: --merge" in noted.err

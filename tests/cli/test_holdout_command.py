@@ -12,8 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 from learning_suite import small_suite, small_task
-from unseen.cli.holdout import holdout
-from unseen.cli.source import pairs
+from unseen.cli.options import pairs
+from unseen.cli.suite.holdout import holdout
 from unseen.errors import InputError, UnknownNameError
 from unseen.store import read_json
 from unseen.types import Dataset
@@ -48,7 +48,17 @@ COLUMNS = ("--task-text", "post", "--task-label", "kind")
 
 
 def test_from_files_to_a_verdict() -> None:
-    given = ("cases.csv", "--task", "posts.csv", *COLUMNS, *MAPPED, "--column", "target=about", "--by", "all,target")
+    given = (
+        "cases.csv",
+        "--task",
+        "posts.csv",
+        *COLUMNS,
+        *MAPPED,
+        "--column",
+        "target=about",
+        "--hold-out",
+        "all,target",
+    )
     done = run(*given, "--elsewhere", "more.csv", "--out", "out", "--texts", *LIGHT)
     assert done.exit_code == 0, done.output
     assert "126 cases, 240 texts of the task; plans: all 1, target 2; 7 trainings" in done.stderr
@@ -71,7 +81,7 @@ def test_from_files_to_a_verdict() -> None:
 
 def test_options_reach_the_run() -> None:
     done = run(
-        "cases.csv", "--task", "posts.csv", *COLUMNS, *MAPPED, "--by", "pair", "--trained-on", "task,suite",
+        "cases.csv", "--task", "posts.csv", *COLUMNS, *MAPPED, "--hold-out", "pair", "--trained-on", "task,suite",
         "--folds", 2, "--published", "--seed", 7, "--model", "logistic", "-o", "there", "-q",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -85,8 +95,8 @@ def test_wrong_input() -> None:
     given = ("cases.csv", "--task", "posts.csv", *COLUMNS)
     for words, error, said in (
         ((*given,), InputError, "each to be one of"),
-        ((*given, *MAPPED, "--by", "functionalty"), UnknownNameError, "did you mean 'functionality'"),
-        ((*given, *MAPPED, "--by", "target"), InputError, "needs the attribute 'target'"),
+        ((*given, *MAPPED, "--hold-out", "functionalty"), UnknownNameError, "did you mean 'functionality'"),
+        ((*given, *MAPPED, "--hold-out", "target"), InputError, "needs the attribute 'target'"),
         ((*given, *MAPPED, "--model", "svm"), InputError, "one of transformer, neural"),
         (("cases.csv", "--task", "posts.csv", *MAPPED), InputError, "no column called 'text'"),
         (

@@ -21,7 +21,19 @@ def noisy(folder: Path, write_posts: Callable[..., Path]) -> Path:
 def test_flags_are_written_and_nothing_is_deleted(noisy: Path, unseen: Callable[..., Any]) -> None:
     before = Path("noisy.csv").read_bytes()
     done = unseen(
-        "items", "flag", "noisy.csv", "--id", "id", "--packs", "scrape-noise", "-o", "f.csv", "--slice", "source", "-q"
+        "audit",
+        "items",
+        "flag",
+        "noisy.csv",
+        "--id",
+        "id",
+        "--packs",
+        "scrape-noise",
+        "-o",
+        "f.csv",
+        "--slice",
+        "source",
+        "-q",
     )
     assert done.code == 0
     assert "flagged by 1 or more: 15 of 60" in done.out
@@ -35,8 +47,12 @@ def test_flags_are_written_and_nothing_is_deleted(noisy: Path, unseen: Callable[
 
 
 def test_a_split_says_what_rules_count_on(noisy: Path, unseen: Callable[..., Any]) -> None:
-    assert unseen("split", "noisy.csv", "--id", "id", "--with", "random", "--test", "0.2", "-o", "s.csv").code == 0
-    done = unseen("items", "flag", "noisy.csv", "s.csv", "--id", "id", "-o", "f.csv", "--json", "-q")
+    assert (
+        unseen("split", "make", "noisy.csv", "--id", "id", "--with", "random", "--test", "0.2", "-o", "s.csv").code == 0
+    )
+    done = unseen(
+        "audit", "items", "flag", "noisy.csv", "--split", "s.csv", "--id", "id", "-o", "f.csv", "--json", "-q"
+    )
     told = json.loads(done.out)
     assert told["items"] == 60
     assert {"part=train", "part=test"} <= {row["slice"] for row in told["measurements"]}
@@ -46,16 +62,31 @@ def test_a_split_says_what_rules_count_on(noisy: Path, unseen: Callable[..., Any
 
 def test_rules_of_ones_own_lie_beside_the_data(noisy: Path, unseen: Callable[..., Any]) -> None:
     Path("my_item_rules.py").write_text("def rainy(texts):\n    return ['rain' in text for text in texts]\n")
-    done = unseen("items", "flag", "noisy.csv", "--id", "id", "--packs", "my_item_rules:rainy", "-o", "f.csv", "-q")
+    done = unseen(
+        "audit", "items", "flag", "noisy.csv", "--id", "id", "--packs", "my_item_rules:rainy", "-o", "f.csv", "-q"
+    )
     assert done.code == 0, done.err
     assert "rainy" in done.out
 
 
 def test_flags_meet_hand_labels(noisy: Path, unseen: Callable[..., Any]) -> None:
-    unseen("items", "flag", "noisy.csv", "--id", "id", "--packs", "scrape-noise", "-o", "f.csv", "-q")
+    unseen("audit", "items", "flag", "noisy.csv", "--id", "id", "--packs", "scrape-noise", "-o", "f.csv", "-q")
     lines = [f"p{row:02},{'bad' if row % 4 == 0 else 'good'},{'bad' if row % 8 == 0 else 'good'}" for row in range(40)]
     Path("gold.csv").write_text("\n".join(["id,valid,other", *lines, "p50,skipped,good"]))
-    words = ("items", "agree", "noisy.csv", "f.csv", "gold.csv", "--id", "id", "--invalid", "bad", "--second", "other")
+    words = (
+        "audit",
+        "items",
+        "agree",
+        "noisy.csv",
+        "f.csv",
+        "gold.csv",
+        "--id",
+        "id",
+        "--invalid",
+        "bad",
+        "--second",
+        "other",
+    )
     done = unseen(*words)
     assert done.code == 0, done.err
     assert "cohen_kappa" in done.out
@@ -68,7 +99,21 @@ def test_flags_meet_hand_labels(noisy: Path, unseen: Callable[..., Any]) -> None
 
 
 def test_the_effect_of_cleaning_is_a_run(noisy: Path, unseen: Callable[..., Any]) -> None:
-    words = ("items", "effect", "noisy.csv", "--id", "id", "--packs", "scrape-noise", "--seeds", "2", "-o", "run", "-q")
+    words = (
+        "audit",
+        "items",
+        "effect",
+        "noisy.csv",
+        "--id",
+        "id",
+        "--packs",
+        "scrape-noise",
+        "--trainings",
+        "2",
+        "-o",
+        "run",
+        "-q",
+    )
     done = unseen(*words, "--metric", "accuracy")
     assert done.code == 0, done.err
     assert "flagged rows left out, less as many random rows left out" in done.out
@@ -91,7 +136,7 @@ def test_the_effect_of_cleaning_is_a_run(noisy: Path, unseen: Callable[..., Any]
 )
 def test_mistakes_are_one_message(words: str, said: str, noisy: Path, unseen: Callable[..., Any]) -> None:
     there = sorted(each.name for each in noisy.iterdir())
-    done = unseen("items", *words.split())
+    done = unseen("audit", "items", *words.split())
     assert done.code == 2
     assert said in done.err
     assert sorted(each.name for each in noisy.iterdir()) == there

@@ -13,13 +13,13 @@ import pytest
 from unseen import load
 
 Run = Callable[..., Any]
-COMMON = "price posts.csv hard.csv --id id -a user"
+COMMON = "audit price posts.csv --split hard.csv --id id -a user"
 
 
 @pytest.fixture
 def do(folder: Path, unseen: Run) -> Run:
     """`do("price …")` runs a command beside posts.csv and a random split of it, hard.csv."""
-    made = unseen(*shlex.split("split posts.csv --id id --with random --test 0.3 -o hard.csv"))
+    made = unseen(*shlex.split("split make posts.csv --id id --with random --test 0.3 -o hard.csv"))
     assert made.code == 0, made.err
     return lambda command: unseen(*shlex.split(command))
 
@@ -58,7 +58,7 @@ def test_labels_of_predictions_may_have_other_names(folder: Path, do: Run) -> No
 
 
 def test_a_price_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
-    answer = do(f"{COMMON} --leaks near --seeds 1 --repeats 1 -o out --json")
+    answer = do(f"{COMMON} --leaks near --trainings 1 --repeats 1 -o out --json")
     assert answer.code == 0, answer.err
     said = json.loads(answer.out)
     assert (said["kind"], said["folder"], said["report"]) == ("price", "out", "out/report.html")
@@ -73,12 +73,12 @@ def test_a_price_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--predictions said.csv --seeds 2 --set C=1", "--seeds, --set has no effect without --model"),
+        ("--predictions said.csv --trainings 2 --set C=1", "--trainings, --set has no effect without --model"),
         ("--leaks near --conversation user", "--conversation has no effect"),
         ("--leaks author", "cannot be looked for: author"),
         ("--leaks neer", "did you mean 'near'"),
         ("--metric f1", "does not say which"),
-        ("--leaks near --author user --units user", "--author has no effect"),
+        ("--leaks near --author user --groups user", "--author has no effect"),
     ],
 )
 def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: Run) -> None:

@@ -1,4 +1,4 @@
-"""`unseen repair`: what it prints, writes and refuses."""
+"""`unseen split repair`: what it prints, writes and refuses."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ def leaky_folder(folder: Path, write_posts: Run) -> Path:
 @pytest.fixture
 def repaired(unseen: Run) -> Run:
     """`repaired("--dedupe exact …")` runs the command on the posts."""
-    return lambda options: unseen("repair", *shlex.split(f"{POSTS} {options}"))
+    return lambda options: unseen("split", "repair", *shlex.split(f"{POSTS} {options}"))
 
 
 def test_a_published_split_is_repaired_and_told(leaky_folder: Path, repaired: Run) -> None:
-    answer = repaired("published.csv --groups user --dedupe normalised --conflicts drop --minimal drop -o fixed.csv")
+    answer = repaired(
+        "--split published.csv --groups user --dedupe normalised --conflicts drop --minimal drop -o fixed.csv"
+    )
     assert answer.code == 0, answer.err
     lines = [line.split() for line in answer.out.splitlines()]
     assert ["author", "fail", "(12)", "ok"] in lines
@@ -64,7 +66,7 @@ def test_a_published_split_is_repaired_and_told(leaky_folder: Path, repaired: Ru
     ],
 )
 def test_copies_are_counted_by_what_they_are(kind: str, told: str, leaky_folder: Path, repaired: Run) -> None:
-    answer = repaired(f"published.csv --dedupe {kind} -o fixed.csv")
+    answer = repaired(f"--split published.csv --dedupe {kind} -o fixed.csv")
     lines = [" ".join(line.split()) for line in answer.out.splitlines() if line.startswith("dropped")]
     assert lines == [f"dropped train unused {told}"]
 
@@ -84,48 +86,51 @@ def test_json_has_split_changes_and_audits(leaky_folder: Path, repaired: Run) ->
 
 
 def test_a_relabelled_dataset_can_be_loaded_with_the_split(leaky_folder: Path, repaired: Run, unseen: Run) -> None:
-    answer = repaired("published.csv --conflicts relabel --dedupe exact -o fixed.csv")
+    answer = repaired("--split published.csv --conflicts relabel --dedupe exact -o fixed.csv")
     assert "relabelled" in answer.out
     said = answer.out.splitlines()[-1].strip()
     assert said == "--id id --labels calm,loud"
-    assert unseen("analyse", "fixed.data.parquet", "fixed.csv", *shlex.split(said)).code == 0
-    assert unseen("analyse", "posts.csv", "fixed.csv", "--id", "id").code == 2
+    assert unseen("split", "describe", "fixed.data.parquet", "--split", "fixed.csv", *shlex.split(said)).code == 0
+    assert unseen("split", "describe", "posts.csv", "--split", "fixed.csv", "--id", "id").code == 2
 
 
 def test_the_repair_that_an_audit_advises_ends_its_finding(folder: Path, unseen: Run, write_posts: Run) -> None:
     partner = {number: {"of": f"{number ^ 1}.0"} for number in range(60)}
     write_posts(folder / "pairs.csv", edit=lambda number, row: {"id": str(number), **partner[number]})
-    data = "pairs.csv --id id --by part"
-    failed = unseen("audit", *shlex.split(f"{data} --partner of"))
+    data = "pairs.csv --id id --parts part"
+    failed = unseen("audit", "data", *shlex.split(f"{data} --partner of"))
     assert failed.code == 1
     (advice,) = (line for line in failed.out.splitlines() if "--groups of" in line)
     command = advice.split(" makes ")[0].removeprefix("  unseen ")
-    assert command == "repair pairs.csv --by part --id id --groups of --partner of -o fixed.csv"
+    assert command == "split repair pairs.csv --parts part --id id --groups of --partner of -o fixed.csv"
     answer = unseen(*shlex.split(f"{command} --dedupe near"))
     assert answer.code == 0, answer.out + answer.err
-    assert unseen("audit", *shlex.split("pairs.csv fixed.csv --id id --partner of --check partner")).code == 0
+    assert (
+        unseen("audit", "data", *shlex.split("pairs.csv --split fixed.csv --id id --partner of --check partner")).code
+        == 0
+    )
 
 
-@pytest.mark.parametrize("split", ["published.csv", ""])
+@pytest.mark.parametrize("split", ["--split published.csv", ""])
 def test_advice_about_copies_and_conflicts_is_whole_commands(leaky_folder: Path, unseen: Run, split: str) -> None:
-    found = unseen("audit", "posts.csv", *split.split(), "--id", "id").out
-    commands = re.findall("unseen repair .*? -o fixed.csv", found)
+    found = unseen("audit", "data", "posts.csv", *split.split(), "--id", "id").out
+    commands = re.findall("unseen split repair .*? -o fixed.csv", found)
     given = " ".join(filter(None, ["posts.csv", split]))
-    assert f"unseen repair {given} --id id --conflicts drop -o fixed.csv" in commands
-    assert f"unseen repair {given} --id id --{'dedupe' if split else 'together'} exact -o fixed.csv" in commands
+    assert f"unseen split repair {given} --id id --conflicts drop -o fixed.csv" in commands
+    assert f"unseen split repair {given} --id id --{'dedupe' if split else 'together'} exact -o fixed.csv" in commands
     for each in commands:
         assert unseen(*shlex.split(each)[1:]).code in (0, 1)
 
 
 def test_files_that_take_the_place_of_older_ones_are_told(leaky_folder: Path, repaired: Run) -> None:
-    assert "in place of" not in repaired("published.csv --dedupe exact").out
-    assert "fixed.audit.json, in place of older ones\n" in repaired("published.csv --dedupe near").out
+    assert "in place of" not in repaired("--split published.csv --dedupe exact").out
+    assert "fixed.audit.json, in place of older ones\n" in repaired("--split published.csv --dedupe near").out
 
 
 def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     left = Finding("exact_duplicates", "fail", "2 of 12 test texts stand verbatim in the training part.", 2)
     monkeypatch.setattr(procedure, "audited", lambda *given: (left,))
-    answer = repaired("published.csv --dedupe exact")
+    answer = repaired("--split published.csv --dedupe exact")
     assert answer.code == 1
     assert f"still there: {left.message}" in answer.out
 
@@ -133,14 +138,14 @@ def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypa
 @pytest.mark.parametrize(
     ("options", "fragments"),
     [
-        ("published.csv", ["cannot be done as asked", "nothing to repair"]),
-        ("published.csv --groups usr", ["'usr' is missing; did you mean 'user'?"]),
+        ("--split published.csv", ["cannot be done as asked", "nothing to repair"]),
+        ("--split published.csv --groups usr", ["'usr' is missing; did you mean 'user'?"]),
         ("--groups user --minimal move --keep train", ["minimal has no effect", "keep has no effect"]),
         ("--groups user --test 1", ["--test must be a share between 0 and 1"]),
         ("--dedupe close", ["no choice for dedupe is called 'close'", "exact, normalised, near"]),
-        ("published.csv --by part --groups user", ["--by has no effect with a split file"]),
+        ("--split published.csv --parts part --groups user", ["--parts has no effect with a split file"]),
         ("--groups day", ["no two rows share a value of 'day'", "--id"]),
-        ("nowhere.csv --dedupe exact", ["nowhere.csv"]),
+        ("--split nowhere.csv --dedupe exact", ["nowhere.csv"]),
         ("--groups user -o fixed.txt", ["does not end in .csv"]),
         ("--groups user -o posts.csv", ["posts.csv is not a file of unseen's and would be overwritten"]),
         ("--groups user -o mine.csv", ["mine.changes.csv would be overwritten"]),

@@ -25,7 +25,7 @@ def two_models(folder: Path) -> Path:
 
 
 def test_the_difference_has_an_interval_and_a_p_value(two_models, unseen):
-    done = unseen("score", *SOURCE, "--compare", "b.csv", "-m", "accuracy", "--json", "-o", "m.csv")
+    done = unseen("model", "score", *SOURCE, "--compare", "b.csv", "-m", "accuracy", "--json", "-o", "m.csv")
     assert done.code == 0, done.err
     score, difference = json.loads(done.out)
     assert (score["metric"], score["value"]) == ("accuracy", 0.9)
@@ -50,12 +50,12 @@ def test_the_difference_is_printed_by_part_and_slice(two_models, unseen):
         "-m",
         "f1.macro",
     )
-    plain = unseen("score", *SOURCE, *words)
+    plain = unseen("model", "score", *SOURCE, *words)
     assert plain.code == 0, plain.err
     head, *lines = plain.out.partition("\n\n")[2].splitlines()
     assert head.split() == ["part", "slice", "less", "b.csv", "value", "95", "%", "interval", "n", "p"]
     assert [line.split()[1] for line in lines] == ["all", "source=app", "source=mail", "source=web"]
-    split = unseen("score", *SOURCE, "--split", "split.csv", "--compare", "b.csv", "-m", "f1.macro")
+    split = unseen("model", "score", *SOURCE, "--split", "split.csv", "--compare", "b.csv", "-m", "f1.macro")
     assert split.code == 2  # no such file
 
 
@@ -66,7 +66,7 @@ def test_parts_that_only_one_model_predicts_are_left_out(two_models, unseen):
     keep = {data.ids[int(row)].as_py() for row in split.rows("test")}
     lines = Path("b.csv").read_text(encoding="utf-8").splitlines()
     Path("b.csv").write_text("\n".join(each for each in lines if each.split(",")[0] in {*keep, "id"}), encoding="utf-8")
-    done = unseen("score", *SOURCE, "--split", "split.csv", "--compare", "b.csv", "-m", "accuracy", "--json")
+    done = unseen("model", "score", *SOURCE, "--split", "split.csv", "--compare", "b.csv", "-m", "accuracy", "--json")
     rows = json.loads(done.out)
     assert [(row["metric"], row["tags"]["part"]) for row in rows] == [
         ("accuracy", "train"),
@@ -76,6 +76,6 @@ def test_parts_that_only_one_model_predicts_are_left_out(two_models, unseen):
 
 
 def test_a_missing_file_is_wrong_input(two_models, unseen):
-    done = unseen("score", *SOURCE, "--compare", "nowhere.csv")
+    done = unseen("model", "score", *SOURCE, "--compare", "nowhere.csv")
     assert done.code == 2
     assert "nowhere.csv" in done.err

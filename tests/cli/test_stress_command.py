@@ -15,7 +15,7 @@ from unseen.runs.stress import StressPlan
 
 COLUMNS = "--text text --label label --id id"
 QUICK = "--seeds 42 --seen-folds 1 --space-seeds 0 --workers 1"
-STRESS = f"stress posts.csv {COLUMNS} --model logistic --splits random,closest --out run {QUICK}"
+STRESS = f"stress posts.csv {COLUMNS} --model logistic --with random,closest --out run {QUICK}"
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def do(folder: Path, unseen: Callable[..., Any]) -> Callable[[str], Any]:
     return lambda command: unseen(*shlex.split(command))
 
 
-def test_a_dry_run_says_what_it_costs_and_writes_nothing(folder: Path, do: Callable[[str], Any]) -> None:
+def test_a_plan_says_what_it_costs_and_writes_nothing(folder: Path, do: Callable[[str], Any]) -> None:
     before = sorted(folder.rglob("*"))
-    answer = do(f"{STRESS} --dry-run")
+    answer = do(f"{STRESS} --plan")
     assert answer.code == 0
     said = "54 texts to split, 6 set aside; 5 trainings, 1 of them for the seen control (--seen-folds).\nAt "
     assert answer.out.startswith(said)
-    assert "that takes about a minute" in answer.out
-    said = json.loads(do(f"{STRESS} --dry-run --json").out)
+    assert "that takes about " in answer.out
+    said = json.loads(do(f"{STRESS} --plan --json").out)
     assert said["rows"] == {"split": 54, "independent": 6}
     assert (said["trainings"], said["seen"]) == (5, 1)
     assert sorted(folder.rglob("*")) == before
@@ -42,7 +42,7 @@ def test_a_long_run_names_the_short_way() -> None:
         StressPlan(5, 0, 9_000, 10.0, seconds, {"split": 900, "independent": 100}, 1) for seconds in (60.0, 4_000.0)
     ]
     short, long = (described(each) for each in plans)
-    assert short.endswith("takes about 1 min (9,000 texts through the model). --limit takes fewer rows.")
+    assert short.endswith("takes about 60 s (9,000 texts through the model). --limit takes fewer rows.")
     assert long.endswith("--limit takes fewer rows; --model logistic gives a first answer sooner.")
 
 
@@ -93,15 +93,15 @@ def test_verdict_gate_and_report(folder: Path, do: Callable[[str], Any]) -> None
     assert {row["tags"]["family"] for row in falls} == {"closest"}
     assert found["report"] == "run/report.html"
     assert found["level"] in ("ok", "warn", "fail")
-    again = do("report run")
+    again = do("runs report run")
     assert again.code == 0
     assert again.out.splitlines()[-1] == "report: run/report.html"
-    assert json.loads(do("report run --json").out)["verdict"] == found["verdict"]
+    assert json.loads(do("runs report run --json").out)["verdict"] == found["verdict"]
     assert len((folder / "run" / "report.html").read_bytes()) == pytest.approx(len(page), rel=0.05)
 
 
 def test_a_split_of_others(folder: Path, do: Callable[[str], Any]) -> None:
-    assert do(f"split posts.csv {COLUMNS} --with grouped --groups user --test 0.2 -o users.csv").code == 0
+    assert do(f"split make posts.csv {COLUMNS} --with grouped --groups user --test 0.2 -o users.csv").code == 0
     done = do(f"stress posts.csv {COLUMNS} --model logistic --split users.csv --out run {QUICK}")
     assert done.code == 0, done.err
     assert "“users”" in done.out
@@ -112,29 +112,31 @@ def test_a_split_of_others(folder: Path, do: Callable[[str], Any]) -> None:
 
 
 def test_train_predict_score(folder: Path, do: Callable[[str], Any]) -> None:
-    trained = do(f"train posts.csv {COLUMNS} --model neural --set epochs=2 --set bottleneck=7 -o model")
+    trained = do(f"model train posts.csv {COLUMNS} --model neural --set epochs=2 --set bottleneck=7 -o model")
     assert trained.out == (
         "model: neural for calm, loud, trained on 54 texts, its settings chosen on 6 others (--dev); "
         "scores on these texts would flatter it\n"
     )
-    asked = do(f"predict posts.csv {COLUMNS} --model model -o said.csv")
+    asked = do(f"model predict posts.csv {COLUMNS} --model model -o said.csv")
     assert asked.out == "said.csv: predictions for 60 texts\n"
-    rows = json.loads(do(f"score posts.csv said.csv {COLUMNS} --metric accuracy --json").out)
+    rows = json.loads(do(f"model score posts.csv said.csv {COLUMNS} --metric accuracy --json").out)
     assert rows[0]["n"] == 60
-    parquet = do(f"predict posts.csv {COLUMNS} --model model -o said.parquet --json")
+    parquet = do(f"model predict posts.csv {COLUMNS} --model model -o said.parquet --json")
     assert json.loads(parquet.out)["labels"] == ["calm", "loud"]
     assert (
-        do(f"encode posts.csv {COLUMNS} --model model -o own.npy").out
+        do(f"model encode posts.csv {COLUMNS} --encoder model -o own.npy").out
         == "own.npy: 60 vectors of 7 numbers by neural.v1\n"
     )
-    assert do(f"train posts.csv {COLUMNS} --model logistic -o model --json").code == 0  # a model may be replaced
+    assert do(f"model train posts.csv {COLUMNS} --model logistic -o model --json").code == 0  # a model may be replaced
 
 
 def test_a_function_of_ones_own_is_asked(folder: Path, do: Callable[[str], Any]) -> None:
     (folder / "my_rules.py").write_text(
         "def ask(texts):\n    return ['LOUD' if 'storm' in text else 'calm' for text in texts]\n"
     )
-    asked = do(f"""predict posts.csv {COLUMNS} --model my_rules:ask --set 'rename={{"LOUD": "loud"}}' -o said.csv""")
+    asked = do(
+        f"""model predict posts.csv {COLUMNS} --model my_rules:ask --set 'rename={{"LOUD": "loud"}}' -o said.csv"""
+    )
     assert asked.code == 0, asked.err
     lines = (folder / "said.csv").read_text().splitlines()
     assert lines[0] == "id,prediction"

@@ -112,7 +112,7 @@ def test_perturb_with_a_function_of_ones_own_and_a_note_on_formulas(folder: Path
     [
         ((), "there is no alteration"),
         (("--with", "leat"), "did you mean 'leet'"),
-        (("--with", "swap,swap"), "names 'swap' twice"),
+        (("--with", "swap,my_own:swap"), "names 'swap' twice"),
         (("--append", "Bad.", "--focus", "rain"), "--focus has no effect without --with"),
         (("--append", "Bad.", "--expect", "up lout"), "did you mean 'loud'"),
         (("--with", "swap", "--kind", "directional"), "has an expectation"),

@@ -12,11 +12,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from unseen.cli.transfer import chosen, transfer
+from unseen.cli.study.transfer import chosen, transfer
 from unseen.errors import InputError
 
 Run = Callable[..., Any]
-FAST = "--model logistic --set C=1 --seeds 1"
+FAST = "--model logistic --set C=1 --trainings 1"
 FILE = """
 labels = ["quiet", "noisy"]
 positive = "noisy"
@@ -59,7 +59,7 @@ def files(folder: Path, write_posts: Callable[..., Path]) -> Path:
 
 
 def test_tables_that_share_labels_need_no_file(files: Path, do: Run) -> None:
-    answer = do(f"posts.csv others.csv --id id {FAST} --groups user --merge --cap 2 --out moved")
+    answer = do(f"posts.csv others.csv --id id {FAST} --groups user --pooled --cap 2 --out moved")
     assert answer.exit_code == 0
     assert "Trained elsewhere, macro F1" in answer.stdout
     lines = answer.stdout.splitlines()
@@ -72,7 +72,7 @@ def test_tables_that_share_labels_need_no_file(files: Path, do: Run) -> None:
 
 
 def test_a_file_names_datasets_and_their_labels(files: Path, do: Run) -> None:
-    answer = do(f"--labels labels.toml {FAST} --out moved --json --quiet")
+    answer = do(f"--label-map labels.toml {FAST} --out moved --json --quiet")
     assert answer.stderr == ""
     said = json.loads(answer.stdout)
     assert {row["tags"].get("test") for row in said["measurements"]} == {"here", "there", "the others"}
@@ -115,5 +115,5 @@ def test_a_known_dataset_is_looked_for_in_the_folder(files: Path) -> None:
 def test_labels_that_differ_are_told_with_the_way_out(files: Path, do: Run) -> None:
     with pytest.raises(InputError, match="other labels than each other") as error:
         do(f"posts.csv sample {FAST} --out moved")
-    assert "--labels FILE" in str(error.value)
+    assert "--label-map FILE" in str(error.value)
     assert not (files / "moved").exists()

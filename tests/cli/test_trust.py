@@ -46,11 +46,11 @@ def hostile(folder: Path) -> Path:
 
 
 COMMANDS = {
-    "encode": ["encode", "posts.csv", "--model", "hostile"],
-    "train": ["train", "posts.csv", "--model", "hostile"],
+    "encode": ["model", "encode", "posts.csv", "--encoder", "hostile"],
+    "train": ["model", "train", "posts.csv", "--model", "hostile"],
     "stress": ["stress", "posts.csv", "--model", "hostile"],
-    "dry-run": ["stress", "posts.csv", "--model", "hostile", "--dry-run"],
-    "predict": ["predict", "posts.csv", "--model", "hostile"],
+    "dry-run": ["stress", "posts.csv", "--model", "hostile", "--plan"],
+    "predict": ["model", "predict", "posts.csv", "--model", "hostile"],
 }
 
 
@@ -68,7 +68,7 @@ def test_code_of_a_model_folder_is_not_run(
 def test_code_of_a_model_folder_is_run_for_whoever_trusts_it(
     program: Callable[..., Any], hostile: Path, folder: Path
 ) -> None:
-    done = program("encode", "posts.csv", "--model", "hostile", "--trust", "-q", cwd=folder)
+    done = program("model", "encode", "posts.csv", "--encoder", "hostile", "--trust", "-q", cwd=folder)
     assert done.code == 0, done.err
     assert (folder / "ran").exists()
 
@@ -119,6 +119,8 @@ FILES = {
     "file's own word": STUDY + '[model.own]\nuse = "strange.joblib"\ntrust = true\n',
     "pipeline": 'kind = "validation"\n[data]\nsource = "posts.csv"\nauthor = "user"\n[pipeline.own]\n'
     'leaking = "strange:alter"\ncorrected = "strange:alter"\n',
+    "name of a model": 'kind = "validation"\n[data]\nsource = "posts.csv"\nauthor = "user"\n'
+    '[model."strange:Recipe"]\n[validate]\nfolds = 2\n',
     "alter": SUITE.replace("PLACE", "strange:alter"),
     "builtin": SUITE.replace("PLACE", "cProfile:run"),
 }
@@ -137,7 +139,9 @@ def test_code_that_a_file_names_is_neither_imported_nor_called(
     unseen: Callable[..., Any], strange: Path, content: str
 ) -> None:
     (strange / "file.toml").write_text(content)
-    done = unseen(*(["suite", "build", "file.toml"] if "[[tests]]" in content else ["run", "file.toml", "--plan"]))
+    done = unseen(
+        *(["suite", "build", "file.toml"] if "[[tests]]" in content else ["study", "run", "file.toml", "--plan"])
+    )
     assert done.code == 2
     assert "--trust" in done.err
     assert not (strange / "ran").exists()
@@ -145,11 +149,11 @@ def test_code_that_a_file_names_is_neither_imported_nor_called(
 
 def test_a_plan_looks_at_code_that_is_trusted_and_does_not_call_it(unseen: Callable[..., Any], strange: Path) -> None:
     (strange / "file.toml").write_text(STUDY + 'models = ["own"]\n' + '[model.own]\nuse = "strange:Recipe"\n')
-    done = unseen("run", "file.toml", "--plan", "--trust")
+    done = unseen("study", "run", "file.toml", "--plan", "--trust")
     assert done.code == 0, done.err
     assert (strange / "ran").exists()
     assert not (strange / "called").exists()
-    done = unseen("stress", "posts.csv", "--model", "strange:Recipe", "--dry-run", "--trust")
+    done = unseen("stress", "posts.csv", "--model", "strange:Recipe", "--plan", "--trust")
     assert not (strange / "called").exists()
 
 
@@ -160,7 +164,7 @@ def test_trusted_code_must_be_what_it_is_taken_for(
     unseen: Callable[..., Any], strange: Path, kind: str, said: str
 ) -> None:
     (strange / "file.toml").write_text(FILES[kind])
-    words = ["suite", "build", "file.toml"] if kind == "builtin" else ["run", "file.toml", "--plan"]
+    words = ["suite", "build", "file.toml"] if kind == "builtin" else ["study", "run", "file.toml", "--plan"]
     done = unseen(*words, "--trust")
     assert done.code == 2
     assert said in done.err

@@ -27,8 +27,10 @@ from unseen.functional.tables import load_suite
 from unseen.models import open_model
 from unseen.reports.facts import read_card_facts
 from unseen.reports.record import read_record
-from unseen.runs.file import read_study
 from unseen.runs.frame import report
+from unseen.runs.study_file import read_study
+from unseen.runs.transfer_file import read_datasets
+from unseen.runs.validation import read_validation
 from unseen.store import (
     read_embeddings,
     read_findings,
@@ -55,6 +57,29 @@ n_clusters = "3..5"
 [space.neural]
 [train]
 seeds = [1, 2]
+"""
+VALIDATION = """kind = "validation"
+gates = ["f1.macro where split=authors >= 0.1"]
+[data]
+source = "sample"
+author = "author"
+[pipeline.words]
+leaking = "words-chosen-on-all-data"
+corrected = "words-chosen-in-training"
+share = 0.5
+[model.tfidf]
+use = "logistic"
+[validate]
+seeds = [1, 2]
+cap = [250, 4]
+"""
+LABELS = """labels = ["no", "yes"]
+positive = "yes"
+[data.sample]
+map = { bad = "yes", fine = "no" }
+[data.more]
+source = "sample"
+groups = "author"
 """
 SUITE = """name = "s"
 labels = ["bad", "fine"]
@@ -163,6 +188,8 @@ def _words(folder: Path) -> Iterator[Door]:
         return Door(name, folder / name, read)
 
     yield door("study.toml", STUDY, read_study)
+    yield door("validation.toml", VALIDATION, read_validation)
+    yield door("labels.toml", LABELS, read_datasets)
     yield door("suite.toml", SUITE, lambda path: build_suite(read_suite_file(path)))
     yield door("suite.yaml", _as_yaml(), lambda path: build_suite(read_suite_file(path)))
     yield door("cases.csv", CASES, load_suite)

@@ -28,7 +28,7 @@ DIGITS = 9
 """Significant digits of a stored float."""
 PASSING = {
     "versions", "host", "timings", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date", "version",
-    "key", "work",
+    "key", "work", "npy_sha256",
 }  # fmt: skip
 """Fields of a JSON file that differ from run to run, from machine to machine, or when a function moves."""
 LEFT_OUT = {".cards.json", "costs.csv", "costs.md", "costs.tex", ".steps", "steps", "__pycache__"}

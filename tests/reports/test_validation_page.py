@@ -10,10 +10,9 @@ from harmless import assert_harmless
 from kind_folders import ENDS, validation, validation_rows
 from kind_folders import validation_tags as tags
 
-from unseen.reports.record import read_record
+from unseen.reports.record import RunRecord, read_record
 from unseen.runs.frame import report
 from unseen.runs.validation.page import (
-    ValidationRun,
     capped_table,
     price_name,
     price_table,
@@ -31,8 +30,8 @@ def folder(tmp_path: Path) -> Path:
     return validation(tmp_path, HOSTILE)
 
 
-def read(folder: Path) -> ValidationRun:
-    return ValidationRun(read_record(folder, "validation"))
+def read(folder: Path) -> RunRecord:
+    return read_record(folder, "validation")
 
 
 def test_the_verdict_tells_the_claim_and_what_is_left(folder: Path) -> None:

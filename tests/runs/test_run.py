@@ -12,8 +12,8 @@ import unseen
 from unseen.engines import ENGINES, Inline
 from unseen.reports.study import read_study_run
 from unseen.runs import plan_study, run_study
-from unseen.runs.file import read_study
 from unseen.runs.grid import Grid, load_sources
+from unseen.runs.study_file import read_study
 from unseen.store import read_json, read_measurements, read_split
 
 STUDY = """

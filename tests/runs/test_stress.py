@@ -391,7 +391,7 @@ transformer.CHECKPOINT_SECONDS = 0
 model, out, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
 count = 0
 
-def report(work, done, total):
+def report(now):
     global count
     count += 1
     if count == limit:

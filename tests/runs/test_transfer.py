@@ -253,7 +253,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     for said in (
         "did you mean 'labels'",
         "did you mean 'groups'",
-        "[data.here] map",
+        "[data.here.map] odd must be a text, not 3",
         "mean 'stormfront'",
         "labels is m",
     ):

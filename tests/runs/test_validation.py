@@ -18,11 +18,9 @@ from unseen.engines import Inline, Local
 from unseen.errors import InfeasibleError, InputError
 from unseen.runs.frame import Result
 from unseen.runs.validation import is_validation, plan_validation, read_validation, run_validation
-from unseen.runs.validation.disjointness import FoldSides
-from unseen.runs.validation.folds import Fold, as_folds, capped, covered, divided, fold_of, on_both_sides
-from unseen.runs.validation.materials import ValidationMaterials, load_materials
-from unseen.runs.validation.once import counted_once
-from unseen.runs.validation.steps import ProtocolAnswers
+from unseen.runs.validation.pipelines import Fold, function
+from unseen.runs.validation.protocols import ValidationMaterials, as_folds, capped, divided, fold_of, load_materials
+from unseen.runs.validation.study import ProtocolAnswers, counted_once, on_both_sides, side_findings
 from unseen.seeding import generator
 from unseen.store import read_findings, read_measurements
 from unseen.types import Measurement
@@ -139,7 +137,7 @@ def test_folds_hold_whole_authors_and_equal_shares_of_each_class(seed: int) -> N
 def test_random_folds_are_even_and_cover_every_row_once() -> None:
     labels = np.random.default_rng(0).integers(3, size=101)
     folds = as_folds(fold_of(labels, None, 4, 1))
-    assert covered(folds).tolist() == list(range(101))
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(101))
     assert sorted(len(each.test) for each in folds) == [25, 25, 25, 26]
     for each in folds:
         assert set(each.train) | set(each.test) == set(range(101))
@@ -209,8 +207,10 @@ def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
         read_validation(study, trust=True)
     said = "\n".join(caught.value.problems)
     for part in (
-        "'autor' is not known here; did you mean 'author'?", "[data] author is missing", "folds must be", "dept",
-        "nowhere.csv", "cap must be", "logistik", "seeds must be", "'own_pipelines:coping' cannot be imported",
+        "'autor' is not known here; did you mean 'author'?", "[data] author is missing", "dept",
+        "[validate] folds must be a whole number from 2 on, not 1",
+        "nowhere.csv", "[validate] cap: a number of texts is at least 1, not 0", "logistik",
+        "[validate] seeds: 1 must not stand there twice", "'own_pipelines:coping' cannot be imported",
         "gates: split: 'leek' is not one of leak, authors",
     ):  # fmt: skip
         assert part in said
@@ -229,9 +229,13 @@ def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
         (KIND, f'{KIND}\ngates = ["drop.f1.macro <= 0.1"]', "gates: 'drop.f1.macro' is no score"),
         (KIND, f'{KIND}\ngates = ["fall.f1.macro"]', "gates: 'fall.f1.macro' is not a gate"),
         (KIND, f'{KIND}\ngates = ["fall.f1.macro <= x"]', "gates: 'fall.f1.macro <= x' is not a gate"),
-        (KIND, f"{KIND}\ngates = [1]", "gates: '1' is not a gate"),
+        (KIND, f"{KIND}\ngates = [1]", "gates item 1 must be a text, not 1; put it in quotes"),
         (KIND, f'{KIND}\ngate = "x"', "'gate' is not known here; did you mean 'gates'?"),
-        ("[model.tfidf]\nuse", "[pipeline.tfidf]\nuse", "needs leaking and corrected"),
+        (
+            "[model.tfidf]\nuse",
+            "[pipeline.tfidf]\nuse",
+            "[pipeline.tfidf] leaking is missing: package.module",
+        ),
         ('source = "posts.csv"', 'source = "sampel"', "did you mean 'sample'?"),
     ],
 )
@@ -291,7 +295,6 @@ def test_built_in_pipelines_go_by_their_names(study: Path) -> None:
     """What an example that is given one split says in a fold is what it says given that split."""
     from unseen import split
     from unseen.audits.pipelines.examples import words_chosen_in_training
-    from unseen.runs.validation.definition import function
 
     names = 'leaking = "words-chosen-on-all-data"\ncorrected = "words-chosen-in-training.v1"\nshare = 0.5'
     head, rest = LIGHT.split("[pipeline.heart]")
@@ -334,7 +337,7 @@ def test_the_kind_of_a_file(study: Path, tmp_path: Path) -> None:
 def test_the_study_of_the_paper_can_be_read() -> None:
     found = read_validation(Path(__file__).parents[2] / "studies" / "arango2019.toml")
     assert list(found.pipelines) == ["features", "oversampled"]
-    assert found.author == "user_id"
+    assert found.file.data.author == "user_id"
 
 
 def test_what_is_no_table_is_refused(study: Path) -> None:
@@ -477,8 +480,8 @@ def test_enriching_is_compared_with_the_same_cap_without_it(ran: Result) -> None
 def test_without_a_cap_that_matters_enriching_is_compared_with_new_authors(study: Path) -> None:
     study.write_text(STUDY.replace("[250, 4]", "[250]"))
     found = load_materials(read_validation(study, trust=True))
-    assert found.compared("tfidf")["enriched"] == ("authors", "enriched")
-    assert not {"capped-250", "thinned-250"} & set(found.protocols)
+    assert found.active.prices_of("tfidf")["enriched"] == ("authors", "enriched")
+    assert not {"capped-250", "thinned-250"} & set(found.active.protocols)
 
 
 def test_sides_are_counted_on_the_final_rows(ran: Result, materials: ValidationMaterials) -> None:
@@ -513,7 +516,7 @@ def test_the_rows_of_every_seed_are_checked(
         return (Fold(np.append(folds[0].train, folds[0].test[:1]), folds[0].test), *folds[1:])
 
     monkeypatch.setattr(ValidationMaterials, "folds", broken)
-    found = {each.check: each for each in FoldSides(materials).findings([]) if each.message.startswith("authors:")}
+    found = {each.check: each for each in side_findings(materials, []) if each.message.startswith("authors:")}
     authors = found["authors on both sides"]
     assert authors.level == "fail"
     assert f"; seed {worst}, the worst of 2)" in authors.message
@@ -611,21 +614,3 @@ def test_gates(study: Path) -> None:
     assert outcomes == [(False, ""), (True, "heart"), (True, "copies")]
     assert ran.gates[0].value == pytest.approx(score(ran, "heart", "published") - score(ran, "heart", "random"))
     assert not ran.passed
-
-
-def test_minority_rows_are_copied_in_training_alone(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from unseen.audits.pipelines.word_network import WordNetwork
-    from unseen.runs.validation.oversampled_folds import oversampled_in_each_fold
-
-    pool, seen = load_materials(read_validation(study, trust=True)).pool, []
-    plain = WordNetwork.fit
-    monkeypatch.setattr(
-        WordNetwork, "fit", lambda self, texts, *more: seen.append(Counter(texts)) or plain(self, texts, *more)
-    )
-    train, test = np.arange(60), np.arange(60, 80)
-    ((rows, said),) = oversampled_in_each_fold(pool, [(train, test)], 1, epochs=1, embedding=4, hidden=4)
-    assert rows.tolist() == test.tolist()
-    assert said.shape == (20, 2)
-    rare = np.bincount(pool.labels[train]).argmin()
-    texts = pool.texts.to_pylist()
-    assert seen == [Counter({texts[row]: 3 if pool.labels[row] == rare else 1 for row in train})]

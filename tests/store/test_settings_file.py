@@ -14,6 +14,8 @@ from unseen.store.settings_file import (
     NO_OTHER_KEYS,
     KeyPath,
     Listed,
+    Names,
+    Numbers,
     Problems,
     SettingsTable,
     Share,
@@ -223,6 +225,42 @@ def test_what_is_sound_goes_on_to_further_checks() -> None:
         problems.refuse("wrong")
     assert len(caught.value.problems) == 3
     Problems().refuse("nothing")
+
+
+def test_a_value_that_is_wrong_is_not_missing_as_well() -> None:
+    problems = Problems()
+    problems.read(Plan, {"title": 3})
+    problems.missing(("title",), "what it is about")
+    problems.missing(("data", "posts", "limit"), "how many")
+    assert problems.lines == [
+        "title must be a text, not 3; put it in quotes",
+        "[data.posts] limit is missing: how many",
+    ]
+
+
+def test_one_or_several(tmp_path: Path) -> None:
+    class Lists(SettingsTable):
+        names: Names = ()
+        numbers: Numbers = (1,)
+        pair: Annotated[Listed[str], Field(min_length=2)] = ("a", "b")
+
+    path = written(tmp_path, "names = 'a'\nnumbers = [3, 2]")
+    assert read_settings(path, Lists) == Lists(names=("a",), numbers=(3, 2))
+    path = written(tmp_path, "names = ['a', 'b', 'a']\nnumbers = []\npair = ['a']")
+    with pytest.raises(InputError) as caught:
+        read_settings(path, Lists)
+    assert caught.value.problems == (
+        "names: 'a' must not stand there twice",
+        "numbers must be a whole number or a list of whole numbers with at least one in it, not []",
+        "pair must be a list of texts with at least 2 in it, not ['a']",
+    )
+    path = written(tmp_path, "names = 3\nnumbers = 'a'")
+    with pytest.raises(InputError) as caught:
+        read_settings(path, Lists)
+    assert caught.value.problems == (
+        "names must be a text or a list of texts, not 3; put it in quotes",
+        "numbers must be a whole number or a list of whole numbers with at least one in it, not 'a'",
+    )
 
 
 def test_tables_have_the_names_that_a_reader_gives_them() -> None:

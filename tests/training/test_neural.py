@@ -126,7 +126,7 @@ def test_the_best_epoch_on_dev_is_kept(parts):
 
 def test_without_dev_all_epochs_are_trained(parts):
     seen = []
-    with reporting(lambda work, done, total: seen.append((done, total))):
+    with reporting(lambda now: seen.append((now.done, now.total))):
         found = HashedNetwork(epochs=2).fit(parts[0], parts[1].take([]), 1)
     assert seen == [(0, 2), (1, 2), (2, 2)]
     assert found.settings["best_epoch"] == 2

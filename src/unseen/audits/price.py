@@ -162,7 +162,9 @@ def _findings(kind: str, rows: Sequence[Measurement], metric: str) -> list[Findi
             continue
         level = _level(row, counts["test"])
         message = f"{_sentence(row, what, kind, metric, count)}{_caution(row, counts['test'])}{left_out}"
-        advice = "" if level == "ok" else "Report the score without them: unseen repair makes a split without leaks."
+        advice = (
+            "" if level == "ok" else "Report the score without them: unseen split repair makes a split without leaks."
+        )
         findings.append(Finding(f"{check}.{side}", level, message, count, advice=advice))
     if not prices:
         many = f"{counts['test']:,} leaked test {'row' if counts['test'] == 1 else 'rows'}"

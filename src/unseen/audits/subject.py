@@ -85,8 +85,10 @@ class Subject:
 
     def command(self, name: str, options: str = "") -> str:
         """A whole command about this data and split, for advice."""
-        arguments = self.typed or ("DATA" if self.split is None else "DATA SPLIT")
-        return " ".join(filter(None, ("unseen", name, arguments, options, "-o fixed.csv" if name == "repair" else "")))
+        arguments = self.typed or ("DATA" if self.split is None else "DATA --split SPLIT")
+        return " ".join(
+            filter(None, ("unseen", name, arguments, options, "-o fixed.csv" if name == "split repair" else ""))
+        )
 
     def mask(self, rows: Rows) -> Mask:
         """These rows as a mask."""

@@ -68,7 +68,7 @@ def _swapped(data: Dataset, lists: Sequence[Sequence[str]], most: int | None, se
     for row in range(len(data)) if most is None else _by_chance(ids, seed):
         versions = list(_versions(texts[row], finder, lists))
         if versions and len(cases) == most:
-            note = f"swaps are made of {most:,} texts, drawn with the seed {seed}; more texts hold a term (--most N)"
+            note = f"swaps are made of {most:,} texts, drawn with the seed {seed}; more texts hold a term (--limit N)"
             warnings.warn(note, UnseenWarning, stacklevel=3)
             break
         if versions:

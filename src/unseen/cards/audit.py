@@ -171,7 +171,7 @@ def _personal_finding(scan: Scan) -> Finding:
         f"{count:,} of {n:,} texts seem to hold personal data: {categories}{beside}",
         count,
         tuple(sorted(scan.data.ids.filter(pa.array(scan.any)).to_pylist())[:SHOWN]),
-        "check a sample by hand (unseen card init … --to-check), then mask or remove what is right",
+        "check a sample by hand (unseen data card init … --to-check), then mask or remove what is right",
     )
 
 

@@ -116,7 +116,7 @@ def _to_confirm(card: Card) -> Finding:
 def _assessed(card: Card) -> Finding:
     check, entry = "card.personal_information_assessed", card["personal_sensitive_info"]
     if not entry.known:
-        return _warn(check, "nobody has looked for personal information", "unseen card init scans")
+        return _warn(check, "nobody has looked for personal information", "unseen data card init scans")
     if entry.status == "not_applicable" or (entry.value or {}).get("assessed_after_collection"):
         return Finding(check, "ok", "personal information was assessed after collection")
     message = "personal information was declared or scanned, but no curator has assessed it"

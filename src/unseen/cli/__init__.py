@@ -17,43 +17,18 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import (
-    analyse,
-    audit,
-    audit_pipeline,
-    authors,
-    bias,
-    card,
-    check,
-    compare,
-    corpus,
-    data,
-    demo,
-    encode,
-    export,
-    holdout,
-    items,
-    ls,
-    predict,
-    price,
-    repair,
-    report,
-    run,
-    score,
-    split,
-    stress,
-    suite,
-    track,
-    train,
-    transfer,
-)
+from unseen.cli import audit, check, data, demo, model, runs, split, stress, study, suite
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
 
+JUDGE, PIECES, RESULTS = "Judge a model", "Work on its parts", "Many runs, and what came of them"
+"""Headings of the help, in the order of a user's day."""
+
 app = typer.Typer(
     name="unseen",
     help="How will a text classifier do on what it has not seen? Hard test sets, with proof of what you got.",
+    epilog="New here? 'unseen demo' does the main job on a bundled sample and says where the report is.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -77,34 +52,16 @@ def _options(
     pass
 
 
-app.command()(demo.demo)
-app.command()(stress.stress)
-app.command()(run.run)
-app.command()(train.train)
-app.command()(encode.encode)
-app.command()(split.split)
-app.command()(predict.predict)
-app.command()(score.score)
-app.command()(analyse.analyse)
-app.command()(audit.audit)
-app.command("audit-pipeline")(audit_pipeline.audit_pipeline)
-app.command()(price.price)
-app.command()(authors.authors)
-app.command()(repair.repair)
-app.command()(check.check)
-app.command()(bias.bias)
-app.command()(report.report)
-app.command()(compare.compare)
-app.command()(track.track)
-app.command()(transfer.transfer)
-app.command()(export.export)
-suite.app.command("holdout")(holdout.holdout)
-app.add_typer(suite.app, name="suite")
-app.add_typer(items.app, name="items")
-app.add_typer(data.app, name="data")
-app.add_typer(card.app, name="card")
-app.add_typer(corpus.app, name="corpus")
-app.command()(ls.ls)
+app.command(rich_help_panel=JUDGE)(stress.stress)
+app.command(rich_help_panel=JUDGE)(check.check)
+app.add_typer(split.app, name="split", rich_help_panel=PIECES)
+app.add_typer(audit.app, name="audit", rich_help_panel=PIECES)
+app.add_typer(model.app, name="model", rich_help_panel=PIECES)
+app.add_typer(suite.app, name="suite", rich_help_panel=PIECES)
+app.add_typer(data.app, name="data", rich_help_panel=PIECES)
+app.add_typer(study.app, name="study", rich_help_panel=RESULTS)
+app.add_typer(runs.app, name="runs", rich_help_panel=RESULTS)
+app.command(hidden=True)(demo.demo)
 PROGRAM.append(app)
 
 
@@ -127,28 +84,30 @@ def _stoppable() -> Iterator[None]:
 
     A second signal ends at once. What was told to ignore a signal, such as a job of nohup, still does.
     """
-    told = (signal.SIGINT, signal.SIGTERM)
-    before = {each: handler for each in told if (handler := signal.getsignal(each)) not in (signal.SIG_IGN, None)}
+    asking = (signal.SIGINT, signal.SIGTERM)
+    before = {
+        number: handler for number in asking if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+    }
 
     def stop(number: int, frame: object) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_DFL)
+        for other in before:
+            signal.signal(other, signal.SIG_DFL)
         raise _Stopped(number)
 
     try:
-        for each in before:
-            signal.signal(each, stop)
+        for number in before:
+            signal.signal(number, stop)
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _unforeseen(error: Exception) -> str:
     """What to say when unseen itself is at fault: never exit code 1, which means that a gate failed."""
     files = [word for word in sys.argv[1:] if not word.startswith("-") and Path(word).exists()]
     at = traceback.extract_tb(error.__traceback__)[-1]
-    own = [each for each in traceback.extract_tb(error.__traceback__) if "unseen" in Path(each.filename).parts]
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if "unseen" in Path(frame.filename).parts]
     place = own[-1] if own else at
     shown = f"  what it read: {', '.join(files)}\n" if files else ""
     if os.environ.get(DEBUG):
@@ -179,8 +138,8 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
-        said = printable(f"error: a file could not be written or read: {error}")
-        say(f"{said}\n  what to do: look at the space on the disk and at permissions", err=True)
+        message = printable(f"error: a file could not be written or read: {error}")
+        say(f"{message}\n  what to do: look at the space on the disk and at permissions", err=True)
         sys.exit(UnseenError.exit_code)
     except Exception as error:
         say(_unforeseen(error), err=True)

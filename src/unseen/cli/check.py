@@ -7,23 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Json, Quiet, command_line, notes, print_result, progress
-from unseen.cli.model import Trust, parameters
-from unseen.cli.source import declared, pairs
+from unseen.cli.console import command_line, notes, print_result, progress
+from unseen.cli.options import (
+    Columns,
+    DataDir,
+    DataFile,
+    ExampleTexts,
+    Gate,
+    Ignore,
+    Json,
+    Junit,
+    KeyEnv,
+    Labels,
+    OptionalRunFolder,
+    Quiet,
+    Seed,
+    Set,
+    Slice,
+    Suite,
+    Trust,
+    declared_labels,
+    pairs,
+    parameters,
+)
 from unseen.errors import InputError, UnknownNameError
 from unseen.redaction import redacted
-
-Suite = Annotated[str, typer.Option("--suite", help="A suite: a table, or a known one (hatecheck).")]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option("--column", metavar="OURS=THEIRS", help="Which column is what, e.g. text=case; may be repeated."),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="COLUMN", help="A column of the suite to leave out; may be repeated."),
-]
-Labels = Annotated[str | None, typer.Option(help="Labels in order, 'a,b', or raw values and names, '0=a,1=b'.")]
-DataDir = Annotated[Path | None, typer.Option(help="Folder of known datasets. (default: $UNSEEN_DATA, else the cache)")]
 
 
 def check(
@@ -39,34 +47,23 @@ def check(
     labels: Labels = None,
     rename: Annotated[
         list[str] | None,
-        typer.Option(
-            "--map", metavar="THEIRS=OURS,…", help="The model's labels in the suite's words; MODEL:… for one."
-        ),
+        typer.Option("--map", metavar="FROM=TO,…", help="Labels of the model in the suite's words; MODEL:… for one."),
     ] = None,
     threshold: Annotated[
         list[str] | None, typer.Option(metavar="LABEL=P", help="Give LABEL from this probability on; MODEL:… for one.")
     ] = None,
-    slice_by: Annotated[
-        list[str] | None, typer.Option("--slice", help="A further column to score by; may be repeated.")
-    ] = None,
-    gate: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="METRIC>=NUMBER",
-            help="Exit 1 unless it holds: 'pass_rate>=0.8', 'pass_rate where functionality=* >= 0.5'.",
-        ),
-    ] = None,
+    slice_by: Slice = None,
+    gate: Gate = None,
+    junit: Junit = None,
     tolerance: Annotated[float, typer.Option(help="How far a probability may move the wrong way.")] = 0.1,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for report, tables, failures.")] = None,
-    texts: Annotated[bool, typer.Option("--texts", help="Write the texts of failed cases as well.")] = False,
+    out: OptionalRunFolder = None,
+    texts: ExampleTexts = False,
     data_dir: DataDir = None,
-    file: Annotated[str | None, typer.Option(help="Which file of a known suite.")] = None,
+    file: DataFile = None,
     trust: Trust = False,
-    key_env: Annotated[str | None, typer.Option(help="Environment variable with the key of a URL.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="How to ask, e.g. rate=5, max_length=256.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the intervals.")] = 42,
+    key_env: KeyEnv = None,
+    settings: Set = None,
+    seed: Seed = 42,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -83,8 +80,8 @@ def check(
     opening = parameters(settings, trust=trust, key_env=key_env)
     with notes(quiet), progress(quiet):
         cases = load_suite(
-            suite, columns=pairs(columns, "--column"), ignore=ignore or (), labels=declared(labels) if labels else None,
-            attributes=slice_by or (), data_dir=data_dir, file=file,
+            suite, columns=pairs(columns, "--column"), ignore=ignore or (), attributes=slice_by or (),
+            labels=declared_labels(labels) if labels else None, data_dir=data_dir, file=file,
         )  # fmt: skip
         asked = {
             name: CheckedModel(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
@@ -94,7 +91,7 @@ def check(
             asked, cases, out=out, slices=slice_by or (), gates=gate or (), tolerance=tolerance, texts=texts,
             command=command_line(), seed=seed,
         )  # fmt: skip
-    print_result(result, as_json)
+    print_result(result, as_json, junit)
 
 
 def named(models: list[str]) -> dict[str, str]:

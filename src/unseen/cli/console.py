@@ -10,28 +10,14 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import typer
 
 from unseen.cli.hints import as_typed
-from unseen.progress import Reporter, reporting
+from unseen.progress import Progress, Reporter, reporting
 from unseen.redaction import redacted
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Gates = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gate", metavar="METRIC<=NUMBER", help="Exit 1 unless it holds, 'fall.f1.macro<=0.2'; may be repeated."
-    ),
-]
-AuditGates = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gate", metavar="METRIC<=NUMBER", help="Exit 1 unless it holds; none: always 0. (default: findings.fail<=0)"
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 WORD = re.compile(r"[^\W\d_]{2}")
 """What cells of numbers do not have."""
@@ -49,18 +35,18 @@ def say(text: Any = "", err: bool = False, nl: bool = True) -> None:
 
     Lines and tabs stay as they are; whatever else could steer a terminal is shown as an escape.
     """
-    typer.echo(re.sub(r"[^\n\t]+", lambda found: printable(found[0]), str(text)), err=err, nl=nl)
+    typer.echo(re.sub(r"[^\n\t]+", lambda match: printable(match[0]), str(text)), err=err, nl=nl)
 
 
 def print_json(content: Any) -> None:
     """`content` as JSON on stdout."""
-    said = json.dumps(content, indent=2, ensure_ascii=False, default=str)
-    typer.echo("".join(each if _harmless(each) or each == "\n" else f"\\u{ord(each):04x}" for each in said))
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    typer.echo("".join(char if _harmless(char) or char == "\n" else f"\\u{ord(char):04x}" for char in text))
 
 
 def printable(text: str) -> str:
     """`text` in one line that cannot steer a terminal: control characters are shown as escapes."""
-    return "".join(each if _harmless(each) else each.encode("unicode_escape").decode() for each in text)
+    return "".join(char if _harmless(char) else char.encode("unicode_escape").decode() for char in text)
 
 
 def _harmless(character: str) -> bool:
@@ -80,8 +66,9 @@ def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> No
         say("  ".join(cells).rstrip())
 
 
-def print_result(result: Any, as_json: bool) -> None:
+def print_result(result: Any, as_json: bool, junit: Path | None = None) -> None:
     """Print what came of a run, tables first and the report last; exit code 1 when a gate or a step failed."""
+    write_junit(result, junit)
     if as_json:
         print_json(result.described())
     else:
@@ -101,6 +88,15 @@ def print_result(result: Any, as_json: bool) -> None:
         say(f"failed: {step}: {message}", err=True)
     if not result.passed:
         raise typer.Exit(1)
+
+
+def write_junit(result: Any, path: Path | None) -> None:
+    """Gates and findings of a run for CI systems, where a file was named."""
+    if path is not None:
+        from unseen.reports.junit import junit
+        from unseen.store import write_text
+
+        write_text(path, junit(result))
 
 
 def _print_findings(page: Any) -> None:
@@ -130,19 +126,19 @@ def notes(quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for message in dict.fromkeys(str(each.message) for each in caught):
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
         if not quiet:
             say(f"note: {as_typed(message)}", err=True)
 
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[None]:
-    """Report the progress of the block: bars with the time left on a terminal, lines elsewhere."""
+    """Report the progress of the block: one bar with the time left on a terminal, a line for each stage elsewhere."""
     if quiet:
         with reporting(None):
             yield
     elif sys.stderr.isatty():
-        with _bars() as reporter, reporting(reporter):
+        with _bar() as reporter, reporting(reporter):
             yield
     else:
         with reporting(_Lines()):
@@ -150,38 +146,53 @@ def progress(quiet: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _bars() -> Iterator[Reporter]:
+def _bar() -> Iterator[Reporter]:
+    """One bar: of the whole run where its stages are known, else of the stage that is under way."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
-    tasks: dict[str, TaskID] = {}
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True)) as bars:
+        shown: dict[str, Any] = {}
 
-        def report(work: str, done: int, total: int) -> None:
-            if work not in tasks:
-                tasks[work] = bars.add_task(printable(work), total=total)
-            elif done == 0:
-                bars.reset(tasks[work], total=total)  # the same work again: its time left begins anew
-            bars.update(tasks[work], completed=done, total=total)
+        def report(now: Progress) -> None:
+            whole = "" if now.of_run else now.work
+            if whole not in shown:
+                for task in shown.values():
+                    bars.remove_task(task)
+                shown.clear()
+                shown[whole] = bars.add_task("", total=1.0)
+            bars.update(shown[whole], completed=now.share, description=printable(f"{now.work} {now.done}/{now.total}"))
 
         yield report
 
 
 class _Lines:
-    """A line where a stage begins, then one every few minutes with how far it is."""
+    """A line where a stage ends, with its time, and for a long one every few minutes how far it is."""
 
     def __init__(self) -> None:
-        self.begun: dict[str, float] = {}
-        self.told: dict[str, float] = {}
+        self.work = ""
+        self.begun = self.last = 0.0
 
-    def __call__(self, work: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if done == 0:
-            self.begun[work] = self.told[work] = now
-            say(f"{work}: {total} steps", err=True)
-        elif done < total and now - self.told[work] >= EVERY:
-            self.told[work] = now
-            gone = (now - self.begun[work]) / 60
-            left = gone / done * (total - done)
-            say(f"{work}: {done} of {total} after {gone:.0f} min, about {max(left, 1):.0f} min left", err=True)
+    def __call__(self, now: Progress) -> None:
+        clock = time.monotonic()
+        if now.done == 0 and now.work != self.work:
+            self.work, self.begun, self.last = now.work, clock, clock
+        if now.done == now.total:
+            if now.total:
+                say(f"{now.work}: {now.total} done in {duration(clock - self.begun)}", err=True)
+            self.work = ""
+        elif clock - self.last >= EVERY:
+            self.last, gone = clock, clock - self.begun
+            part = now.done / now.total
+            left = f", about {duration(gone / part - gone)} left" if part else ""
+            say(f"{now.work}: {now.done} of {now.total} after {duration(gone)}{left}", err=True)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

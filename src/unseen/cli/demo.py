@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from unseen.cli.console import Json, Quiet, notes, print_result, progress
-from unseen.cli.model import Model
+from unseen.cli.console import notes, print_result, progress
+from unseen.cli.options import Json, Junit, Model, Quiet, RunFolder, Seed
 
 
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out/demo"),
+    out: RunFolder = Path("out/demo"),
     model: Model = "neural",
-    seed: Annotated[int, typer.Option(help="Seed.")] = 42,
+    seed: Seed = 42,
+    junit: Junit = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -26,4 +24,4 @@ def demo(
 
     with notes(quiet), progress(quiet):
         result = run_demo(out, model, seed)
-    print_result(result, as_json)
+    print_result(result, as_json, junit)

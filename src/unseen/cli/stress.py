@@ -9,10 +9,35 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import Gates, Json, Quiet, command_line, notes, print_json, print_result, progress, say
-from unseen.cli.model import Model, Set, Trust, parameters
-from unseen.cli.source import pairs, takes_data
-from unseen.cli.split import numbers_of_clusters
+from unseen.cli.console import command_line, duration, notes, print_json, print_result, progress, say
+from unseen.cli.data_options import takes_data
+from unseen.cli.options import (
+    METRIC,
+    About,
+    Clusters,
+    ExampleTexts,
+    Gate,
+    Groups,
+    Json,
+    Junit,
+    Limit,
+    Metric,
+    Model,
+    Neutral,
+    Plan,
+    Positive,
+    Quiet,
+    RunFolder,
+    Set,
+    Slice,
+    Splits,
+    Trust,
+    listed,
+    numbers_of_clusters,
+    pairs,
+    parameters,
+    whole_numbers,
+)
 
 LONG = 600
 """Seconds after which somebody may want a first answer sooner."""
@@ -23,24 +48,19 @@ def stress(
     data: Any,
     typed: str,
     model: Model = "minilm",
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")] = Path("out"),
+    out: RunFolder = Path("out"),
     budget: Annotated[
         str, typer.Option(help="small: few trainings of transformers; thesis: the published settings.")
     ] = "small",
-    splits: Annotated[
+    methods: Annotated[
         str | None,
         typer.Option(
-            help="Splits, 'random' among them. (default: random,subset-sum,closest,novel; of --split: random)"
+            "--with",
+            help="Splitters, 'random' among them. (default: random,subset-sum,closest,novel; of --split: random)",
         ),
     ] = None,
-    split_files: Annotated[
-        list[str] | None,
-        typer.Option("--split", help="A split that somebody else made, a file of ids and parts; may be repeated."),
-    ] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(help="Numbers of clusters that splits try: '3-50', '20', '5,10,20'. (default: by splitter)"),
-    ] = None,
+    split: Splits = None,
+    clusters: Clusters = None,
     random_splits: Annotated[int, typer.Option(help="Random splits to compare with.")] = 3,
     representation: Annotated[
         str | None,
@@ -65,31 +85,32 @@ def stress(
     settings: Set = None,
     trust: Trust = False,
     test: Annotated[
-        float | None, typer.Option(help="Share of the rows for testing. (default: 0.1, or that of --split)")
+        float | None,
+        typer.Option(metavar="SHARE", help="Share of the rows for testing. (default: 0.1, or as in --split)"),
     ] = None,
-    dev: Annotated[float, typer.Option(help="Share of the training rows for validation.")] = 0.1,
+    dev: Annotated[float, typer.Option(metavar="SHARE", help="Share of the training rows for dev.")] = 0.1,
     independent: Annotated[
         str, typer.Option(help="Share of the rows to set aside first, 0 for none, or a file like DATA.")
     ] = "0.1",
-    limit: Annotated[
-        int | None, typer.Option(help="Take at most so many rows, at random with the class mix of all.")
+    limit: Limit = None,
+    metric: Metric = METRIC,
+    groups: Groups = None,
+    slice_by: Slice = None,
+    agreement: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with how far annotators agreed.")
     ] = None,
-    metric: Annotated[str, typer.Option(help="The metric of the verdict; 'unseen ls metrics'.")] = "f1.macro",
-    groups: Annotated[str | None, typer.Option(help="Column whose values stay on one side of every split.")] = None,
-    slice_by: Annotated[list[str] | None, typer.Option("--slice", help="Column to score by; may be repeated.")] = None,
-    agreement: Annotated[str | None, typer.Option(help="Column with how far annotators agreed.")] = None,
-    neutral: Annotated[str | None, typer.Option(help="The label that means: nothing of the kind.")] = None,
-    seed: Annotated[int, typer.Option(help="Of everything but the trainings on splits.")] = 42,
-    bias: Annotated[str | None, typer.Option(help="Column with the groups a text is about.")] = None,
-    positive: Annotated[
-        list[str] | None, typer.Option(help="A label that counts as positive for --bias; may be repeated.")
-    ] = None,
+    neutral: Neutral = None,
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn but the trainings on splits (--seeds).")] = 42,
+    about: About = None,
+    positive: Positive = None,
     suite: Annotated[str | None, typer.Option(help="Test cases to run as well: a table, or 'hatecheck'.")] = None,
     suite_map: Annotated[
-        list[str] | None, typer.Option(metavar="OURS=THEIRS,…", help="Labels of the data in the suite's words.")
+        list[str] | None,
+        typer.Option("--map", metavar="FROM=TO,…", help="Labels of the data in the words of the suite."),
     ] = None,
-    texts: Annotated[bool, typer.Option("--texts", help="Put example texts into the report, behind a click.")] = False,
-    gate: Gates = None,
+    texts: ExampleTexts = False,
+    gate: Gate = None,
+    junit: Junit = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -102,9 +123,7 @@ def stress(
             "--replace", help="Take the place of another run in the folder; trainings that fit are used again."
         ),
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done and what it costs; do nothing.")
-    ] = False,
+    plan: Plan = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -120,14 +139,14 @@ def stress(
         "out": out,
         "budget": budget,
         "params": parameters(settings, trust=trust),
-        "splits": splits and [name.strip() for name in splits.split(",")],
-        "split_files": split_files,
+        "splits": methods and listed(methods),
+        "split_files": split,
         "clusters": clusters and numbers_of_clusters(clusters),
         "seen_folds": seen_folds,
         "space_seeds": space_seeds,
         "random_splits": random_splits,
         "representation": representation,
-        "seeds": None if seeds is None else numbers(seeds),
+        "seeds": None if seeds is None else whole_numbers(seeds, "--seeds"),
         "test": test,
         "dev": dev,
         "independent": share_or_file(independent),
@@ -139,15 +158,15 @@ def stress(
         "neutral": neutral,
         "seed": seed,
         "texts": texts,
-        "bias": bias,
+        "bias": about,
         "positive": positive,
         "suite": suite,
-        "suite_map": pairs(suite_map, "--suite-map"),
+        "suite_map": pairs(suite_map, "--map"),
     }
-    if dry_run:
+    if plan:
         with notes(quiet):
-            plan = job.plan(data, workers=workers, **given)
-        print_json(asdict(plan)) if as_json else say(described(plan))
+            planned = job.plan(data, workers=workers, **given)
+        print_json(asdict(planned)) if as_json else say(described(planned))
         return
     command = command_line()
 
@@ -168,17 +187,17 @@ def stress(
         if not typer.confirm("Put this run in its place?", err=True):
             raise typer.Exit(error.exit_code) from error
         result = carry_out(replace=True)
-    print_result(result, as_json)
+    print_result(result, as_json, junit)
 
 
 def described(plan: Any) -> str:
     """A plan in two lines."""
     rows = f"{plan.rows['split']:,} texts to split, {plan.rows['independent']:,} set aside"
-    said = f"{rows}; {plan.trainings} trainings"
-    said += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
-    said += f"; {plan.done} are done" if plan.done else ""
+    text = f"{rows}; {plan.trainings} trainings"
+    text += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
+    text += f"; {plan.done} are done" if plan.done else ""
     sooner = "; --model logistic gives a first answer sooner" * ((plan.seconds or 0.0) > LONG)
-    return said + time_needed(plan, f"--limit takes fewer rows{sooner}.")
+    return text + time_needed(plan, f"--limit takes fewer rows{sooner}.")
 
 
 def time_needed(cost: Any, less: str) -> str:
@@ -189,24 +208,6 @@ def time_needed(cost: Any, less: str) -> str:
         f".\nAt {cost.texts_per_second:,.0f} texts a second, measured now, that takes about "
         f"{duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
     )
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them."""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return "a minute"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def numbers(listed: str) -> list[int]:
-    """Whole numbers between commas."""
-    from unseen.errors import InputError
-
-    try:
-        return [int(each) for each in listed.split(",")]
-    except ValueError as cause:
-        raise InputError("--seeds are whole numbers", expected="'42,55,83'", got=repr(listed)) from cause
 
 
 def share_or_file(value: str) -> float | str:

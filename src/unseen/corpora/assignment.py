@@ -75,7 +75,7 @@ def nearest(rows: Rows, centres: Rows, metric: str) -> tuple[npt.NDArray[np.int3
     if rows.shape[1] != centres.shape[1]:
         raise VectorsError(
             f"the centres have {centres.shape[1]} numbers, the vectors {rows.shape[1]}",
-            fix="use centres of these vectors: unseen corpus centres",
+            fix="use centres of these vectors: unseen data corpus centres",
         )
     shift = centres.mean(axis=0, dtype=np.float64).astype(np.float32) * (metric == "euclidean")
     moved = np.ascontiguousarray(centres - shift)  # near zero float32 is finest

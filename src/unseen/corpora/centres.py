@@ -100,7 +100,9 @@ def read_centres(path: str | Path) -> Centres:
     path = Path(path)
     twin = path.with_suffix(".json")
     if not path.is_file() or not holds(twin, KEYS):
-        raise InputError(f"{path} holds no centres", expected="what 'unseen corpus centres' writes: .npy and .json")
+        raise InputError(
+            f"{path} holds no centres", expected="what 'unseen data corpus centres' writes: .npy and .json"
+        )
     description = read_json(twin)
     if sha256_of(path) != description["npy_sha256"]:
         raise InputError(f"{path} was changed after it was written", fix="make the centres again")

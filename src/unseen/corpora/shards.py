@@ -57,7 +57,7 @@ def open_shards(path: str | Path, kind: str) -> Shards:
         begun = path.is_dir() and any(path.glob("*.parquet"))
         raise InputError(
             f"{path} is not a finished folder of {kind}",
-            expected=f"a folder that 'unseen corpus' has written, with {MANIFEST} in it",
+            expected=f"a folder that 'unseen data corpus' has written, with {MANIFEST} in it",
             fix="start the command that writes it again: it goes on where it stopped" if begun else "check the path",
         )
     manifest = read_json(path / MANIFEST)

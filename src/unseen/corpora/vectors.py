@@ -120,7 +120,7 @@ def _encoding(encoder: str | Path, params: Mapping[str, Any]) -> tuple[str, Enco
         raise InputError(
             f"{name} needs all texts at once, so it cannot encode a corpus piece by piece",
             expected="an encoder that says it is `rowwise`, such as minilm or any transformer",
-            fix="--model minilm, or 'unseen encode' for texts that fit into memory",
+            fix="--encoder minilm, or 'unseen model encode' for texts that fit into memory",
         )
     # the same name may stand for other weights tomorrow
     settings = json.dumps([VERSION, name, dict(params), content_of_name(using)], sort_keys=True, default=str)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from unseen.functional.alterations import addition, perturbation
 from unseen.functional.suite import KINDS, check_expectation, classes_by_name, suite_of
 from unseen.functional.templates import Filling, Groups, Lists, fillings, forms, placeholders, refuse_too_many
 from unseen.registry import refuse_code
-from unseen.store.settings_file import KeyPath, Listed, Problems, SettingsTable, Text, read_content
+from unseen.store.settings_file import KeyPath, Listed, Problems, SettingsTable, Text, each_once, read_content
 from unseen.types import Dataset, Origin
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -29,13 +28,7 @@ DIGITS = 10
 """Hexadecimal digits in an id: among 100,000 cases of one functionality, one in 200 suites has two alike."""
 
 
-def _each_once(texts: tuple[str, ...]) -> tuple[str, ...]:
-    if repeated := sorted(text for text, times in Counter(texts).items() if times > 1):
-        raise InputError(f"{', '.join(map(repr, repeated))} must not stand there twice")
-    return texts
-
-
-Texts = Annotated[Listed[Text], Field(min_length=1), AfterValidator(_each_once)]
+Texts = Annotated[Listed[Text], Field(min_length=1), AfterValidator(each_once)]
 
 
 class SuiteEntry(SettingsTable):

@@ -76,7 +76,7 @@ def kind_of(source: str | Path) -> str:
         return "python"
     if path.suffix in (".csv", ".parquet"):
         raise InputError(
-            f"{place} is a file of predictions, not a model", fix="unseen score reads predictions: --predictions"
+            f"{place} is a file of predictions, not a model", fix="unseen model score reads predictions: --predictions"
         )
     if place.startswith((".", "/", "~")) or place.count("/") > 1 or not place.strip():
         raise InputError(

@@ -125,7 +125,7 @@ def _refuse_untrained(loaded: Any, source: str) -> None:
         raise InputError(
             f"{source} is not a trained classifier",
             problems=[f"no weights for {name}" for name in missing],
-            fix="train one from it: unseen train with this encoder",
+            fix="train one from it: unseen model train with this encoder",
         )
 
 

@@ -149,7 +149,7 @@ def _repair(run: StressRun, split: str) -> str:
     if not typed or limit is not None:
         return ""
     file = shlex.quote(str(run.folder / "splits" / f"{split}.csv"))
-    return f"unseen repair {typed} {file} --dedupe near -o repaired.csv"
+    return f"unseen split repair {typed} --split {file} --dedupe near -o repaired.csv"
 
 
 def _again(run: StressRun, option: str, value: str) -> str:

@@ -126,7 +126,7 @@ def read_record(folder: str | Path, kind: str | None = None) -> RunRecord:
     if about is not None and kind is not None and about.get("kind") != kind:
         raise InputError(
             f"{folder} does not hold a run of the kind {kind}", got=str(about.get("kind") or "another"),
-            fix=f"unseen report {folder} writes the page of a run of any kind",
+            fix=f"unseen runs report {folder} writes the page of a run of any kind",
         )  # fmt: skip
     patterns = [*REQUIRED, *REQUIRED_OF.get(kind or str((about or {}).get("kind", "")), ())]
     missing = [f"{pattern} is missing" for pattern in patterns if not any(folder.glob(pattern))]

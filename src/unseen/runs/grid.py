@@ -9,10 +9,10 @@ from typing import Any
 from unseen.engines import Step, in_order
 from unseen.errors import InputError
 from unseen.reports.study import Cell
-from unseen.runs.definition import OWN_MODEL, Splits, Study
 from unseen.runs.measurement_steps import Scoring, findings_step, map_step, properties_step, scores_step
 from unseen.runs.source import Source, load_source
 from unseen.runs.spaces import Model, Space
+from unseen.runs.study_file import OWN_MODEL, Splits, Study
 from unseen.runs.training_steps import (
     BASELINE,
     Cut,
@@ -32,7 +32,10 @@ from unseen.types import Dataset
 
 def load_sources(study: Study) -> dict[str, Source]:
     """The data of a study, loaded, limited, with the independent rows set aside."""
-    return {name: load_source(table.source, table.load, table, study.seed, name) for name, table in study.data.items()}
+    return {
+        name: load_source(table.source, table.load, table.wanted, study.seed, name)
+        for name, table in study.data.items()
+    }
 
 
 class Grid:
@@ -121,7 +124,7 @@ class Grid:
         """Folds of the seen control: of the hard splits of a model's own space, and of splits that have none."""
         if cell.family == self.study.baseline.name or not cell.own:
             return 0
-        asked = self.study.seen_folds
+        asked = self.study.measure.seen_folds
         return asked if asked is not None else seen_folds(model)
 
     def _seeds(self, cell: Cell, number: int) -> tuple[int, ...]:
@@ -143,7 +146,7 @@ class Grid:
 
     def findings(self, cell: Cell) -> Step | None:
         """Whether the first split of a cell is hard or broken; asked of the model whose space was cut."""
-        if not (self.study.findings and cell.own and cell.space):
+        if not (self.study.measure.findings and cell.own and cell.space):
             return None
         runs = self.trained(cell)
         first = [run for run in runs if run.split == runs[0].split]

@@ -17,10 +17,10 @@ from unseen.reports.study import Cell
 from unseen.reports.study_tables import TELLING
 from unseen.roles import Engine
 from unseen.runs.cost import speed
-from unseen.runs.file import read_study
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.grid import Grid, load_sources
 from unseen.runs.measurement_steps import FINDINGS, MAP, MEASUREMENTS, PROPERTIES
+from unseen.runs.study_file import read_study
 from unseen.runs.training_steps import SPLIT
 from unseen.store import (
     read_findings,
@@ -100,7 +100,7 @@ def run_study(
             announce(plan_of(grid, results))
         begun, spent = datetime.now(UTC), joules()
         reused = {step.key for step in grid.steps if results.has(step.key)}
-        failures = _carry_out(grid, engine, results)
+        failures = carry_out_all(grid.steps, engine, results, grid.shared)
         rows, findings = _publish(grid, folder, results)
         return Output(rows, findings, _about(grid, results, failures) | {
             "costs": _costs(grid.steps, results, reused),
@@ -108,15 +108,17 @@ def run_study(
             "joules": _spent(spent),
         })  # fmt: skip
 
-    command = command or f"unseen run {study.path.name}"
+    command = command or f"unseen study run {study.path.name}"
     return carry_through("study", _identity(grid), work, out=out, command=command, gates=study.gates, cards=True)
 
 
-def _carry_out(grid: Grid, engine: Engine, results: Results) -> dict[str, str]:
+def carry_out_all(
+    steps: Sequence[Step], engine: Engine, results: Results, shared: Mapping[str, Any], work: str = "steps"
+) -> dict[str, str]:
     """Do every step that can be done; what failed, and what could not be begun because of it."""
-    open_ = [step for step in grid.steps if not results.has(step.key)]
+    open_ = [step for step in steps if not results.has(step.key)]
     failures: dict[str, str] = {}
-    for outcome in track(engine.run(grid.steps, results, grid.shared), "steps", len(open_)):
+    for outcome in track(engine.run(steps, results, shared), work, len(open_)):
         if outcome.error is not None:
             failures[outcome.step.name] = f"{type(outcome.error).__name__}: {outcome.error}"
     for step in open_:

@@ -434,7 +434,7 @@ def _suite(settings: StressSettings, label_names: Sequence[str]) -> Dataset | No
             f"the labels of the data are not those of the suite {suite.name}",
             expected=some(suite.label_names),
             got=some(ours),
-            fix=f"--suite-map {typed} on the command line, suite_map={guess!r} in Python",
+            fix=f"--map {typed} on the command line, suite_map={guess!r} in Python",
         )
     return suite
 

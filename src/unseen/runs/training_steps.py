@@ -151,7 +151,7 @@ def check_splitter(name: str, groups: str | None) -> None:
     if getattr(made, "reads", "vectors") == "column":
         raise InputError(f"the splitter {name!r} reads an attribute, which a study does not name")
     if bare == "deployment":
-        raise InputError("the splitter 'deployment' needs texts from deployment", fix="unseen split has it")
+        raise InputError("the splitter 'deployment' needs texts from deployment", fix="unseen split make has it")
     if bare == "grouped" and groups is None:
         raise InputError("the splitter 'grouped' needs groups", fix="name the attribute: groups (--groups)")
     if ":" not in name and SPLITTERS.make(name).get_n_splits() != 1:

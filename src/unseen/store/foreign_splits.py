@@ -24,7 +24,7 @@ NUMBER = re.compile(r"-?[0-9]{1,15}")
 
 POSITIONS = (
     "; numbers that are row positions: positions=True "
-    "(--set positions=true of unseen split DATA --with predefined --by FILE)"
+    "(--set positions=true of unseen split make DATA --with predefined --by FILE)"
 )
 
 

@@ -202,7 +202,7 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
     if _is_data(path, column, data):
         raise InputError(
             f"{path} is the data itself: its column {column!r} holds the labels that predictions are compared with",
-            expected="predictions of a model, e.g. what unseen predict wrote",
+            expected="predictions of a model, e.g. what unseen model predict wrote",
             fix="give the file of predictions, or put them in a column 'prediction' of this one",
         )
     theirs, other = table[column].cast(pa.string()).to_pylist(), rename.get(ALL_OTHERS)

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
 
 from unseen.errors import InputError, UnseenError, hint
 from unseen.store.files import read_json, read_toml
@@ -28,9 +38,36 @@ Listed = Annotated[tuple[Item, ...], Strict(False)]
 NOT_BLANK = r"\S"
 Text = Annotated[str, Field(pattern=NOT_BLANK)]
 """A text that says something."""
+FileName = Annotated[str, Field(pattern=r"\S.*", description="the name of a file")]
 Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+def each_once(values: tuple[Item, ...]) -> tuple[Item, ...]:
+    """The values of a list; refuses one that stands there twice."""
+    if repeated := sorted(repr(value) for value, times in Counter(values).items() if times > 1):
+        raise InputError(f"{', '.join(repeated)} must not stand there twice")
+    return values
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Names = Annotated[
+    tuple[str, ...], Strict(False), BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...]),
+    AfterValidator(each_once),
+]  # fmt: skip
+"""One name, or a list of several, each once."""
+Numbers = Annotated[
+    tuple[int, ...], Strict(False), Field(min_length=1),
+    BeforeValidator(_listed, json_schema_input_type=int | Annotated[tuple[int, ...], Field(min_length=1)]),
+    AfterValidator(each_once),
+]  # fmt: skip
+"""One whole number, or a list of several, each once."""
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument", "invalid_key")
 NO_TABLE = ("model_type", "dict_type", "dataclass_type")
+SHOWN = 80
+"""Characters of a file name in a message."""
 PLURALS = {"a text": "texts", "a whole number": "whole numbers", "a number": "numbers", "a table": "tables"}
 
 
@@ -96,18 +133,25 @@ class Problems:
     def __init__(self, naming: Naming = toml_table) -> None:
         self.lines: list[str] = []
         self.naming = naming
+        self.omitted: set[KeyPath] = set()
+        """Where something wrong stood, which was left out."""
 
     def add(self, line: str) -> None:
         """Note a problem, once."""
         if line not in self.lines:
             self.lines.append(line)
 
+    def missing(self, path: KeyPath, description: str) -> None:
+        """Note that nothing stands at `path`, unless something wrong did."""
+        if path not in self.omitted:
+            self.add(f"{self._place(path, is_table=False)} is missing: {description}")
+
     @contextmanager
     def noted(self, place: str) -> Iterator[None]:
         """Note what goes wrong inside as a problem of this place."""
         try:
             yield
-        except (UnseenError, TypeError, ValueError, AttributeError) as cause:
+        except (UnseenError, TypeError, ValueError, AttributeError, OSError) as cause:
             self.add(f"{place} {_message_of(cause)}")
 
     def read(self, model: type[Table], content: Any, path: KeyPath = ()) -> Table | None:
@@ -135,6 +179,7 @@ class Problems:
             if () in wrong or wrong.keys() <= omitted or "missing" in wrong.values():
                 return None
             omitted |= wrong.keys()
+            self.omitted |= {(*path, *inner) for inner in wrong}
             for inner in (inner for inner, kind in wrong.items() if kind not in UNKNOWN_KEY):
                 incomplete |= {inner[:depth] for depth in range(len(inner))}
             content = _without(content, omitted)
@@ -159,7 +204,7 @@ class Problems:
             message = _message_of(error["ctx"]["error"])
             return f"{place} {message}".strip() if is_table or not place else f"{place}: {message}"
         expected = outline.expected(schema)
-        is_unquoted = "a text" in expected and isinstance(value, int | float | datetime.date)
+        is_unquoted = expected.startswith("a text") and isinstance(value, int | float | datetime.date)
         advice = "; put it in quotes" if is_unquoted else hint(str(value), outline.choices(schema))
         return f"{place} must be {expected}, not {value!r}{advice}".strip()
 
@@ -213,12 +258,13 @@ class _Outline:
         kind = form.get("type")
         if kind == "array":
             items = PLURALS.get(self.expected(form.get("items", {})), "values")
-            return f"a list of {items}" + (" with at least one in it" if form.get("minItems") else "")
+            least = form.get("minItems")
+            return f"a list of {items}" + (f" with at least {'one' if least == 1 else least} in it" if least else "")
         if kind == "string":
             pattern = form.get("pattern", NOT_BLANK)
             return "a text" if pattern == NOT_BLANK else form.get("description", f"a text of the form {pattern}")
-        numbers = {"integer": "a whole number", "number": "a number"}
-        return numbers[kind] + _bounds(form) if kind in numbers else "true or false" if kind == "boolean" else "a table"
+        words = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "object": "a table"}
+        return words.get(str(kind), "a value") + _bounds(form)
 
 
 def _bounds(form: Mapping[str, Any]) -> str:
@@ -270,4 +316,6 @@ def _without(content: Any, paths: set[KeyPath], path: KeyPath = ()) -> Any:
 
 
 def _message_of(cause: Exception) -> str:
+    if isinstance(cause, OSError):
+        return f"{cause.strerror or cause}: {str(cause.filename)[:SHOWN]}"
     return "; ".join([cause.message, *cause.problems]) if isinstance(cause, UnseenError) else str(cause)

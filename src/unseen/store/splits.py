@@ -69,7 +69,7 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
     if not about_path.exists():
         raise InputError(
             f"{path} has no certificate beside it ({about_path.name})",
-            fix=f"a table of somebody else's: unseen split DATA --with predefined --by {path}",
+            fix=f"a table of somebody else's: unseen split make DATA --with predefined --by {path}",
         )
     about = read_json(about_path)
     missing = {"format", "name", "dataset", "certificate", "origin", "csv_sha256"} - about.keys()

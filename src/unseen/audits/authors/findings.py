@@ -26,7 +26,7 @@ FALL_WARN, FALL_FAIL = 0.0, 0.1
 """How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
 SCORES = {"f1": "F1", "roc_auc": "ROC AUC", "ece": "calibration error"}
 OF_LABEL = re.compile(r"(\w+)\[(.+)\]$", re.DOTALL)
-SPLIT_ADVICE = "Split by author (unseen split --with grouped), and report the score on unseen authors."
+SPLIT_ADVICE = "Split by author (unseen split make --with grouped), and report the score on unseen authors."
 
 
 def author_findings(measurements: Iterable[Measurement]) -> list[Finding]:

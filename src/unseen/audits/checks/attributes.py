@@ -80,11 +80,11 @@ def _both_sides(subject: Subject, role: str) -> CheckResult:
 
 def _advice(subject: Subject, role: str) -> str:
     if role == "source":
-        return "The score holds for these sources. unseen split --with attribute holds one out."
+        return "The score holds for these sources. unseen split make --with attribute holds one out."
     named = f"--{role} {subject.columns[role]}"
     return (
-        f"{subject.command('repair', f'--groups {subject.columns[role]} {named}')} makes a split without them; "
-        f"{subject.command('price', named)} says their worth."
+        f"{subject.command('split repair', f'--groups {subject.columns[role]} {named}')} makes a split without them; "
+        f"{subject.command('audit price', named)} says their worth."
     )
 
 
@@ -119,7 +119,7 @@ def time_order(subject: Subject) -> CheckResult:
     row = share("older_than_training", len(older), len(test), subject.tags())
     if not len(older):
         return [row], [Finding("time_order", "ok", message)]
-    advice = "A model in use meets later texts only: unseen split --with time tests on the newest."
+    advice = "A model in use meets later texts only: unseen split make --with time tests on the newest."
     return [row], [Finding("time_order", "warn", message, len(older), subject.evidence(older), advice)]
 
 

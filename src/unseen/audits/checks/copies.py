@@ -95,9 +95,9 @@ def _leaked(subject: Subject, kind: str) -> CheckResult:
     level = leak_level(len(leaked) / max(1, n))
     if kind == "semantic" and level == "fail":
         level = "warn"  # vectors suggest, they do not prove
-    advice = f"{subject.command('price')} says what they are worth"
+    advice = f"{subject.command('audit price')} says what they are worth"
     if kind != "semantic":
-        advice += f"; {subject.command('repair', f'--dedupe {kind}')} takes them out"
+        advice += f"; {subject.command('split repair', f'--dedupe {kind}')} takes them out"
     row = share(f"leaked.{kind}", len(leaked), n, subject.tags())
     message = f"{portion(len(leaked), n, 'test texts')} {_worded(subject, WORDS[kind].stands)}."
     return [row], [_finding(subject, WORDS[kind].check, level, message, leaked.test, f"{advice}.")]
@@ -110,7 +110,7 @@ def _repeated(subject: Subject, kind: str) -> CheckResult:
     rows, n = repeated(pairs), len(subject.data)
     advice = "Keep copies on one side of every split"
     if kind != "semantic":
-        how = subject.command("repair", f"--together {kind}")
+        how = subject.command("split repair", f"--together {kind}")
         advice += f": {how} makes such a split, --dedupe {kind} takes them out"
     row = share(f"repeated.{kind}", len(rows), n, subject.tags("all"))
     message = f"{portion(len(rows), n, 'rows')} {_worded(subject, WORDS[kind].repeats)}."
@@ -152,7 +152,7 @@ def _conflicts(subject: Subject, kind: str) -> CheckResult:
     advice = "Read them: one of the labels is wrong, or the text alone does not decide."
     if kind != "semantic":
         how = "--dedupe near" if kind == "near" else "--conflicts drop"
-        advice += f" {subject.command('repair', how)} takes them out."
+        advice += f" {subject.command('split repair', how)} takes them out."
     check = "conflicting_labels" if kind == "exact" else f"conflicting_labels.{kind}"
     row = share(f"conflicting.{kind}", len(rows), n, subject.tags(part))
     return [row], [_finding(subject, check, "warn" if len(rows) else "ok", message, rows, advice)]

@@ -98,7 +98,7 @@ def text_lengths(subject: Subject) -> CheckResult:
     error = float(np.sqrt(test.var() / len(test) + train.var() / len(train)))
     drifts = abs(apart) > SMALL and abs(test.mean() - train.mean()) > 1.96 * error
     message = f"Test texts have {number(test.mean(), 1)} words on average, training texts {number(train.mean(), 1)}."
-    advice = "Score short and long texts apart: unseen score --slice." if drifts else ""
+    advice = "Score short and long texts apart: unseen model score --slice." if drifts else ""
     row = Measurement("length_drift", float(apart), len(test), tags=subject.tags())
     return [row], [Finding("text_lengths", "warn" if drifts else "ok", message, advice=advice)]
 

@@ -93,7 +93,7 @@ class Flags:
                 "the flags belong to other data",
                 expected=f"fingerprint {self.dataset}",
                 got=f"{data.name}: fingerprint {data.fingerprint}",
-                fix="flag this data: unseen items flag",
+                fix="flag this data: unseen audit items flag",
             )
         places = pc.index_in(data.ids, value_set=self.ids)
         if places.null_count:

@@ -15,11 +15,11 @@ from unseen.runs.experiment import Arm, answers
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.spaces import Model
 from unseen.runs.transfer.corpus import Corpus
-from unseen.runs.transfer.entries import DatasetEntry, Datasets, read_datasets
 from unseen.runs.transfer.members import Member, check_positive, members
 from unseen.runs.transfer.overlap import overlap_findings, overlaps
 from unseen.runs.transfer.scores import Answers, matrix
 from unseen.runs.transfer.training_sets import Extras, TrainingSet, training_sets
+from unseen.runs.transfer_file import DatasetEntry, Datasets, read_datasets
 from unseen.store import write_predictions, write_split
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder

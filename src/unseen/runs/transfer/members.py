@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen import api
-from unseen.errors import InputError, UnknownNameError, hint
+from unseen.errors import InputError, UnknownNameError, UnseenError, hint
 from unseen.runs.source import by_id
-from unseen.runs.transfer.entries import DatasetEntry, noted
+from unseen.runs.transfer_file import DatasetEntry
 from unseen.splits.problem import given_certificate
 from unseen.types import PARTS, Dataset, Split, some
 
@@ -58,7 +59,7 @@ def members(
     problems: list[str] = _wrong_names(list(entries))
     loaded: dict[str, Dataset] = {}
     for name, entry in entries.items():
-        with noted(f"{name}:", problems):
+        with _noted(f"{name}:", problems):
             loaded[name] = entry.data(name, also)
     _refuse(problems)
     named = shared_labels(loaded, entries) if labels is None else _declared(labels)
@@ -67,7 +68,7 @@ def members(
     _refuse(problems)
     found = []
     for name, data in loaded.items():
-        with noted(f"{name}:", problems):
+        with _noted(f"{name}:", problems):
             found.append(_member(name, data, entries[name], named, test, seed))
     _refuse(problems)
     return found
@@ -81,7 +82,7 @@ def shared_labels(loaded: Mapping[str, Dataset], entries: Mapping[str, DatasetEn
         raise InputError(
             "the datasets have other labels than each other" if differing else "a map needs the labels it maps to",
             problems=[f"{name}: {some(data.label_names, 20)}" for name, data in loaded.items()],
-            fix="declare the labels and say what each of theirs is, in a TOML file: --labels FILE",
+            fix="declare the labels and say what each of theirs is, in a TOML file: --label-map FILE",
         )
     return first
 
@@ -162,6 +163,15 @@ def _wrong_names(names: Sequence[str]) -> list[str]:
     if len(names) < 2:
         raise InputError("one dataset has nowhere to go", expected="two or more", got=some(names) if names else "none")
     return [f"{name}: that name has a meaning of its own in the tables" for name in names if name in RESERVED]
+
+
+@contextmanager
+def _noted(place: str, problems: list[str]) -> Iterator[None]:
+    """What goes wrong inside becomes one more problem."""
+    try:
+        yield
+    except UnseenError as cause:
+        problems.append(f"{place} " + "; ".join([cause.message, *cause.problems]))
 
 
 def _refuse(problems: Sequence[str]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings
 from unseen.reports.record import RunRecord
@@ -48,9 +46,9 @@ BADGES = {"ok": "holds", "warn": "flatters", "fail": "look closer"}
 
 def page(record: RunRecord) -> Page:
     """Scores by protocol, prices, and whether the sides are apart."""
-    run, about = ValidationRun(record), record.about
+    about = record.about
     data, settings = about["data"], about["settings"]
-    tables = {"scores": score_table(run), "prices": price_table(run), "capped-tests": capped_table(run)}
+    tables = {"scores": score_table(record), "prices": price_table(record), "capped-tests": capped_table(record)}
     shown = {name: table for name, table in tables.items() if table.rows}
     more = [(data["added"], "texts to enrich"), (data["foreign"], "foreign texts")]
     seeds = len(settings["seeds"])
@@ -61,7 +59,7 @@ def page(record: RunRecord) -> Page:
     return Page(
         "validation",
         about["title"],
-        validation_verdict(run),
+        validation_verdict(record),
         f"{data['name']}: {data['rows']:,} texts by {data['authors']:,} authors ({counted(data['counts'])})"
         + "".join(f"; {count:,} {what}" for count, what in more if count),
         note + (" With one seed the intervals say nothing about training again." if seeds == 1 else ""),
@@ -78,55 +76,48 @@ def page(record: RunRecord) -> Page:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class ValidationRun:
-    """The record of a validation study, by learner and protocol."""
-
-    record: RunRecord
-
-    @property
-    def metric(self) -> str:
-        """Id of the main metric."""
-        return self.record.metric
-
-    def row(self, metric: str, model: str, family: str, slice: str = "all") -> Measurement | None:
-        """One number over all seeds; None when it was not measured."""
-        return self.record.row(metric, slice, model=model, family=family, split=None)
+def _row(record: RunRecord, metric: str, model: str, family: str, slice: str = "all") -> Measurement | None:
+    """One number over all seeds; None when it was not measured."""
+    return record.row(metric, slice, model=model, family=family, split=None)
 
 
-def validation_verdict(run: ValidationRun) -> Verdict:
+def validation_verdict(record: RunRecord) -> Verdict:
     """fail: a gate or a training failed, or authors are on both sides where they must not be; warn: a price is sure."""
-    sentences = [said for learner in run.record.about["learners"] for said in [_sentence(run, learner)] if said]
-    broken = any(each.level == "fail" and each.check != "copied before the split" for each in run.record.findings)
-    gates = all(each["passed"] for each in run.record.about.get("gates") or ())
-    prices = [run.row(f"fall.{run.metric}", learner, "total") or run.row(f"fall.{run.metric}", learner, "authors")
-              for learner in run.record.about["learners"]]  # fmt: skip
+    sentences = [said for learner in record.about["learners"] for said in [_sentence(record, learner)] if said]
+    broken = any(each.level == "fail" and each.check != "copied before the split" for each in record.findings)
+    gates = all(each["passed"] for each in record.about.get("gates") or ())
+    fall = f"fall.{record.metric}"
+    prices = [
+        _row(record, fall, learner, "total") or _row(record, fall, learner, "authors")
+        for learner in record.about["learners"]
+    ]
     sure = any(row is not None and row.low is not None and row.low > 0 for row in prices)
     level = "fail" if broken or not gates else "warn" if sure else "ok"
     first, *rest = sentences or ["Nothing could be measured."]
     return Verdict(first, rest, level, badge=BADGES[level])
 
 
-def _sentence(run: ValidationRun, learner: str) -> str:
-    published, random, authors = (run.row(run.metric, learner, each) for each in ("published", "random", "authors"))
+def _sentence(record: RunRecord, learner: str) -> str:
+    metric = record.metric
+    published, random, authors = (_row(record, metric, learner, name) for name in ("published", "random", "authors"))
     before = published or random
     if before is None or authors is None:
         return ""
-    price = run.row(f"fall.{run.metric}", learner, "total" if published else "authors")
+    price = _row(record, f"fall.{metric}", learner, "total" if published else "authors")
     claim = "The published protocol says" if published else "Random folds say"
-    once = run.row(run.metric, learner, "published", ONCE)
+    once = _row(record, metric, learner, "published", ONCE)
     without = f", {number(once.value)} with each text once and the data's class mix" if once else ""
     return (
-        f"{learner}: {claim} {number(before.value)} ({called(run.metric)}){without}; on new authors the same model has "
-        f"{scored(authors)}{_flatters(run, price, ' than that' if once else '')}."
+        f"{learner}: {claim} {number(before.value)} ({called(metric)}){without}; on new authors the same model has "
+        f"{scored(authors)}{_flatters(record, price, ' than that' if once else '')}."
     )
 
 
-def _flatters(run: ValidationRun, price: Measurement | None, than: str) -> str:
+def _flatters(record: RunRecord, price: Measurement | None, than: str) -> str:
     if price is None or price.value is None:
         return ""
     sure = price.low is not None and price.low > 0
-    said = f", {amount(run.metric, price.value)} less{than} {bounds(price, points)}"
+    said = f", {amount(record.metric, price.value)} less{than} {bounds(price, points)}"
     return said if sure else f"{said}, which may be chance"
 
 
@@ -139,57 +130,63 @@ def protocol_name(protocol: str) -> str:
     return PROTOCOLS.get(protocol, protocol)
 
 
-def price_name(run: ValidationRun, price: str, before: str) -> str:
+def price_name(record: RunRecord, price: str, before: str) -> str:
     """What is priced, in words: all that differs from the protocol before."""
     if price.startswith("capped-"):
         return f"the cap of {price.removeprefix('capped-')}"
-    caps = [each.removeprefix("capped-") for each in run.record.about["protocols"] if each.startswith("capped-")]
+    caps = [each.removeprefix("capped-") for each in record.about["protocols"] if each.startswith("capped-")]
     if price in ENRICHING and caps and not before.startswith("capped-"):
         return f"the cap of {caps[-1]} and {ENRICHING[price]}"
     return ENRICHING.get(price) or PRICES.get(price, price)
 
 
-def score_table(run: ValidationRun) -> Table:
+def score_table(record: RunRecord) -> Table:
     """Every learner under every protocol."""
-    labels = run.record.about["data"]["label_names"]
-    metrics = list(dict.fromkeys([run.metric, *(f"f1[{name}]" for name in labels)]))
+    labels = record.about["data"]["label_names"]
+    metrics = list(dict.fromkeys([record.metric, *(f"f1[{name}]" for name in labels)]))
     lines: list[tuple[Cell, ...]] = []
-    for learner in run.record.about["learners"]:
-        for protocol in run.record.about["protocols"]:
-            rows = [run.row(each, learner, protocol) for each in metrics]
+    for learner in record.about["learners"]:
+        for protocol in record.about["protocols"]:
+            rows = [_row(record, each, learner, protocol) for each in metrics]
             if rows[0] is not None:
                 lines.append((learner, protocol_name(protocol), *map(scored, rows), rows[0].n))
-            once = [run.row(each, learner, protocol, ONCE) for each in metrics]
+            once = [_row(record, each, learner, protocol, ONCE) for each in metrics]
             if once[0] is not None:
                 lines.append((learner, ONCE_NAME, *map(scored, once), once[0].n))
     columns = ("learner", "protocol", *map(called, metrics), "rows tested")
     return Table("Scores", columns, tuple(lines), SCORES_NOTE)
 
 
-def price_table(run: ValidationRun) -> Table:
+def price_table(record: RunRecord) -> Table:
     """What each step from one protocol to the next takes from the score."""
     lines: list[tuple[Cell, ...]] = []
-    for learner in run.record.about["learners"]:
-        for price in run.record.about["prices"]:
-            row = run.row(f"fall.{run.metric}", learner, price)
+    for learner in record.about["learners"]:
+        for price in record.about["prices"]:
+            row = _row(record, f"fall.{record.metric}", learner, price)
             if row is not None:
                 before, after = str(row.tags["from"]), str(row.tags["to"])
                 first = ONCE_NAME if row.tags.get("counted") == ONCE else protocol_name(before)
                 found = f"{points(row.value)} {bounds(row, points)}".strip()
-                lines.append((learner, price_name(run, price, before), f"{first} → {protocol_name(after)}", found))
-    columns = ("learner", "price of", "from → to", f"points of {called(run.metric)}")
+                lines.append((learner, price_name(record, price, before), f"{first} → {protocol_name(after)}", found))
+    columns = ("learner", "price of", "from → to", f"points of {called(record.metric)}")
     return Table("Prices", columns, tuple(lines), PRICES_NOTE)
 
 
-def capped_table(run: ValidationRun) -> Table:
+def capped_table(record: RunRecord) -> Table:
     """New authors, tested only on texts that a cap leaves: no author weighs much."""
     lines: list[tuple[Cell, ...]] = []
-    slices = dict.fromkeys(row.slice for row in run.record.measurements if row.slice.startswith("cap="))
-    for learner in run.record.about["learners"]:
-        for protocol in run.record.about["protocols"]:
-            rows = {each: run.row(run.metric, learner, protocol, each) for each in slices}
+    slices = dict.fromkeys(row.slice for row in record.measurements if row.slice.startswith("cap="))
+    for learner in record.about["learners"]:
+        for protocol in record.about["protocols"]:
+            rows = {each: _row(record, record.metric, learner, protocol, each) for each in slices}
             for name, row in rows.items():
                 if row is not None:
                     lines.append((learner, protocol_name(protocol), name.removeprefix("cap="), scored(row), row.n))
-    columns = ("learner", "protocol", "texts tested per author and class, at most", called(run.metric), "rows tested")
+    columns = (
+        "learner",
+        "protocol",
+        "texts tested per author and class, at most",
+        called(record.metric),
+        "rows tested",
+    )
     return Table("Tested under the cap", columns, tuple(lines))

@@ -1,0 +1,112 @@
+"""`unseen runs compare`: what changed between two run folders."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import print_json, print_table, printable, say
+from unseen.cli.options import Gate, Json, Metrics, Quiet
+from unseen.errors import InputError, UnknownNameError
+
+FORMS = ("table", "csv", "md", "tex")
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help="Run folder to compare with.")],
+    b: Annotated[Path, typer.Argument(help="Run folder that may have changed; differences are B less A.")],
+    metric: Metrics = None,
+    part: Annotated[str, typer.Option(help="Part of the splits: test, dev or independent.")] = "test",
+    everything: Annotated[bool, typer.Option("--all", help="Every metric, on every slice.")] = False,
+    form: Annotated[str | None, typer.Option("--format", help="table (the default), csv, md or tex.")] = None,
+    gate: Gate = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare two runs training by training: differences with 95 % intervals, and what was set otherwise.
+
+    Example: unseen runs compare out-before out-after --gate 'difference.f1.macro>=-0.02'
+    """
+    from unseen.evaluation.gates import Gate as Bound
+    from unseen.evaluation.gates import judged
+    from unseen.reports.comparison import compare_runs
+    from unseen.reports.comparison_text import warnings
+
+    _check(form, as_json)
+    bounds = [Bound.parsed(text) for text in gate or ()]
+    found = compare_runs(a, b, metrics=metric, part=part, everything=everything)
+    if not quiet:
+        for each in warnings(found):
+            say(printable(f"note: {each}"), err=True)
+    if as_json:
+        print_json(_content(found))
+    elif form in (None, "table"):
+        _print(found, quiet)
+    else:
+        _write(found, str(form))
+    outcomes = judged(bounds, [*found.gated, *(row for row in found.rows if row not in found.gated)])
+    for outcome in outcomes:
+        say(str(outcome), err=True)
+    if not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _check(form: str | None, as_json: bool) -> None:
+    if form is not None and form not in FORMS:
+        raise UnknownNameError.of("format", form, FORMS)
+    if form is not None and as_json:
+        raise InputError("--format has no effect with --json", fix="leave one of the two out")
+
+
+def _print(found: Any, quiet: bool) -> None:
+    from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks
+
+    say(printable(headline(found)))
+    if not quiet:
+        for each in remarks(found):
+            say(printable(each))
+    for table in (differences_table(found), falls_table(found)):
+        if table.rows:
+            say()
+            first = next(place for place, name in enumerate(table.columns) if name in ("A", "fall in A"))
+            print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=first)
+    if not quiet:
+        lines = changes(found)
+        say("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
+        for each in lines:
+            say(printable(f"  {each}"))
+
+
+def _write(found: Any, form: str) -> None:
+    from unseen.reports.comparison_text import differences_table, falls_table
+    from unseen.reports.formats import FORMATS
+
+    tables = [differences_table(found, exact=form == "csv")]
+    if form != "csv" and found.falls:
+        tables.append(falls_table(found))
+    say("\n".join(FORMATS[form](table) for table in tables), nl=False)
+
+
+def _content(found: Any) -> dict[str, Any]:
+    from unseen.reports.comparison_text import headline, remarks, warnings
+
+    pairs = found.pairs
+    said = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
+    changed = {name: [asdict(each) for each in getattr(found, name)] for name in ("settings", "versions")}
+    changed |= {name: [asdict(each) for each in getattr(found, name)] for name in ("data", "splits")}
+    return {
+        "a": found.a,
+        "b": found.b,
+        "metric": found.metric,
+        "headline": headline(found),
+        "remarks": remarks(found),
+        "warnings": warnings(found),
+        "differences": [asdict(row) for row in found.rows],
+        "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in found.falls],
+        "worst": found.worst,
+        **said,
+        "changed": changed,
+    }
