@@ -24,8 +24,8 @@ from unseen.audits.label_noise import AMBIGUOUS, SUSPECT
 from unseen.data.sample import sample_corpus
 from unseen.evaluation import Run, fall
 from unseen.seeding import generator
-from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, Measurement, string_array
+from unseen.types.arrays import encode_labels
 
 SEED = 42
 POSTS = 3000

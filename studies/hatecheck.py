@@ -29,9 +29,9 @@ from unseen.reports.behaviour import Behaviour, axis_table, behaviours, function
 from unseen.reports.formats import to_markdown
 from unseen.runs.check import CheckedModel, check
 from unseen.store import read_predictions
-from unseen.store.datasets import encode_labels
 from unseen.store.files import file_name
 from unseen.types import Dataset, string_array
+from unseen.types.arrays import encode_labels
 
 SEED = 123
 LABELS = ("non-hateful", "hateful")

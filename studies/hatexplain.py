@@ -19,8 +19,8 @@ from benchmarks.setting import ROOT, data_folder, machine, table
 import unseen
 from unseen.reports.run import StressRun, read_run
 from unseen.reports.verdict import verdict
-from unseen.runs import stress
-from unseen.runs.aside import limited, set_aside
+from unseen.runs.source import limited, set_aside
+from unseen.runs.stress import stress
 from unseen.store import read_embeddings, read_split
 from unseen.types import Dataset, Split
 

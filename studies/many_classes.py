@@ -20,7 +20,7 @@ import unseen
 from unseen.reports.case import cases
 from unseen.reports.run import read_run
 from unseen.reports.wording import percent
-from unseen.runs import stress
+from unseen.runs.stress import stress
 from unseen.types import Dataset, Measurement
 from unseen.types.numbers import bounds, number, points
 

@@ -25,7 +25,7 @@ from unseen.evaluation import metric
 from unseen.reports.case import cases
 from unseen.reports.run import StressRun, read_run
 from unseen.reports.wording import percent
-from unseen.runs import stress
+from unseen.runs.stress import stress
 from unseen.store import read_json, write_json
 from unseen.types import Dataset, Measurement
 from unseen.types.numbers import bounds, number, points

@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from unseen.errors import InputError, MismatchError, UnknownNameError, VectorsError
-from unseen.store.datasets import encode_labels
 from unseen.types import (
     Certificate,
     Dataset,
@@ -27,6 +26,7 @@ from unseen.types import (
     some,
     string_array,
 )
+from unseen.types.arrays import encode_labels
 
 Builder = Callable[..., Dataset]
 

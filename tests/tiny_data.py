@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, string_array
+from unseen.types.arrays import encode_labels
 
 
 def build(

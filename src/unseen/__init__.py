@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from unseen.repairs import repair
     from unseen.reports.comparison import compare_runs
     from unseen.reports.tracking import track
-    from unseen.runs import run_study, stress
+    from unseen.runs import run_study
     from unseen.runs.audit import audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.check import check
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unseen.runs.item_effect import item_effect
     from unseen.runs.learning import learn_from_suite
     from unseen.runs.price import price
+    from unseen.runs.stress import stress
     from unseen.runs.transfer import transfer
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
@@ -41,7 +42,7 @@ _HOMES = {
     "unseen.repairs": ("repair",),
     "unseen.reports.comparison": ("compare_runs",),
     "unseen.reports.tracking": ("track",),
-    "unseen.runs": ("run_study", "stress"),
+    "unseen.runs": ("run_study",),
     "unseen.runs.audit": ("audit_pipeline",),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.check": ("check",),
@@ -49,6 +50,7 @@ _HOMES = {
     "unseen.runs.item_effect": ("item_effect",),
     "unseen.runs.learning": ("learn_from_suite",),
     "unseen.runs.price": ("price",),
+    "unseen.runs.stress": ("stress",),
     "unseen.runs.transfer": ("transfer",),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
     "unseen.types": (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from unseen.runs import Result, stress
+from unseen.runs import Result
+from unseen.runs.stress import stress
 
 MODEL = "neural"
 """A small network trains in seconds; `minilm` takes some ten minutes."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from unseen.cli.stress import described
-from unseen.runs.job import StressPlan
+from unseen.runs.stress import StressPlan
 
 COLUMNS = "--text text --label label --id id"
 QUICK = "--seeds 42 --seen-folds 1 --space-seeds 0 --workers 1"

@@ -19,8 +19,8 @@ from unseen.engines import ENGINES, Step, in_order
 from unseen.engines.local import Local
 from unseen.errors import InputError, UnseenError
 from unseen.roles import Engine
+from unseen.store.files import temporary_folder
 from unseen.store.results import Results
-from unseen.store.temporary import temporary_folder
 
 OTHER_PROCESSES = ["local", pytest.param("ray", marks=pytest.mark.slow)]
 
@@ -48,7 +48,7 @@ def test_needs_come_first_and_each_step_is_done_once(engine: Engine, tmp_path: P
     last, results, log = diamond(tmp_path / "log"), Results(tmp_path / "results"), tmp_path / "log"
     for _ in range(2):
         outcomes = list(engine.run(in_order([last]), results, {}))
-        assert not any(each.error for each in outcomes)
+        assert not any(outcome.error for outcome in outcomes)
     assert not outcomes
     assert (results.folder(last.key) / "note.txt").read_text() == "d(b(a()),c(a()))"
     assert sorted(names(log)) == ["a", "b", "c", "d"]
@@ -58,6 +58,14 @@ def test_needs_come_first_and_each_step_is_done_once(engine: Engine, tmp_path: P
     assert record["step"] == "d"
     assert record["files"].keys() == {"note.txt"}
     assert record["seconds"] >= 0
+
+
+def test_one_after_the_other_steps_keep_their_order(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first = chores.step("first", log)
+    steps = [first, chores.step("of the first", log, {"of": first}), chores.step("later", log)]
+    list(ENGINES.make("inline").run(steps, Results(tmp_path / "results"), {}))
+    assert log.read_text().splitlines() == ["first", "of the first", "later"]
 
 
 @pytest.mark.parametrize("engine", ["inline", *OTHER_PROCESSES], indirect=True)
@@ -121,7 +129,7 @@ def test_two_run_at_once_with_one_thread_each(engine: Engine, tmp_path: Path) ->
     results = Results(tmp_path / "results")
     meeting = [chores.step(name, tmp_path / "log", work="wait_for_two") for name in ("one", "two")]
     outcomes = list(engine.run([*meeting, Step("threads", "chores:threads")], results, {}))
-    assert not any(each.error for each in outcomes)
+    assert not any(outcome.error for outcome in outcomes)
     found = next(each.step for each in outcomes if each.step.name == "threads")
     assert (results.folder(found.key) / "threads.txt").read_text() == "1"
 

@@ -13,7 +13,7 @@ from unseen.errors import InputError, MismatchError
 from unseen.functional import load_suite
 from unseen.models import open_model
 from unseen.reports.behaviour import behaviours
-from unseen.runs import stress
+from unseen.runs.stress import stress
 from unseen.store import read_measurements, read_predictions
 
 CASES = """functionality,id,text,label,template

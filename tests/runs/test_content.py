@@ -15,10 +15,10 @@ from tiny_transformer import write_transformer
 from unseen import api
 from unseen.engines import steps
 from unseen.representations import partial_vectors
-from unseen.runs.settings import settled
 from unseen.runs.source import Source, load_source
 from unseen.runs.spaces import Model, Space
-from unseen.runs.steps import Cut, space_step, split_step
+from unseen.runs.stress import settled
+from unseen.runs.training_steps import Cut, space_step, split_step
 from unseen.training import transformer
 from unseen.training.transformer_classifier import TransformerSettings
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import unseen
-from unseen.runs import cost, plan
+from unseen.runs import cost
 from unseen.runs.spaces import Model
+from unseen.runs.stress import plan
 
 
 def posts(rows: int, labels: int = 2, rare: int = 0) -> unseen.Dataset:

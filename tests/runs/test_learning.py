@@ -20,11 +20,11 @@ from tiny_data import build
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.evaluation.bootstrap import times_drawn
 from unseen.evaluation.contrasts import holm
-from unseen.runs.aside import by_id
 from unseen.runs.frame import Result
 from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
 from unseen.runs.learning.materials import LearningMaterials, Lessons, parts_of
 from unseen.runs.learning.relabelling import relabelled
+from unseen.runs.source import by_id
 from unseen.seeding import generator
 from unseen.store import read_json, read_measurements
 from unseen.types import Dataset, Measurement

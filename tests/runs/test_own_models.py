@@ -10,7 +10,7 @@ import pytest
 
 from unseen.data.sample import sample_corpus
 from unseen.errors import InputError
-from unseen.runs import plan, stress
+from unseen.runs.stress import plan, stress
 from unseen.store import read_json, read_measurements
 
 QUICK: dict[str, Any] = {

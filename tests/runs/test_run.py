@@ -110,7 +110,7 @@ def test_every_cell_has_its_scores_and_falls(ran: Path) -> None:
 
 def test_the_numbers_are_those_of_stress(ran: Path, tmp_path: Path) -> None:
     """A stress run of the same model, data and seeds draws the same independent rows and trains the same models."""
-    from unseen.runs.aside import limited
+    from unseen.runs.source import limited
 
     data = limited(unseen.load("sample"), 300, 7)
     unseen.stress(
@@ -129,7 +129,7 @@ def test_overlaps_and_correlations_are_there(ran: Path) -> None:
         ("neural-own", "neural-own"), ("neural-own", "tfidf-own"), ("tfidf-own", "tfidf-own"),
     }  # fmt: skip
     data = unseen.load("sample")
-    from unseen.runs.aside import limited
+    from unseen.runs.source import limited
 
     data = limited(data, 300, 7)
     tests = [

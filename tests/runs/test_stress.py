@@ -19,8 +19,8 @@ from unseen.errors import InfeasibleError, InputError
 from unseen.reports.case import hardest as case_of
 from unseen.reports.record import read_record
 from unseen.reports.run import read_run
-from unseen.runs import plan, stress
-from unseen.runs.measuring import composition
+from unseen.runs.measurement_steps import composition
+from unseen.runs.stress import plan, stress
 from unseen.store import read_json, read_measurements, read_predictions, read_split, read_suspects, write_json
 
 FILES = {
@@ -384,7 +384,7 @@ DRIVER = """
 import os, signal, sys
 from unseen.data.sample import sample_corpus
 from unseen.progress import reporting
-from unseen.runs import stress
+from unseen.runs.stress import stress
 from unseen.training import transformer
 
 transformer.CHECKPOINT_SECONDS = 0

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from unseen.errors import InputError
 from unseen.store import read_dataset, write_dataset
-from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, Origin
+from unseen.types.arrays import encode_labels
 
 Builder = Callable[..., Dataset]
 

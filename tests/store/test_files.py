@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import Timeout
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -19,6 +21,7 @@ from unseen.store.files import (
     file_name,
     harmless,
     holds,
+    lock,
     origin_from,
     read_json,
     sha256_of,
@@ -208,3 +211,30 @@ def test_names_become_names_of_files() -> None:
     long = [file_name("ä" * 300 + end) for end in "ab"]
     assert long[0] != long[1]
     assert max(len(each.encode()) for each in long) <= 120
+
+
+HOLD = (
+    "import sys, time\nfrom pathlib import Path\nfrom unseen.store.files import lock\n"
+    "with lock(Path(sys.argv[1]), wait=True):\n    print('held', flush=True)\n    time.sleep(600)"
+)
+
+
+def test_a_lock_is_free_again_when_its_holder_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(Timeout), lock(path, wait=False):
+        pass
+    holder.kill()
+    holder.wait()
+    with lock(path, wait=False):
+        pass
+
+
+def test_any_thread_may_end_what_another_began(tmp_path: Path) -> None:
+    held = lock(tmp_path / "lock", wait=False).acquire()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(held.__exit__, None, None, None).result()
+    with lock(tmp_path / "lock", wait=False):
+        pass

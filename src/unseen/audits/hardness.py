@@ -285,8 +285,8 @@ def _below_chance(case: HardSplit) -> Judgement:
     farther = score.high if sign > 0 else score.low
     below = farther is not None and sign * (farther - guessed) < 0
     advice = "Look at the suspect labels, then for a label that changed its meaning or swapped label names."
-    how, grave = ("Below chance", "fail") if below else ("Not above chance", "warn")
-    return [row], case.finding("below-chance", grave, f"{how}: {message}", advice)
+    summary, level = ("Below chance", "fail") if below else ("Not above chance", "warn")
+    return [row], case.finding("below-chance", level, f"{summary}: {message}", advice)
 
 
 def _annotators(case: HardSplit) -> Judgement:

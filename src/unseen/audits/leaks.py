@@ -51,8 +51,8 @@ def contradicted(subject: Subject, kind: str) -> Rows:
         return np.empty(0, np.intp)
     ours = subject.mask(subject.used if subject.split is None else subject.test)
     theirs, labels = subject.mask(subject.train), subject.data.labels
-    across = [pairs.across(ours & (labels == one), theirs & (labels != one))[0] for one in np.unique(labels)]
-    return np.sort(np.concatenate([np.empty(0, np.intp), *across]))
+    by_label = [pairs.across(ours & (labels == one), theirs & (labels != one))[0] for one in np.unique(labels)]
+    return np.sort(np.concatenate([np.empty(0, np.intp), *by_label]))
 
 
 def write_leaks(data: Dataset, leaks: Iterable[Leak], path: str | Path, texts: bool = False) -> Path:

@@ -131,7 +131,8 @@ def stress(
 
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
-    from unseen import runs
+    from unseen.runs import OtherRunError
+    from unseen.runs import stress as job
 
     given: dict[str, Any] = {
         "model": model,
@@ -164,7 +165,7 @@ def stress(
     }
     if plan:
         with notes(quiet):
-            planned = runs.plan(data, workers=workers, **given)
+            planned = job.plan(data, workers=workers, **given)
         print_json(asdict(planned)) if as_json else say(described(planned))
         return
     command = command_line()
@@ -172,14 +173,14 @@ def stress(
     def carry_out(replace: bool) -> Any:
         with notes(quiet), progress(quiet):
             announce = None if quiet else lambda plan: say(described(plan), err=True)
-            return runs.stress(
+            return job.stress(
                 data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
                 replace=replace, **given,
             )  # fmt: skip
 
     try:
         result = carry_out(replace)
-    except runs.OtherRunError as error:
+    except OtherRunError as error:
         if not sys.stdin.isatty():
             raise
         say(str(error), err=True)

@@ -25,8 +25,8 @@ import pyarrow as pa
 
 from unseen.errors import InputError
 from unseen.seeding import generator
-from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, Origin, string_array
+from unseen.types.arrays import encode_labels
 
 T = TypeVar("T")
 Phrases = dict[str, list[list[str]]]

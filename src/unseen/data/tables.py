@@ -25,9 +25,9 @@ from unseen.data.records import json_names, read_json
 from unseen.data.rows import LONGEST, Columns, Rows, column_title
 from unseen.data.selection import Candidates, Mask, check_drop, select
 from unseen.errors import InputError, UnseenWarning
-from unseen.store.datasets import encode_labels
 from unseen.store.files import sha256_of
 from unseen.types import Dataset, Origin
+from unseen.types.arrays import encode_labels
 
 
 def load_table(

@@ -13,11 +13,12 @@ class Inline:
     """The process that asks."""
 
     def run(self, steps: Sequence[Step], results: Results, shared: Mapping[str, Any]) -> Iterator[Outcome]:
-        """Do what is not done yet of `steps`, needs first; yields every end as it comes.
+        """Do what is not done yet of `steps`, needs first and else in their order; yields every end as it comes.
 
         A step that fails does not keep others from being done; those that need it are never begun.
         """
         waiting = Waiting(steps, results)
+        places = {step.key: place for place, step in enumerate(steps)}
         todo = waiting.ready()
         while todo:
             step = todo.pop(0)
@@ -29,4 +30,4 @@ class Inline:
             outcome = Outcome(step, error)
             waiting.ended(outcome)
             yield outcome
-            todo += waiting.ready()
+            todo = sorted(todo + waiting.ready(), key=lambda step: places[step.key])

@@ -21,8 +21,8 @@ from typing import Any
 from unseen.engines.steps import Outcome, Step, Waiting, do_in
 from unseen.errors import InputError, UnseenError
 from unseen.machine import THREAD_VARIABLES, cores, has_gpu
+from unseen.store.files import temporary_folder
 from unseen.store.results import Results
-from unseen.store.temporary import temporary_folder
 
 ATTEMPTS = 3
 """How often a step is begun whose process dies, of too little memory for instance."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +11,10 @@ from time import monotonic, process_time
 from typing import Any
 
 from unseen.machine import has_gpu
+from unseen.progress import track
 from unseen.release import __version__
-from unseen.store.results import Results
+from unseen.roles import Engine
+from unseen.store.results import Results, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +84,6 @@ class Outcome:
     error: Exception | None = None
 
 
-def key_of(name: str, decides: Any) -> str:
-    """Hash of a name and of everything that decides what it stands for."""
-    content = json.dumps([name, decides], sort_keys=True, default=_plain, ensure_ascii=True)
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
 def in_order(steps: Iterable[Step]) -> list[Step]:
     """These steps and all they need, each once, needs first."""
     ordered: dict[str, Step] = {}
@@ -153,3 +141,18 @@ class Waiting:
                 lost.append(self.open[key])
                 del self._missing[key]
         return lost
+
+
+def carry_out(steps: Sequence[Step], engine: Engine, results: Results, shared: Mapping[str, Any], work: str) -> None:
+    """Do all steps; the first that fails ends it."""
+    open_ = sum(not results.has(step.key) for step in steps)
+    for outcome in track(engine.run(steps, results, shared), work, open_):
+        if outcome.error is not None:
+            raise outcome.error
+
+
+def timings(steps: Sequence[Step], results: Results) -> list[dict[str, Any]]:
+    """Seconds of each finished step."""
+    return [
+        {"step": step.name, "seconds": results.record(step.key)["seconds"]} for step in steps if results.has(step.key)
+    ]

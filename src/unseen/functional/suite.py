@@ -30,9 +30,8 @@ import pyarrow.compute as pc
 from unseen.data.groups import referred
 from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.catalogue import Published
-from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, Origin, some, string_array
-from unseen.types.arrays import Mask, Rows
+from unseen.types.arrays import Mask, Rows, encode_labels
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "functionality": ("functionality",),

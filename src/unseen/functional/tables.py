@@ -32,9 +32,9 @@ from unseen.functional.suite import (
     refuse_unknown_roles,
 )
 from unseen.store import atomic, read_json, sha256_of, write_json
-from unseen.store.datasets import encode_labels
 from unseen.store.files import csv_rows, holds, twin_of
 from unseen.types import Dataset, some
+from unseen.types.arrays import encode_labels
 
 TWIN_KEYS = {"suite", "csv_sha256"}
 """What the JSON file beside a suite of ours holds at least."""

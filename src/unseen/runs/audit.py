@@ -18,9 +18,8 @@ from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings
 from unseen.reports.record import RunRecord
 from unseen.runs.authors import concentration_table
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data, described_split
+from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split
 from unseen.types.numbers import number
 

@@ -30,13 +30,12 @@ from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_wid
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, percent
 from unseen.runs.experiment import Arm, Chosen, Contrast, answers, in_order, measured, refuse_without_parts
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data, described_split
+from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store.results import Results
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split
 from unseen.types.numbers import bounds, number, points, scored
 

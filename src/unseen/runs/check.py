@@ -35,11 +35,10 @@ from unseen.reports.behaviour import Behaviour, behaviours
 from unseen.reports.behaviour_section import section
 from unseen.reports.page import Page, Section, Verdict, counted, drawn
 from unseen.reports.record import RunRecord
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data
+from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store import atomic, read_predictions, write_predictions
 from unseen.store.files import csv_rows, file_name, harmless
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, some
 
 PREDICTIONS = (".csv", ".parquet")

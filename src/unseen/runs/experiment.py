@@ -19,16 +19,15 @@ import pyarrow.compute as pc
 from unseen import api, inference
 from unseen.audits.removals import cost_of_removal
 from unseen.engines import Inline, Local, Step, Workspace
+from unseen.engines.steps import carry_out
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run, fall, level
 from unseen.runs.cost import FASTER, Cost, speed
-from unseen.runs.graph import carry_out
 from unseen.runs.spaces import Model
-from unseen.runs.work import fit
+from unseen.runs.training_steps import fit
 from unseen.store import read_predictions, write_predictions
-from unseen.store.files import file_name
+from unseen.store.files import file_name, temporary_folder
 from unseen.store.results import Results
-from unseen.store.temporary import temporary_folder
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.numbers import turned
 

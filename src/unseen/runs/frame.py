@@ -6,9 +6,12 @@ A kind of run is a function that settles its settings and hands its work to `car
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +24,11 @@ from unseen.reports.actions import write_actions
 from unseen.reports.card import write_cards
 from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
 from unseen.reports.record import RunRecord, read_record
-from unseen.runs.folder import RunFolder
-from unseen.runs.provenance import host, used_versions
 from unseen.store import write_findings, write_measurements
 from unseen.store.manifest import way_out
-from unseen.types import Dataset, Finding, Measurement
+from unseen.store.run_folder import RunFolder
+from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types.origin import versions
 
 KINDS = {
     "stress": "unseen.reports.stress_page:page",
@@ -148,25 +151,25 @@ def carry_through(
     `cards` writes the cards of the splits too.
     """
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
-    said = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
-    said |= {"versions": used_versions(), "host": host()}
+    described = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
+    described |= {"versions": _used_versions(), "host": {"system": platform.system(), "machine": platform.machine()}}
     if out is None:
         output = work(None)
         outcomes = judged(bounds, output.measurements, output.findings)
         record = RunRecord(
-            said | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]},
+            described | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]},
             tuple(output.measurements), tuple(output.findings),
         )  # fmt: skip
         page = page_of(record)
         return Result(kind, page.verdict, record, page, tuple(outcomes))
     folder = RunFolder(out)
     with folder.locked():
-        folder.begin(said, replace)
+        folder.begin(described, replace)
         output = work(folder)
         outcomes = judged(bounds, output.measurements, output.findings)
         write_measurements(output.measurements, folder / "measurements.csv")
         write_findings(output.findings, folder / "findings.csv", output.data)
-        folder.finish(said | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]})
+        folder.finish(described | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]})
         if cards:
             write_cards(folder.path)
         return _as_measured(report(folder.path), output.measurements)
@@ -206,3 +209,28 @@ def page_of(record: RunRecord) -> Page:
     module, _, name = place.partition(":")
     make: Callable[[RunRecord], Page] = getattr(import_module(module), name)
     return make(record)
+
+
+def _used_versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that decide numbers."""
+    used = versions()
+    for name in ("torch", "transformers"):
+        with suppress(PackageNotFoundError):
+            used[name] = version(name)
+    return used | {"python": platform.python_version()}
+
+
+def described_data(data: Dataset) -> dict[str, Any]:
+    """A dataset as run.json names it."""
+    return {
+        "name": data.name,
+        "rows": len(data),
+        "label_names": data.label_names,
+        "counts": data.label_counts,
+        "fingerprint": data.fingerprint,
+    }
+
+
+def described_split(split: Split | None) -> dict[str, Any] | None:
+    """A split as run.json names it."""
+    return None if split is None else {"name": split.name, "sizes": split.sizes, "made_by": split.origin.step}

@@ -9,26 +9,23 @@ from typing import Any
 from unseen.engines import Step, in_order
 from unseen.errors import InputError
 from unseen.reports.study import Cell
-from unseen.runs.settings import BASELINE, seen_folds
+from unseen.runs.measurement_steps import Scoring, findings_step, map_step, properties_step, scores_step
 from unseen.runs.source import Source, load_source
 from unseen.runs.spaces import Model, Space
-from unseen.runs.steps import (
+from unseen.runs.study_file import OWN_MODEL, Splits, Study
+from unseen.runs.training_steps import (
+    BASELINE,
     Cut,
     PlannedTraining,
-    Scoring,
-    findings_step,
     kept_whole,
-    map_step,
-    properties_step,
     reads_vectors,
-    scores_step,
+    seen_folds,
     seen_steps,
     space_cut,
     space_step,
     split_step,
     train_step,
 )
-from unseen.runs.study_file import OWN_MODEL, Splits, Study
 from unseen.splits.quotas import rows_asked
 from unseen.types import Dataset
 

@@ -30,16 +30,15 @@ from unseen.reports import wording
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import RunRecord
-from unseen.runs.aside import by_id
 from unseen.runs.experiment import Arm, Chosen, Contrast, answers, measured, refuse_without_parts, with_dev
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data
+from unseen.runs.frame import Output, Result, carry_through, described_data
+from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store import write_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.store.run_folder import RunFolder
 from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, numbers, some
 
 TRAIN = ("original", "cleaned", "random")

@@ -31,7 +31,7 @@ class Lexicon:
         typical = {
             name: typical_words(content, rows, data.labels == code)[:top] for code, name in enumerate(data.label_names)
         }
-        return cls({name: frozenset(content.vocabulary[found].tolist()) for name, found in typical.items()})
+        return cls({name: frozenset(content.vocabulary[places].tolist()) for name, places in typical.items()})
 
     def mark(self, text: str) -> str:
         """The text with one mark per label that it has words of.
@@ -39,8 +39,8 @@ class Lexicon:
         >>> Lexicon({"praise": frozenset({"good", "fine"}), "blame": frozenset({"bad"})}).mark("A good one")
         'A good one lexicon0praise'
         """
-        found = set(words_of(text))
-        marks = [f"lexicon{place}{name}" for place, (name, words) in enumerate(self.words.items()) if found & words]
+        present = set(words_of(text))
+        marks = [f"lexicon{place}{name}" for place, (name, words) in enumerate(self.words.items()) if present & words]
         return " ".join([text, *marks])
 
     def marked(self, data: Dataset) -> Dataset:
@@ -60,8 +60,8 @@ class Marking:
 
     def fit(self, train: Dataset, dev: Dataset, seed: int, **more: Any) -> MarkedClassifier:
         """A classifier trained on marked texts; what it is asked about is marked too."""
-        found = self.recipe.fit(self.lexicon.marked(train), self.lexicon.marked(dev), seed, **more)
-        return MarkedClassifier(found, self.lexicon)
+        classifier = self.recipe.fit(self.lexicon.marked(train), self.lexicon.marked(dev), seed, **more)
+        return MarkedClassifier(classifier, self.lexicon)
 
 
 class MarkedClassifier:

@@ -39,11 +39,10 @@ from unseen.runs.experiment import (
     refuse_without_parts,
     with_dev,
 )
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data, described_split
+from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
 

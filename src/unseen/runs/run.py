@@ -17,14 +17,11 @@ from unseen.reports.study import Cell
 from unseen.reports.study_tables import TELLING
 from unseen.roles import Engine
 from unseen.runs.cost import speed
-from unseen.runs.describing import MAP
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
+from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.grid import Grid, load_sources
-from unseen.runs.measuring import FINDINGS, MEASUREMENTS, PROPERTIES
-from unseen.runs.provenance import described_data
+from unseen.runs.measurement_steps import FINDINGS, MAP, MEASUREMENTS, PROPERTIES
 from unseen.runs.study_file import read_study
-from unseen.runs.work import SPLIT
+from unseen.runs.training_steps import SPLIT
 from unseen.store import (
     read_findings,
     read_measurements,
@@ -34,6 +31,7 @@ from unseen.store import (
 )
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.store.run_folder import RunFolder
 from unseen.types import Finding, Measurement, Split, located
 
 

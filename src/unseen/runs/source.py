@@ -1,4 +1,4 @@
-"""The data of a study, as its steps share it."""
+"""The data of a run, as its steps share it: the rows that are split, and those set aside before anything is learnt."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from unseen import api
 from unseen.analysis import Words
 from unseen.data.catalogue import cards
-from unseen.engines.steps import key_of
-from unseen.errors import InputError, UnknownNameError
-from unseen.runs.aside import Mask, limited, set_aside
+from unseen.data.selection import DOUBTED
+from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.splits.predefined import part_names
 from unseen.store.foreign_splits import read_parts
-from unseen.types import Dataset
+from unseen.store.results import key_of
+from unseen.types import Dataset, some, string_array
+from unseen.types.arrays import Mask, encode_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +46,7 @@ class DataSettings:
     @property
     def given_splits(self) -> dict[str, str]:
         """Files of splits that somebody else made, by the name of the split."""
-        return {Path(each).stem: each for each in self.split_files}
+        return {Path(file).stem: file for file in self.split_files}
 
     @property
     def named(self) -> list[str]:
@@ -74,10 +77,7 @@ class Source:
 
     def content(self, attributes: Iterable[str]) -> dict[str, str]:
         """Hashes of the values of attributes, which the fingerprint of a dataset leaves out."""
-        return {name: self._hashes(name) for name in attributes}
-
-    def _hashes(self, name: str) -> str:
-        return key_of("attribute", self.data.attribute(name).to_pylist())
+        return hashes_of(self.data, attributes)
 
     @property
     def rest(self) -> Dataset:
@@ -90,30 +90,33 @@ class Source:
         return self.data.take(np.flatnonzero(self.aside))
 
 
+def hashes_of(data: Dataset, attributes: Iterable[str]) -> dict[str, str]:
+    """Hashes of the values of attributes."""
+    return {name: key_of("attribute", data.attribute(name).to_pylist()) for name in attributes}
+
+
 def load_source(
-    source: Any, columns: Mapping[str, Any], wanted: DataSettings, seed: int, name: str | None = None
+    source: Any, columns: Mapping[str, Any], settings: DataSettings, seed: int, name: str | None = None
 ) -> Source:
     """The data of a run: loaded, limited, with the independent rows set aside, and everything it names there.
 
     `source` and `columns` are what `unseen.load` takes; or `source` is a Dataset.
     """
-    data = _load(source, dict(columns), wanted.named)
-    for attribute in wanted.named:
+    data = _load(source, dict(columns), settings.named)
+    for attribute in settings.named:
         data.attribute(attribute)
-    if wanted.neutral is not None and wanted.neutral not in data.label_names:
-        raise UnknownNameError.of("label", wanted.neutral, data.label_names)
-    aside: float | str | Dataset = wanted.independent
+    if settings.neutral is not None and settings.neutral not in data.label_names:
+        raise UnknownNameError.of("label", settings.neutral, data.label_names)
+    aside: float | str | Dataset = settings.independent
     if isinstance(aside, str) and not Path(aside).exists() and isinstance(source, str) and source in cards():
         aside = api.load(source, **dict(columns) | {"file": aside})
     # a file may name rows by their position, so it is read before rows are drawn and put in order
-    by_id = {
+    by_row = {
         split: dict(zip(data.ids.to_pylist(), read_parts(path, data), strict=True))
-        for split, path in wanted.given_splits.items()
+        for split, path in settings.given_splits.items()
     }
-    data, mask = set_aside(limited(data, wanted.limit, seed), aside, wanted.groups, seed)
-    given = {
-        split: part_names([parts.get(each, "") for each in data.ids.to_pylist()]) for split, parts in by_id.items()
-    }
+    data, mask = set_aside(limited(data, settings.limit, seed), aside, settings.groups, seed)
+    given = {split: part_names([parts.get(row, "") for row in data.ids.to_pylist()]) for split, parts in by_row.items()}
     return Source(name or data.name, data, mask, given)
 
 
@@ -127,3 +130,81 @@ def _load(source: Any, columns: dict[str, Any], named: list[str]) -> Dataset:
     if named and (is_table or "attributes" in columns):
         columns["attributes"] = list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))
     return api.load(source, **columns)
+
+
+def by_id(data: Dataset) -> Dataset:
+    """The rows in the order of their ids, so that the order of a file decides nothing."""
+    return data.take(pc.sort_indices(data.ids).to_numpy())
+
+
+def limited(data: Dataset, limit: int | None, seed: int) -> Dataset:
+    """At most `limit` rows, drawn at random with the class mix of all."""
+    if limit is None or limit >= len(data):
+        return data
+    return data.take(api.split(data, "random", test=limit, seed=seed, name="limit").rows("test"))
+
+
+def set_aside(
+    data: Dataset, independent: float | str | Path | Dataset, groups: str | None, seed: int
+) -> tuple[Dataset, Mask]:
+    """The data of a run and which of its rows are independent: a share of them, none (0), or all of other data.
+
+    The file is read like the data itself. An id that is in both files is told apart by a prefix.
+    """
+    if not isinstance(independent, str | Path | Dataset):
+        data = by_id(data)
+        if not independent:
+            return data, np.zeros(len(data), bool)
+        drawn = api.split(data, "random", test=independent, groups=groups, seed=seed, name="independent")
+        mask = np.zeros(len(data), bool)
+        mask[drawn.rows("test")] = True
+        return data, mask
+    other = independent if isinstance(independent, Dataset) else _like(data, independent)
+    if set(other.label_names) != set(data.label_names):
+        raise MismatchError(
+            f"the independent data {other.name} has other labels",
+            expected=some(data.label_names),
+            got=some(other.label_names),
+        )
+    both = joined(data, other, "independent")
+    mask = np.arange(len(both)) >= len(data)
+    order = pc.sort_indices(both.ids).to_numpy()
+    return both.take(order), mask[order]
+
+
+def _like(data: Dataset, path: str | Path) -> Dataset:
+    """The table in `path`, read as the data was read."""
+    params = data.origin.params
+    if data.origin.step != "load" or "columns" not in params:
+        raise InputError(
+            "the independent part can be a file only when the data came from one", fix="set a share aside: 0.1"
+        )
+    columns = {name: column for name, column in params["columns"].items() if (name, column) != ("id", "id")}
+    # labels that were doubted and left out are not declared here; a column `id` is used again where there is one
+    drop = {"undeclared" if word in DOUBTED else word for word in params["drop"]}
+    more = {name: params[name] for name in ("merge", "longest") if name in params}
+    return api.load(str(path), **columns, labels=params["labels"], drop=drop, **more)
+
+
+def joined(data: Dataset, other: Dataset, mark: str = "added") -> Dataset:
+    """The rows of both, with the columns of the first; ids that are in both are told apart by a prefix.
+
+    Attributes that the other lacks are empty there.
+    """
+    if not set(other.label_names) <= set(data.label_names):
+        raise MismatchError(
+            f"the data {other.name!r} has labels that {data.name!r} has not",
+            expected=some(data.label_names),
+            got=some(other.label_names),
+            fix="map its labels: labels = { theirs = 'ours' }",
+        )
+    clashes = pc.is_in(other.ids, value_set=data.ids).to_pylist()
+    ids = [f"{mark}/{name}" if clash else name for name, clash in zip(other.ids.to_pylist(), clashes, strict=True)]
+    columns = {"id": string_array(data.ids.to_pylist() + ids)}
+    for name in data.table.column_names[1:]:
+        kind = pa.string() if name == "label" else data.table.schema.field(name).type
+        theirs = other.table[name].cast(kind) if name in other.table.column_names else pa.nulls(len(other), kind)
+        chunks = theirs.chunks if isinstance(theirs, pa.ChunkedArray) else [theirs]
+        columns[name] = pa.chunked_array([*data.table[name].cast(kind).chunks, *chunks])
+    columns["label"] = encode_labels(columns["label"], data.label_names)
+    return data.longer(pa.table(columns))

@@ -15,7 +15,7 @@ from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES
 from unseen.models.pipeline_recipes import is_pipeline
-from unseen.naming import content_of_name, outline_of, recipe_of
+from unseen.naming import ObjectName, content_of_name, outline_of, recipe_of
 from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
 from unseen.representations.tfidf import TfidfEncoder
@@ -40,6 +40,11 @@ class Model:
     """Data of the study whose rows are trained on beside those of every split."""
     lexicon: str = ""
     """Data of the study by whose telling words texts are marked."""
+
+    @classmethod
+    def of(cls, model: Any) -> Model:
+        """The model that was passed: a name, or an object, which is given one."""
+        return cls(ObjectName.of(model))
 
     @property
     def called(self) -> str:
@@ -73,10 +78,10 @@ class Model:
         if ":" not in self.use:
             resolved = getattr(self.outline, "settings", None)
             own = asdict(resolved) if resolved is not None else _public(self.outline)
-        found = {"model": self.use, "params": dict(self.params), "recipe": own}
-        found |= content_of_name(str(own["encoder"]) if self.is_transformer else self.use)
+        decisive = {"model": self.use, "params": dict(self.params), "recipe": own}
+        decisive |= content_of_name(str(own["encoder"]) if self.is_transformer else self.use)
         # results stored while clipping and dev undid class weights are not taken up
-        return found | ({"weighting": 2} if own.get("class_weights") else {})
+        return decisive | ({"weighting": 2} if own.get("class_weights") else {})
 
     def trusted(self) -> Model:
         """The same, with the user's trust where opening it can run code: a pipeline file, a transformer's folder."""
@@ -156,14 +161,14 @@ class Space:
     @property
     def bottleneck(self) -> int | None:
         """Numbers in the bottleneck of the model, None without one."""
-        found = re.fullmatch(r"bottleneck-(\d+)", self.resolved)
-        return int(found.group(1)) if found else None
+        match = re.fullmatch(r"bottleneck-(\d+)", self.resolved)
+        return int(match.group(1)) if match else None
 
     @property
     def reduction(self) -> tuple[str, int] | None:
         """The reduction of the vectors and its dimensions."""
-        found = re.fullmatch(rf"(?:pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)", self.resolved)
-        return (found.group(1), int(found.group(2))) if found else None
+        match = re.fullmatch(rf"(?:pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)", self.resolved)
+        return (match.group(1), int(match.group(2))) if match else None
 
     @property
     def is_pretrained(self) -> bool:

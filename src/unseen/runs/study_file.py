@@ -16,10 +16,9 @@ from unseen.errors import InputError, hint
 from unseen.evaluation.gates import Gate
 from unseen.registry import check_parameters, refuse_code
 from unseen.runs.file_tables import LabelledTable, Metric, ModelTable, file_beside, read_gates, source_beside
-from unseen.runs.settings import BASELINE
 from unseen.runs.source import DataSettings
 from unseen.runs.spaces import Model, Space
-from unseen.runs.steps import check_splitter, reads_vectors
+from unseen.runs.training_steps import BASELINE, check_splitter, reads_vectors
 from unseen.splits import SPLITTERS
 from unseen.store.settings_file import (
     FileName,

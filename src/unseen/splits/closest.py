@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from unseen.errors import InfeasibleError
 from unseen.splits.clustering import Clustering
-from unseen.splits.latent import by_similarity, cosine_to
+from unseen.splits.latent import RegionHoldOut, by_similarity, cosine_to
 from unseen.splits.problem import Choice, Problem
-from unseen.splits.region import RegionHoldOut
 from unseen.splits.selection import Counts
 from unseen.splits.vectors import Keys, Rows
 

@@ -9,8 +9,8 @@ import numpy as np
 from unseen.seeding import generator
 from unseen.splits.clustering import Clustering
 from unseen.splits.holdout import seed_of
+from unseen.splits.latent import RegionHoldOut
 from unseen.splits.problem import Choice, Mask, Problem
-from unseen.splits.region import RegionHoldOut
 from unseen.splits.selection import Selection, choose_within
 from unseen.splits.vectors import Keys, Rows
 

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from unseen.errors import InputError
 from unseen.store.files import atomic, origin_from
 from unseen.types import Dataset
+from unseen.types.arrays import encode_labels
 
 KEY = b"unseen.dataset"
 
@@ -49,13 +49,3 @@ def read_dataset(path: str | Path) -> Dataset:
     table = table.replace_schema_metadata(None)
     table = table.set_column(2, "label", encode_labels(table["label"], label_names))
     return Dataset(about["name"], table, label_names, tuple(about["attributes"]), origin_from(about["origin"]))
-
-
-def encode_labels(labels: pa.ChunkedArray, names: tuple[str, ...]) -> pa.ChunkedArray:
-    """A column of label names as a dictionary column in the order of `names`."""
-    dictionary = pa.array(names, type=pa.string())
-    chunks = [
-        pa.DictionaryArray.from_arrays(pc.index_in(chunk, value_set=dictionary).cast(pa.int32()), dictionary)
-        for chunk in labels.cast(pa.string()).chunks
-    ]
-    return pa.chunked_array(chunks, type=pa.dictionary(pa.int32(), pa.string()))

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, locks on them, and folders that do not outlive their process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import json
 import os
 import re
 import secrets
+import shutil
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
+
+from filelock import FileLock
 
 from unseen.errors import InputError, TableError, UnseenError
 from unseen.types import Origin
@@ -24,6 +28,8 @@ FORMULA = re.compile(r"^[=+\-@\t\r']")
 NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")
 LONGEST_NAME = 120
 """Bytes in the name of a file that is named after something; file systems take 255 with what is added."""
+PREFIX, LOCK = "unseen-", "in-use"
+"""Of folders that do not outlive their process."""
 
 
 @contextmanager
@@ -46,6 +52,31 @@ def atomic(path: str | Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def lock(path: Path, *, wait: bool) -> FileLock:
+    """A block that holds `path`; without `wait` it raises filelock's `Timeout`, an OSError, where another holds it.
+
+    One process at a time holds it, and it is free again however that process ends.
+    """
+    # without a soft lock, which is a file that a killed process leaves behind; and whichever thread ends the block
+    return FileLock(path, blocking=wait, fallback_to_soft=False, thread_local=False)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that nobody else can read, gone when the block ends; those that killed processes left go first."""
+    _remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as made, lock(Path(made) / LOCK, wait=True):
+        yield Path(made)
+
+
+def _remove_abandoned() -> None:
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError):  # in use, another user's, or gone meanwhile
+            if path.parent.stat().st_uid == os.getuid():
+                with lock(path, wait=False):
+                    shutil.rmtree(path.parent)
 
 
 @contextmanager
@@ -106,6 +137,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def holds(path: Path, keys: set[str]) -> bool:
     """Whether `path` is a JSON object with at least these keys."""
+    if not path.is_file():
+        return False
     try:
         return keys <= read_json(path).keys()
     except InputError:

@@ -59,16 +59,16 @@ def way_out(folder: Path) -> str:
 def read_about(folder: str | Path) -> dict[str, Any]:
     """run.json of a finished run whose files are as it left them; anything else is refused."""
     folder = Path(folder)
-    about, again = about_of(folder), way_out(folder)
+    about = about_of(folder)
     if about.get("finished", "") is None:
-        raise InputError(f"the run in {folder} is not finished", fix=again)
+        raise InputError(f"the run in {folder} is not finished", fix=way_out(folder))
     written = about.get("files", {})
     if not isinstance(written, Mapping):
-        raise InputError(f"{folder / ABOUT} does not say which files the run wrote", fix=again)
+        raise InputError(f"{folder / ABOUT} does not say which files the run wrote", fix=way_out(folder))
     damages = [_damage(folder / str(name), str(name), digest) for name, digest in written.items()]
     problems = [damage for damage in damages if damage]
     if problems:
-        raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=again)
+        raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=way_out(folder))
     return about
 
 

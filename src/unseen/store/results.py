@@ -6,6 +6,8 @@ when it is done. Several runs, and several processes, may share one store.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -16,11 +18,22 @@ from time import monotonic
 from typing import Any
 
 from unseen.errors import InputError
-from unseen.store.files import holds, read_json, sha256_of, write_json
-from unseen.store.locks import lock
+from unseen.store.files import holds, lock, read_json, sha256_of, write_json
 
 RECORD = "step.json"
 KEYS = {"key", "seconds", "files"}
+
+
+def key_of(name: str, decides: Any) -> str:
+    """Hash of a name and of everything that decides what it stands for."""
+    content = json.dumps([name, decides], sort_keys=True, default=_plain, ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 class Results:

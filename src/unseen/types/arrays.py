@@ -86,3 +86,13 @@ def string_array(values: Sequence[str] | pa.Array | pa.ChunkedArray) -> pa.Chunk
     if isinstance(values, pa.ChunkedArray):
         return values.cast(pa.large_string())
     return pa.chunked_array([pa.array(values, type=pa.large_string())])
+
+
+def encode_labels(labels: pa.ChunkedArray, names: tuple[str, ...]) -> pa.ChunkedArray:
+    """A column of label names as a dictionary column in the order of `names`."""
+    dictionary = pa.array(names, type=pa.string())
+    chunks = [
+        pa.DictionaryArray.from_arrays(pc.index_in(chunk, value_set=dictionary).cast(pa.int32()), dictionary)
+        for chunk in labels.cast(pa.string()).chunks
+    ]
+    return pa.chunked_array(chunks, type=pa.dictionary(pa.int32(), pa.string()))

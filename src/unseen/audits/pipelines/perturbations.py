@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from unseen.audits.pipelines.answers import Rows
 from unseen.seeding import generator
-from unseen.store.datasets import encode_labels
 from unseen.types import Dataset, string_array
+from unseen.types.arrays import encode_labels
 
 SYLLABLES = np.array([first + second for first in "bdfgklmnprstvz" for second in "aeiou"])
 SYLLABLES_PER_WORD = 5

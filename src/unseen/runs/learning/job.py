@@ -13,20 +13,19 @@ import pyarrow.compute as pc
 
 from unseen import api
 from unseen.engines import Inline, Local
+from unseen.engines.steps import carry_out, timings
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.evaluation.gates import Gate
 from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, plans, possible_schemes
 from unseen.functional.suite import as_suite
 from unseen.functional.tables import load_suite
-from unseen.runs.aside import by_id
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.graph import carry_out, timings
+from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.learning.materials import CONFIGURATIONS, SHARED, LearningMaterials, Lessons, parts_of
 from unseen.runs.learning.publishing import file_name, publish
 from unseen.runs.learning.relabelling import refuse_unknown, refuse_unseen_labels, relabelled
-from unseen.runs.provenance import described_data
+from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
+from unseen.store.run_folder import RunFolder
 from unseen.training.warm_start import require_warm_start
 from unseen.types import Dataset
 

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from unseen import api
 from unseen.engines import Step
-from unseen.engines.steps import key_of
 from unseen.functional.holdout import BOTH, SUITE, TASK, HoldoutPlan
 from unseen.runs.spaces import Model
+from unseen.store.results import key_of
 from unseen.types import Dataset, Split
 
 CONFIGURATIONS = (TASK, SUITE, BOTH)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from unseen.functional.holdout import leaks
-from unseen.runs.folder import RunFolder
 from unseen.runs.learning.answers import LearningAnswers
 from unseen.runs.learning.beside import Changes, task_scores
 from unseen.runs.learning.materials import LearningMaterials, Lessons, cases_in_task
 from unseen.runs.learning.scores import suite_scores
 from unseen.runs.learning.work import OF_ELSEWHERE, OF_SUITE, OF_TASK
 from unseen.store.files import atomic, csv_rows, harmless
+from unseen.store.run_folder import RunFolder
 from unseen.types import Measurement
 
 

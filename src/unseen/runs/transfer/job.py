@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from unseen.engines.steps import timings
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.runs.experiment import Arm, answers
-from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.graph import timings
 from unseen.runs.spaces import Model
 from unseen.runs.transfer.corpus import Corpus
 from unseen.runs.transfer.members import Member, check_positive, members
@@ -23,6 +22,7 @@ from unseen.runs.transfer.training_sets import Extras, TrainingSet, training_set
 from unseen.runs.transfer_file import DatasetEntry, Datasets, read_datasets
 from unseen.store import write_predictions, write_split
 from unseen.store.files import file_name
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding
 
 TEST = 0.2

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from unseen import api
 from unseen.errors import InputError, UnknownNameError, UnseenError, hint
-from unseen.runs.aside import by_id
+from unseen.runs.source import by_id
 from unseen.runs.transfer_file import DatasetEntry
 from unseen.splits.problem import given_certificate
 from unseen.types import PARTS, Dataset, Split, some

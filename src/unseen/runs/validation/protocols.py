@@ -13,11 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.price import random_removals
-from unseen.engines.steps import key_of
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
 from unseen.evaluation.measurements import drawn_groups
-from unseen.runs.aside import joined
-from unseen.runs.source import DataSettings, load_source
+from unseen.runs.source import DataSettings, joined, load_source
 from unseen.runs.validation.file import (
     AUTHORS,
     ENRICHED,
@@ -35,6 +33,7 @@ from unseen.seeding import generator
 from unseen.splits.hard_kfold import fold_quotas
 from unseen.splits.problem import pose
 from unseen.splits.quotas import within_cap
+from unseen.store.results import key_of
 from unseen.types import Dataset
 from unseen.types.arrays import Rows
 

@@ -29,9 +29,7 @@ from unseen.naming import content_of_name
 from unseen.roles import Engine
 from unseen.runs import experiment
 from unseen.runs.experiment import Arm, Contrast, measured
-from unseen.runs.folder import RunFolder
-from unseen.runs.frame import Output, Result, carry_through
-from unseen.runs.provenance import described_data
+from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.run import StudyPlan, carry_out_all
 from unseen.runs.validation.file import AUTHORS, PUBLISHED, RANDOM, capped_name, read_validation, thinned_name
 from unseen.runs.validation.pipelines import ASK, Fold, answers_of
@@ -40,6 +38,7 @@ from unseen.seeding import generator
 from unseen.store import atomic
 from unseen.store.files import file_name
 from unseen.store.results import Results
+from unseen.store.run_folder import RunFolder
 from unseen.types import Finding, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Rows
 

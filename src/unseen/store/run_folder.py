@@ -6,18 +6,16 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import Timeout
 
-from unseen.engines.steps import key_of
 from unseen.errors import InputError
-from unseen.runs.provenance import now
-from unseen.store import atomic, read_json, write_json
-from unseen.store.locks import lock
+from unseen.store.files import atomic, lock, read_json, write_json
 from unseen.store.manifest import ABOUT, MADE, SEALED, manifest
-from unseen.store.results import Results
+from unseen.store.results import Results, key_of
 
 RECORDS = ".steps"
 OURS = {"run.json", RECORDS}
@@ -46,7 +44,7 @@ class RunFolder:
         """Keep the folder for this process; refuse one that another process writes to, or that is not a run's."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            present = {each.name for each in self.path.iterdir()}
+            present = {path.name for path in self.path.iterdir()}
             if present and not present & OURS:
                 raise InputError(
                     f"{self.path} holds other things than a run", fix="name another folder, or an empty one"
@@ -74,7 +72,8 @@ class RunFolder:
         identity = key_of("run", _lasting(about))
         old = read_json(self / ABOUT) if (self / ABOUT).exists() else {}
         if old.get("run", identity) != identity:
-            if not replace and (old.get("finished") or any(path for each in WORK for path in self.path.glob(each))):
+            kept = old.get("finished") or any(True for pattern in WORK for _ in self.path.glob(pattern))
+            if kept and not replace:
                 raise OtherRunError(self.path, old, replaceable=replace is not None)
             for path in [path for pattern in (*SEALED, *MADE) for path in self.path.glob(pattern)]:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -83,7 +82,8 @@ class RunFolder:
     def finish(self, about: Mapping[str, Any]) -> None:
         """Say that the run is finished, and what its files are."""
         identity = read_json(self / ABOUT)["run"]
-        write_json(self / ABOUT, {**about, "finished": now(), "run": identity, "files": manifest(self.path)})
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        write_json(self / ABOUT, {**about, "finished": now, "run": identity, "files": manifest(self.path)})
 
     @property
     def results(self) -> Results:
@@ -92,19 +92,28 @@ class RunFolder:
 
     def publish(self, key: str, file: str, name: str) -> None:
         """Put a file, or a folder of files, of a step's result where people look for it."""
-        found = self.results.folder(key) / file
-        if found.is_dir():
+        result = self.results.folder(key) / file
+        if result.is_dir():
             shutil.rmtree(self / name, ignore_errors=True)
-            for path in (path for path in found.rglob("*") if path.is_file()):
-                _place(path, self / name / path.relative_to(found))
-        elif found.exists():
-            _place(found, self / name)
-            if found.suffix in DESCRIBED and found.with_suffix(".json").exists():
-                _place(found.with_suffix(".json"), (self / name).with_suffix(".json"))
+            for path in (path for path in result.rglob("*") if path.is_file()):
+                self.place(path, f"{name}/{path.relative_to(result).as_posix()}")
+        elif result.exists():
+            self.place(result, name)
+            twin = result.with_suffix(".json")
+            if result.suffix in DESCRIBED and twin.exists():
+                self.place(twin, str(Path(name).with_suffix(".json")))
 
-    def place(self, found: Path, name: str) -> None:
-        """Put a file where people look for it."""
-        _place(found, self / name)
+    def place(self, file: Path, name: str) -> None:
+        """Put a file where people look for it: arrays are linked where the file system can, what people may edit is
+        copied.
+        """
+        with atomic(self / name) as temporary:
+            if file.suffix in ARRAYS:
+                temporary.unlink()
+                with suppress(OSError):
+                    os.link(file, temporary)
+                    return
+            shutil.copyfile(file, temporary)
 
 
 class OtherRunError(InputError):
@@ -127,14 +136,3 @@ def _lasting(about: Any) -> Any:
     if isinstance(about, Mapping):
         return {str(name): _lasting(value) for name, value in about.items() if name not in PASSING}
     return about
-
-
-def _place(found: Path, path: Path) -> None:
-    """Arrays are linked where the file system can; what people may edit is copied."""
-    with atomic(path) as temporary:
-        if found.suffix in ARRAYS:
-            temporary.unlink()
-            with suppress(OSError):
-                os.link(found, temporary)
-                return
-        shutil.copyfile(found, temporary)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unseen.errors import InputError
-from unseen.runs.folder import RunFolder
+from unseen.store.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_published_files_are_the_results(folder: RunFolder) -> None:
 
 def test_two_processes_cannot_write_to_one_folder(folder: RunFolder) -> None:
     program = (
-        "import sys\nfrom unseen.runs.folder import RunFolder\nfrom unseen.errors import InputError\n"
+        "import sys\nfrom unseen.store.run_folder import RunFolder\nfrom unseen.errors import InputError\n"
         "try:\n  with RunFolder(sys.argv[1]).locked(): print('got it')\n"
         "except InputError as error: print(error.message)"
     )

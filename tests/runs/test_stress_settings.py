@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.runs.settings import Settings, settled
+from unseen.runs.stress import StressSettings, settled
 
 
 def test_the_small_budget_trains_transformers_once_per_split_and_light_models_from_three_seeds() -> None:
@@ -45,7 +45,7 @@ def test_as_many_seeds_as_random_splits_are_paired_with_them() -> None:
 
 def test_mistakes() -> None:
     with pytest.raises(InputError) as caught:
-        Settings("minilm", seeds=(1, 1), test=2, dev=0, independent=1, limit=3, random_splits=0, seen_folds=6,
+        StressSettings("minilm", seeds=(1, 1), test=2, dev=0, independent=1, limit=3, random_splits=0, seen_folds=6,
                  space_seeds=-1)  # fmt: skip
     assert len(caught.value.problems) == 8
     with pytest.raises(InputError, match="against random"):

@@ -10,7 +10,7 @@ import pytest
 from unseen import load
 from unseen.data.sample import sample_corpus
 from unseen.errors import InputError, MismatchError
-from unseen.runs.aside import by_id, limited, set_aside
+from unseen.runs.source import by_id, limited, set_aside
 
 
 def test_a_share_is_drawn_with_the_class_mix_whatever_the_order() -> None:

@@ -1,0 +1,630 @@
+"""The main job, top to bottom: settings, the graph of its steps, what they will cost, the work, what is published.
+
+Fine-tune on everything not set aside, cut the space, train on every split and again for its seen control, measure. What
+decides each step and what is done in it is in `training_steps.py` and `measurement_steps.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from dataclasses import replace as changed
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.audits import FOLDS
+from unseen.engines import Inline, Local, Step, in_order
+from unseen.engines.steps import carry_out, timings
+from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError
+from unseen.evaluation.gates import Gate
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.functional import load_suite
+from unseen.label_maps import guessed_map
+from unseen.progress import track
+from unseen.reports.actions import SUSPECTS
+from unseen.roles import Engine
+from unseen.runs.cost import FASTER, Cost, label_noise_seconds, scoring_seconds, speed
+from unseen.runs.frame import Output, Result, carry_through, described_data
+from unseen.runs.measurement_steps import (
+    CLUSTERS,
+    EXAMPLES,
+    FINDINGS,
+    MAP,
+    MEASUREMENTS,
+    PROPERTIES,
+    SUITE,
+    Scoring,
+    behaviour_step,
+    bias_step,
+    clusters_step,
+    findings_step,
+    label_noise_step,
+    leaks_step,
+    map_step,
+    metrics_of,
+    properties_step,
+    scores_step,
+    stability_step,
+)
+from unseen.runs.source import DataSettings, Source, load_source
+from unseen.runs.spaces import Model, Space
+from unseen.runs.training_steps import (
+    BASELINE,
+    MODEL,
+    PREDICTIONS,
+    SPLIT,
+    TRANSFORMER_FOLDS,
+    VECTORS,
+    Cut,
+    PlannedTraining,
+    check_splitter,
+    given_split_step,
+    kept_whole,
+    reads_vectors,
+    seen_steps,
+    space_cut,
+    space_step,
+    split_step,
+    train_step,
+)
+from unseen.splits import SPLITTERS
+from unseen.splits.quotas import rows_asked
+from unseen.store import (
+    read_findings,
+    read_measurements,
+    read_split,
+    read_suspects,
+    write_measurements,
+    write_split,
+    write_suspects,
+)
+from unseen.store.predictions import ALL_OTHERS
+from unseen.store.run_folder import RunFolder
+from unseen.types import Dataset, Finding, Measurement, some
+
+SEEDS = (42, 55, 83)
+BUDGETS: Mapping[str, Mapping[str, Any]] = {
+    "small": {"params": {}},
+    "thesis": {"seeds": SEEDS, "crossed": True, "seen_folds": FOLDS, "space_seeds": 2, "params": {"preset": "thesis"}},
+}
+"""`small`: three trainings per split of light models, one of transformers. `thesis`: three seeds on every split, with
+the published settings."""
+TRANSFORMER: Mapping[str, Any] = {"seeds": SEEDS[:1], "seen_folds": TRANSFORMER_FOLDS, "space_seeds": 1}
+"""What a transformer, whose trainings take minutes, does less of unless told otherwise."""
+PASSES = 3
+"""How often a test part is scored: alone, in the mean over trainings, and in the fall."""
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StressSettings(DataSettings):
+    """The settings of one run; everything that decides a number is in here."""
+
+    model: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Of the recipe."""
+    representation: str = ""
+    """full, bottleneck-D, pca-D, umap-D, pretrained, pretrained-pca-D, pretrained-umap-D; empty: the default."""
+    splits: tuple[str, ...] = (BASELINE, "subset-sum", "closest", "novel")
+    random_splits: int = 3
+    test: float = 0.1
+    dev: float = 0.1
+    """Share of the training rows that serves as validation data."""
+    seeds: tuple[int, ...] = SEEDS
+    seen_folds: int = FOLDS
+    """Folds of every hard test part that are scored again with the rest of it in training; 0: none."""
+    space_seeds: int = 2
+    """Further seeds of the latent space, to see whether its splits would be the same."""
+    crossed: bool = False
+    """Every seed on every random split; else each random split has a seed of its own where there are enough."""
+    seed: int = 42
+    """Of everything but the trainings on the splits."""
+    clusters: tuple[int, ...] = ()
+    """Numbers of clusters that splits of the latent space try; empty: each splitter's own."""
+    metric: str = "f1.macro"
+    texts: bool = False
+    bias: str | None = None
+    """Attribute that says which groups a text is about."""
+    positive: tuple[str, ...] = ()
+    """Labels that count as positive when groups are compared."""
+    fewest: int = 20
+    """Texts that a group needs to be compared."""
+    suite: str | None = None
+    """Test cases that the model trained on all rows is asked about: a file, or a known suite."""
+    suite_map: Mapping[str, str] = field(default_factory=dict)
+    """The model's labels in the suite's words, where they differ."""
+
+    def __post_init__(self) -> None:
+        metric_of(self.metric)
+        problems = []
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            problems.append("seeds must be there, each once")
+        if not 0 <= self.seen_folds <= FOLDS:
+            problems.append(f"seen_folds must be from 0 to {FOLDS}, not {self.seen_folds}")
+        if self.space_seeds < 0:
+            problems.append(f"space_seeds must be at least 0, not {self.space_seeds}")
+        if self.random_splits < 1:
+            problems.append(f"random_splits must be at least 1, not {self.random_splits}")
+        if len(set(self.methods)) < len(self.splits) + len(self.split_files):
+            problems.append("a split is named twice")
+        for name in ("test", "dev"):
+            if not 0 < getattr(self, name) < 1:
+                problems.append(f"{name} must be a share between 0 and 1, not {getattr(self, name)}")
+        if not isinstance(self.independent, str) and not 0 <= self.independent < 1:
+            problems.append(f"independent must be a share below 1, 0 for none, or a file, not {self.independent}")
+        if self.limit is not None and self.limit < 50:
+            problems.append(f"limit must be at least 50, not {self.limit}")
+        if bool(self.positive) != (self.bias is not None):
+            problems.append("bias needs both: the attribute with the groups, and the labels that are positive")
+        if self.suite_map and self.suite is None:
+            problems.append("suite_map has no effect without a suite")
+        if problems:
+            raise InputError("a run cannot be set up like this", problems=problems)
+        if BASELINE not in self.splits:
+            raise InputError("a fall is measured against random splits", fix="keep random among the splits")
+        Space(Model(self.model), self.representation)
+        for name in self.splits:
+            check_splitter(name, self.groups)
+
+    @property
+    def named(self) -> list[str]:
+        """The attributes that are read."""
+        return super().named + ([] if self.bias is None else [self.bias])
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Every family of splits: those that are made, then those that were given."""
+        return (*self.splits, *self.given_splits)
+
+    @property
+    def hard(self) -> tuple[str, ...]:
+        """The families that are compared with random splits."""
+        return tuple(family for family in self.methods if family != BASELINE)
+
+    @property
+    def space(self) -> Space:
+        """The latent space that is split."""
+        return Space(Model(self.model, self.params), self.representation)
+
+    @property
+    def runs(self) -> list[tuple[str, str, int]]:
+        """Trainings on splits: name of the split, its family, seed."""
+        runs = []
+        for family in self.methods:
+            for number, name in enumerate(self.split_names(family)):
+                paired = family == BASELINE and not self.crossed and len(self.seeds) == self.random_splits
+                for seed in (self.seeds[number],) if paired else self.seeds:
+                    runs.append((name, family, seed))
+        return runs
+
+    @property
+    def families(self) -> list[tuple[str, str]]:
+        """Every split with its family."""
+        return [(name, family) for family in self.methods for name in self.split_names(family)]
+
+    def split_names(self, family: str) -> list[str]:
+        """The splits of one family."""
+        return [f"random-{number}" for number in range(1, self.random_splits + 1)] if family == BASELINE else [family]
+
+    def described(self) -> dict[str, Any]:
+        """The settings as plain values, the recipe's resolved ones included."""
+        space = self.space
+        return asdict(self) | {"representation": space.resolved, "recipe": space.model.described["recipe"]}
+
+
+def settled(
+    model: Any, budget: str = "small", *, params: Mapping[str, Any] | None = None, **given: Any
+) -> StressSettings:
+    """Settings from a budget and what was given beside it; None means not given."""
+    if budget not in BUDGETS:
+        raise UnknownNameError.of("budget", budget, BUDGETS)
+    trained = Model.of(model)
+    chosen = (dict(TRANSFORMER) if trained.is_transformer else {}) | dict(BUDGETS[budget])
+    preset = chosen.pop("params")
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in ("seeds", "splits", "slices", "positive", "split_files", "clusters"):
+        if name in given:
+            given[name] = tuple(given[name]) if isinstance(given[name], Sequence) else given[name]
+    if given.get("split_files"):
+        given.setdefault("splits", (BASELINE,))
+    return StressSettings(
+        trained.use, dict(preset if trained.is_transformer else {}) | dict(params or {}), **chosen | given
+    )
+
+
+SETTINGS = {setting.name for setting in fields(StressSettings)} - {"model", "params"}
+
+
+# -- the graph of its steps --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The steps of one stress run."""
+
+    source: Source
+    settings: StressSettings
+    suite: Dataset | None = None
+
+    @cached_property
+    def space(self) -> Step:
+        """The latent space that is split."""
+        return space_step(self.source, self.settings.space, self.settings.seed)
+
+    @cached_property
+    def cuts(self) -> dict[str, Step]:
+        """Every split by name."""
+        return {name: self._cut(name, family) for name, family in self.settings.families}
+
+    def _cut(self, name: str, family: str) -> Step:
+        settings = self.settings
+        if family in settings.given_splits:
+            return given_split_step(self.source, name, settings.dev, settings.seed)
+        number = int(name.rpartition("-")[2]) if family == BASELINE else 0
+        return self._made(name, family, settings.seed + number, settings.seed)
+
+    def _made(self, name: str, family: str, random_state: int, space_seed: int) -> Step:
+        settings, space = self.settings, space_cut(self.settings.space, family)
+        takes = "n_clusters" in inspect.signature(SPLITTERS.get(family)).parameters
+        knobs = {"n_clusters": settings.clusters} if settings.clusters and takes else {}
+        cut = Cut(name, family, space, random_state, settings.seed, settings.test, settings.dev, settings.groups, knobs)
+        return split_step(self.source, cut, space_seed)
+
+    @cached_property
+    def stability(self) -> list[Step]:
+        """How far the splits of a latent space stay the same when the space is made from other seeds."""
+        seeds = [self.settings.seed + number for number in range(1, self.settings.space_seeds + 1)]
+        latent = [family for family in self.settings.splits if reads_vectors(family)]
+        cuts = {
+            family: [self.cuts[family], *(self._made(f"{family} seed {seed}", family, seed, seed) for seed in seeds)]
+            for family in latent
+        }
+        return [stability_step(self.source, cuts)] if seeds and latent else []
+
+    @cached_property
+    def trainings(self) -> list[PlannedTraining]:
+        """Every training on a split."""
+        settings, trainings = self.settings, []
+        for name, family, seed in settings.runs:
+            cut = self.cuts[name]
+            training = train_step(self.source, cut, settings.space.model, seed, f"{name}-seed{seed}")
+            folds = 0 if family == BASELINE else settings.seen_folds
+            # a split of others may hold groups out
+            groups = None if family in settings.given_splits else settings.groups
+            seen = seen_steps(training, folds, kept_whole(self.source, family, groups))
+            trainings.append(PlannedTraining(name, family, seed, cut, training, seen))
+        return trainings
+
+    def of_family(self, family: str) -> list[PlannedTraining]:
+        """The trainings on splits of one family."""
+        return [planned for planned in self.trainings if planned.family == family]
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """What is measured."""
+        settings = self.settings
+        tags = {"model": settings.model}
+        return Scoring(settings.metric, settings.slices, settings.groups, settings.agreement, settings.seed, tags)
+
+    @cached_property
+    def scores(self) -> list[Step]:
+        """Scores of every family, and its fall against random splits."""
+        control = self.of_family(BASELINE)
+        return [
+            scores_step(self.source, self.of_family(family), control if family != BASELINE else [], self.scoring)
+            for family in self.settings.methods
+        ]
+
+    @cached_property
+    def findings(self) -> list[Step]:
+        """Of every family that is not random, whether it is hard or broken."""
+        control = self.of_family(BASELINE)
+        return [
+            findings_step(self.source, self.of_family(family), control, self.scoring) for family in self.settings.hard
+        ]
+
+    @cached_property
+    def leaks(self) -> Step:
+        """What lies on both sides of each split."""
+        return leaks_step(self.source, self.cuts, self.settings.groups, self.settings.seed)
+
+    @cached_property
+    def properties(self) -> list[Step]:
+        """The properties of every split."""
+        return [
+            properties_step(self.source, cut, self.space, name, self.settings.neutral)
+            for name, cut in self.cuts.items()
+        ]
+
+    @cached_property
+    def bias(self) -> list[Step]:
+        """Groups compared on every family of splits, where an attribute names them."""
+        settings = self.settings
+        if settings.bias is None:
+            return []
+        return [
+            bias_step(
+                self.source, self.of_family(family), settings.bias, settings.positive, settings.fewest, self.scoring
+            )
+            for family in settings.methods
+        ]
+
+    @cached_property
+    def behaviour(self) -> list[Step]:
+        """What the model passes of a suite, where there is one."""
+        settings = self.settings
+        if self.suite is None:
+            return []
+        rename, tags = settings.suite_map, {"model": settings.model}
+        return [behaviour_step(self.source, self.suite, settings.space, rename, settings.seed, tags)]
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What steps share in memory."""
+        return {self.source.name: self.source} | ({} if self.suite is None else {SUITE: self.suite})
+
+    @cached_property
+    def map(self) -> Step:
+        """The texts in the plane."""
+        return map_step(self.source, self.space, self.cuts, self.settings.seed)
+
+    @cached_property
+    def clusters(self) -> Step:
+        """What the clusters hold."""
+        return clusters_step(self.source, self.space, self.cuts, self.settings.texts)
+
+    @cached_property
+    def witness(self) -> Step:
+        """What a light model says about labels that it has not seen."""
+        return label_noise_step(self.source, self.settings.seed)
+
+    @property
+    def splitting_steps(self) -> list[Step]:
+        """The space and the splits, which tell whether the rest is possible."""
+        return in_order([self.space, *self.cuts.values()])
+
+    @property
+    def training_steps(self) -> list[Step]:
+        """Everything that is trained: spaces, also those of other seeds with their splits, and models on the splits."""
+        trainings = [step for planned in self.trainings for step in (planned.training, *planned.seen)]
+        others = [step for stability in self.stability for step in stability.needs.values()]
+        return in_order([*self.splitting_steps, *trainings, *others])
+
+    @property
+    def measuring_steps(self) -> list[Step]:
+        """What is measured afterwards, the witness of label noise included."""
+        done = {step.key for step in self.training_steps}
+        steps = [
+            *self.scores, self.witness, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.stability,
+            *self.properties, self.map, self.clusters,
+        ]  # fmt: skip
+        return [step for step in in_order(steps) if step.key not in done]
+
+
+def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
+    chosen = {name: value for name, value in given.items() if name in SETTINGS}
+    columns = {name: value for name, value in given.items() if name not in SETTINGS}
+    settings = settled(model, budget, params=params, **chosen)
+    settings.space.model.check()  # a mistake should be seen before anything is done
+    loaded = load_source(source, columns, settings, settings.seed)
+    if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
+        parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]
+        settings = changed(settings, test=float((parts == "test").mean()))
+    return Graph(loaded, settings, _suite(settings, loaded.data.label_names))
+
+
+def _suite(settings: StressSettings, label_names: Sequence[str]) -> Dataset | None:
+    """The suite of a run, whose labels must be those of the data, under the names that the run gives them."""
+    if settings.suite is None:
+        return None
+    suite = load_suite(settings.suite)
+    rest = settings.suite_map.get(ALL_OTHERS)
+    ours = list(dict.fromkeys(settings.suite_map.get(name, rest or name) for name in label_names))
+    if set(ours) != set(suite.label_names):
+        guess = guessed_map(label_names, suite.label_names) or {"of the data": "of the suite"}
+        typed = ",".join(f"{theirs}={own}" for theirs, own in guess.items())
+        raise MismatchError(
+            f"the labels of the data are not those of the suite {suite.name}",
+            expected=some(suite.label_names),
+            got=some(ours),
+            fix=f"--map {typed} on the command line, suite_map={guess!r} in Python",
+        )
+    return suite
+
+
+# -- what it will cost -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StressPlan(Cost):
+    """What a run will do, and about how long it takes; its trainings include those of spaces and the seen control."""
+
+    rows: Mapping[str, int]
+    """Rows to be split, and rows set aside."""
+    seen: int
+    """Trainings of the seen control."""
+
+
+def plan(
+    source: Any,
+    *,
+    model: Any = "minilm",
+    out: str | Path = "out",
+    budget: str = "small",
+    params: Mapping[str, Any] | None = None,
+    workers: int | None = 1,
+    **given: Any,
+) -> StressPlan:
+    """What `stress` with these arguments would do and cost; nothing is written."""
+    graph = _graph(source, model, budget, params, given)
+    return plan_of(graph, RunFolder(out), _engine(graph, workers))
+
+
+def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPlan:
+    """What a run will do, and how long it takes by what is tried now."""
+    settings, data, aside = graph.settings, graph.source.data, int(graph.source.aside.sum())
+    rest = len(data) - aside
+    trained = rest - rows_asked(settings.test, rest, "test")
+    model = settings.space.model
+    seen = [step.key for planned in graph.trainings for step in planned.seen]
+    on_splits = [*(planned.training.key for planned in graph.trainings), *seen]
+    sizes = dict.fromkeys(on_splits, round(trained * (1 - settings.dev)))
+    sizes |= {step.key: rest for step in graph.training_steps if step.work.endswith(":learn_space")}
+    open_ = {key: size for key, size in sizes.items() if not folder.results.has(key)}
+    texts = sum(open_.values()) * model.epochs
+    predicted = len(open_) * (len(data) - trained) + len(data)
+    fast, seconds = speed(model, data) if open_ else None, None
+    if fast is not None:
+        tested, runs = len(data) - trained, len(graph.trainings)
+        names = metrics_of(data, settings.metric, [])
+        measuring = label_noise_seconds(data, rest) + PASSES * runs * scoring_seconds(data, tested, names)
+        seconds = ((texts + predicted / FASTER) / fast + measuring) / getattr(engine, "workers", 1)
+    rows = {"split": rest, "independent": aside}
+    return StressPlan(len(sizes), len(sizes) - len(open_), texts, fast, seconds, rows, len(seen))
+
+
+# -- the work ----------------------------------------------------------------------------------------------------------
+
+
+def stress(
+    source: Any,
+    *,
+    model: Any = "minilm",
+    out: str | Path = "out",
+    budget: str = "small",
+    params: Mapping[str, Any] | None = None,
+    command: str | None = None,
+    typed: str | None = None,
+    workers: int | None = 1,
+    announce: Callable[[StressPlan], None] | None = None,
+    gates: Sequence[Gate | str] = (),
+    replace: bool = False,
+    **given: Any,
+) -> Result:
+    """Measure how far `model` falls on the regions of its own latent space it was not trained on, and say why.
+
+    `source` is what `unseen.load` takes, or a Dataset. `model` is a recipe, a transformer's name or folder,
+    `module:factory`, or an object: a Recipe, or an estimator with `fit(texts, labels)` and `predict_proba`, such as
+    scikit-learn's; `params` are the recipe's. Whatever else is given is a setting of the run, a field of
+    `StressSettings`, or a parameter of `unseen.load`. Interrupted and called again, it goes on where it
+    stopped. More than one of `workers` train side by side, one thread each; None is one a core for light models and
+    one in all for transformers, which use all threads. `command` and `typed` are what was typed: all of it, and the
+    data with how to read it. `announce` is called with the plan before the long work begins. A folder that holds
+    another run is refused, or with `replace` given over to this one.
+    """
+    graph = _graph(source, model, budget, params, given)
+    engine = _engine(graph, workers)
+
+    def work(folder: RunFolder | None) -> Output:
+        assert folder is not None
+        if announce is not None:
+            announce(plan_of(graph, folder, engine))
+        possible, impossible = _possible(graph, engine, folder)
+        carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
+        carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
+        rows, findings = publish(possible, folder)
+        return Output(
+            rows, findings,
+            {
+                "splits": dict(possible.settings.families), "impossible": impossible,
+                "timings": timings(possible.training_steps + possible.measuring_steps, folder.results),
+            },
+            possible.source.data,
+        )  # fmt: skip
+
+    bounds = [_checked(Gate.parsed(gate) if isinstance(gate, str) else gate) for gate in gates]
+    command = command or f"unseen.stress({graph.source.data.name!r}, model={graph.settings.model!r}, …)"
+    about = {
+        "typed": typed,
+        "settings": graph.settings.described(),
+        "data": described_data(graph.source.data),
+        "model": graph.settings.model,
+        "splits": dict(graph.settings.families),
+    }
+    return carry_through("stress", about, work, out=out, command=command, gates=bounds, replace=replace, cards=True)
+
+
+def _checked(gate: Gate) -> Gate:
+    """The gate; refuses a fall that no metric can be above, such as one in points."""
+    name = gate.metric.removeprefix("fall.")
+    if name != gate.metric and gate.bound in ("<=", "<"):
+        bounded = metric_of(name)
+        if gate.limit >= bounded.high - bounded.low:
+            raise InputError(
+                f"no fall of {name} can be above {gate.limit:g}", expected="a share: 0.2 is 20 points", got=str(gate),
+                fix=f"--gate 'fall.{name}<=0.2' on the command line, gates=['fall.{name}<=0.2'] in Python",
+            )  # fmt: skip
+    return gate
+
+
+def _engine(graph: Graph, workers: int | None) -> Inline | Local:
+    alone = workers == 1 or (workers is None and graph.settings.space.model.is_transformer)
+    return Inline() if alone else Local(workers)
+
+
+def _possible(graph: Graph, engine: Engine, folder: RunFolder) -> tuple[Graph, dict[str, str]]:
+    """The graph without the families of splits that this data does not allow, and why it does not."""
+    names = {step.key: name for name, step in graph.cuts.items()}
+    steps, impossible = graph.splitting_steps, dict[str, str]()
+    for outcome in track(engine.run(steps, folder.results, graph.shared), "splits", len(steps)):
+        family = dict(graph.settings.families).get(names.get(outcome.step.key, ""))
+        if isinstance(outcome.error, InfeasibleError) and family not in (None, BASELINE):
+            impossible[str(family)] = str(outcome.error)
+        elif outcome.error is not None:
+            raise outcome.error
+    left = tuple(name for name in graph.settings.splits if name not in impossible)
+    if impossible and left == (BASELINE,) and not graph.settings.given_splits:
+        raise InfeasibleError("no hard split of this data exists", problems=list(impossible.values()))
+    return changed(graph, settings=changed(graph.settings, splits=left)), impossible
+
+
+# -- what is published -------------------------------------------------------------------------------------------------
+
+
+def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Finding]]:
+    """Put the results where people look for them; the measurements and findings."""
+    folder.publish(graph.space.key, VECTORS, f"vectors/{graph.settings.space.called}.npy")
+    folder.publish(graph.space.key, MODEL, "models/representation")
+    tests: dict[str, set[str]] = {}
+    for name, cut in graph.cuts.items():
+        split = read_split(folder.results.folder(cut.key) / SPLIT, graph.source.data)
+        tests[name] = set(split.ids.take(pa.array(split.rows("test"))).to_pylist())
+        write_split(changed(split, name=name), folder / "splits" / f"{name}.csv")
+    for planned in graph.trainings:
+        folder.publish(planned.training.key, PREDICTIONS, f"predictions/{planned.split}-seed{planned.seed}.parquet")
+    folder.publish(graph.witness.key, PREDICTIONS, "predictions/cross-validated.parquet")
+    _publish_suspects(graph, folder, tests)
+    for step in graph.behaviour:
+        folder.publish(step.key, PREDICTIONS, "predictions/suite.parquet")
+    folder.publish(graph.map.key, MAP, MAP)
+    folder.publish(graph.clusters.key, CLUSTERS, CLUSTERS)
+    (folder / EXAMPLES).unlink(missing_ok=True)
+    folder.publish(graph.clusters.key, EXAMPLES, EXAMPLES)
+
+    def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
+        return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
+
+    write_measurements(rows(graph.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
+    steps = [*graph.scores, *graph.findings, *graph.stability, graph.leaks, *graph.bias, *graph.behaviour]
+    findings = rows([*graph.findings, graph.leaks], FINDINGS, read_findings)
+    return rows(steps, MEASUREMENTS, read_measurements), findings
+
+
+def _publish_suspects(graph: Graph, folder: RunFolder, tests: Mapping[str, set[str]]) -> None:
+    """The suspect labels, each with its place in the data and the splits that test it."""
+    suspects = read_suspects(folder.results.folder(graph.witness.key) / SUSPECTS)
+    places = graph.source.data.places_of([suspect.id for suspect in suspects])
+    placed = [
+        changed(
+            suspect, row=places[suspect.id], test_of=tuple(name for name, ids in tests.items() if suspect.id in ids)
+        )
+        for suspect in suspects
+    ]
+    write_suspects(placed, folder / SUSPECTS)
