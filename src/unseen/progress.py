@@ -35,7 +35,7 @@ Reporter = Callable[[Progress], None]
 
 
 @dataclass
-class _Run:
+class _Stages:
     """The stages of a run."""
 
     weights: Mapping[str, float]
@@ -54,21 +54,20 @@ class _Loop:
     work: str
     total: int
     report: Reporter
-    run: _Run | None
+    stages: _Stages | None
     done: int = 0
     share: float = 0.0
 
     def tell(self, inside: float = 0.0) -> None:
         """Report, with the part of the next step that is done."""
         part = 1.0 if not self.total else min(1.0, (self.done + inside) / self.total)
-        of_run = self.run is not None and self.work in self.run.weights
-        share = self.run.share(self.work, part) if of_run and self.run is not None else part
-        self.share = max(self.share, share)
-        self.report(Progress(self.work, self.done, self.total, self.share, of_run))
+        stages = self.stages if self.stages is not None and self.work in self.stages.weights else None
+        self.share = max(self.share, part if stages is None else stages.share(self.work, part))
+        self.report(Progress(self.work, self.done, self.total, self.share, stages is not None))
 
 
 _reporter: ContextVar[Reporter | None] = ContextVar("reporter", default=None)
-_run: ContextVar[_Run | None] = ContextVar("run", default=None)
+_stages: ContextVar[_Stages | None] = ContextVar("stages", default=None)
 _loop: ContextVar[_Loop | None] = ContextVar("loop", default=None)
 _inner: ContextVar[bool] = ContextVar("inner", default=False)
 
@@ -76,22 +75,23 @@ _inner: ContextVar[bool] = ContextVar("inner", default=False)
 @contextmanager
 def reporting(reporter: Reporter | None) -> Iterator[None]:
     """Report the progress of everything inside the block to `reporter`."""
-    tokens = _reporter.set(reporter), _run.set(None), _loop.set(None)
+    before = _reporter.set(reporter), _stages.set(None), _loop.set(None)
     try:
         yield
     finally:
-        for variable, token in zip((_reporter, _run, _loop), tokens, strict=True):
-            variable.reset(token)
+        _reporter.reset(before[0])
+        _stages.reset(before[1])
+        _loop.reset(before[2])
 
 
 @contextmanager
 def stages(seconds: Mapping[str, float]) -> Iterator[None]:
     """The work inside is one run of these stages; their seconds need only be right in proportion."""
-    token = _run.set(_Run(seconds))
+    token = _stages.set(_Stages(seconds))
     try:
         yield
     finally:
-        _run.reset(token)
+        _stages.reset(token)
 
 
 def track(items: Iterable[Item], work: str, total: int) -> Iterator[Item]:
@@ -109,7 +109,7 @@ def track(items: Iterable[Item], work: str, total: int) -> Iterator[Item]:
         finally:
             _inner.set(False)
         return
-    loop = _Loop(work, total, reporter, _run.get())
+    loop = _Loop(work, total, reporter, _stages.get())
     _loop.set(loop)
     try:
         loop.tell()
@@ -117,7 +117,7 @@ def track(items: Iterable[Item], work: str, total: int) -> Iterator[Item]:
             yield item
             loop.done += 1
             loop.tell()
-        if loop.run is not None:
-            loop.run.finished.add(work)
+        if loop.stages is not None:
+            loop.stages.finished.add(work)
     finally:
         _loop.set(None)

@@ -115,8 +115,12 @@ Groups = Annotated[
     Text,
     typer.Option(metavar="COLUMN", help="Column of rows that belong together: one side, one draw; e.g. an author."),
 ]
-Test = Annotated[Text, typer.Option(metavar="SHARE", help="Test part: a share of the rows, or rows. (default: 0.1)")]
-TestShare = Annotated[float | None, typer.Option(metavar="SHARE", help="Share of the rows for testing. (default: 0.2)")]
+PartForTest = Annotated[
+    Text, typer.Option(metavar="SHARE", help="Test part: a share of the rows, or rows. (default: 0.1)")
+]
+ShareForTest = Annotated[
+    float | None, typer.Option(metavar="SHARE", help="Share of the rows for testing. (default: 0.2)")
+]
 Clusters = Annotated[
     Text, typer.Option(help="Numbers of clusters to try: '3-50', '20', '5,10,20'. (default: by splitter)")
 ]

@@ -19,8 +19,8 @@ from unseen.cli.options import (
     OptionalTrainings,
     Quiet,
     Set,
+    ShareForTest,
     Split,
-    TestShare,
     Workers,
     parameters,
     split_of,
@@ -39,7 +39,7 @@ def authors(
     settings: Set = None,
     metric: Annotated[str | None, typer.Option("-m", "--metric", help="The metric. (default: f1.macro)")] = None,
     trainings: OptionalTrainings = None,
-    test: TestShare = None,
+    test: ShareForTest = None,
     cap: Cap = None,
     calibrate: Annotated[
         str | None,

@@ -20,8 +20,8 @@ from unseen.cli.options import (
     Quiet,
     Seed,
     Set,
+    ShareForTest,
     Split,
-    TestShare,
     Trust,
     parameters,
     split_of,
@@ -49,7 +49,7 @@ def pipeline(
     ],
     split: Split = None,
     parts: Parts = None,
-    test: TestShare = None,
+    test: ShareForTest = None,
     experiment: Annotated[list[str] | None, typer.Option(help="Only this experiment; may be repeated.")] = None,
     shape: Annotated[
         str | None, typer.Option(help="recipe, protocol, 'own split' or estimator. (default: by its parameters)")

@@ -15,10 +15,10 @@ from unseen.cli.options import (
     Encoder,
     Groups,
     Json,
+    PartForTest,
     Quiet,
     Seed,
     Set,
-    Test,
     Vectors,
     any_number,
     json_or_text,
@@ -45,7 +45,7 @@ def make(
     method: Annotated[str, typer.Option("--with", help="Splitter; 'unseen split ls' lists them.")] = "closest",
     vectors: Vectors = None,
     encoder: Encoder = None,
-    test: Test = None,
+    test: PartForTest = None,
     dev: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Part for dev, drawn at random: a share, or rows.")
     ] = None,
