@@ -39,7 +39,7 @@ def test_a_plan_says_what_it_costs_and_writes_nothing(folder: Path, do: Callable
 
 def test_a_long_run_names_the_short_way() -> None:
     plans = [
-        StressPlan(5, 0, 9_000, 10.0, seconds, {"split": 900, "independent": 100}, 1) for seconds in (60.0, 4_000.0)
+        StressPlan(5, 0, 9_000, 10.0, seconds, {"split": 900, "independent": 100}, 1, {}) for seconds in (60.0, 4_000.0)
     ]
     short, long = (described(each) for each in plans)
     assert short.endswith("takes about 60 s (9,000 texts through the model). --limit takes fewer rows.")

@@ -25,7 +25,7 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional import load_suite
 from unseen.label_maps import guessed_map
-from unseen.progress import track
+from unseen.progress import stages, track
 from unseen.reports.actions import SUSPECTS
 from unseen.roles import Engine
 from unseen.runs.cost import FASTER, Cost, label_noise_seconds, scoring_seconds, speed
@@ -450,6 +450,8 @@ class StressPlan(Cost):
     """Rows to be split, and rows set aside."""
     seen: int
     """Trainings of the seen control."""
+    stages: Mapping[str, float]
+    """About how long each takes beside the others."""
 
 
 def plan(
@@ -481,13 +483,19 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
     texts = sum(open_.values()) * model.epochs
     predicted = len(open_) * (len(data) - trained) + len(data)
     fast, seconds = speed(model, data) if open_ else None, None
+    seconds_of = {"splits": 1.0, "trainings": float(len(open_)), "measuring": 1.0}
     if fast is not None:
         tested, runs = len(data) - trained, len(graph.trainings)
         names = metrics_of(data, settings.metric, [])
-        measuring = label_noise_seconds(data, rest) + PASSES * runs * scoring_seconds(data, tested, names)
-        seconds = ((texts + predicted / FASTER) / fast + measuring) / getattr(engine, "workers", 1)
+        space = open_.get(graph.space.key, 0) * model.epochs
+        seconds_of = {
+            "splits": space / fast,
+            "trainings": (texts - space + predicted / FASTER) / fast,
+            "measuring": label_noise_seconds(data, rest) + PASSES * runs * scoring_seconds(data, tested, names),
+        }
+        seconds = sum(seconds_of.values()) / getattr(engine, "workers", 1)
     rows = {"split": rest, "independent": aside}
-    return StressPlan(len(sizes), len(sizes) - len(open_), texts, fast, seconds, rows, len(seen))
+    return StressPlan(len(sizes), len(sizes) - len(open_), texts, fast, seconds, rows, len(seen), seconds_of)
 
 
 # -- the work ----------------------------------------------------------------------------------------------------------
@@ -524,11 +532,15 @@ def stress(
 
     def work(folder: RunFolder | None) -> Output:
         assert folder is not None
+        weights: Mapping[str, float] = {}
         if announce is not None:
-            announce(plan_of(graph, folder, engine))
-        possible, impossible = _possible(graph, engine, folder)
-        carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
-        carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
+            planned = plan_of(graph, folder, engine)
+            announce(planned)
+            weights = planned.stages
+        with stages(weights):
+            possible, impossible = _possible(graph, engine, folder)
+            carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
+            carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
         rows, findings = publish(possible, folder)
         return Output(
             rows, findings,
