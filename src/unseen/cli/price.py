@@ -92,7 +92,7 @@ def price(
     with notes(quiet), progress(quiet):
         cut = split_of(data, split, by)
         how = Pricing(
-            model=_model(model, predictions, parameters(settings)), metric=metric, units=units, seed=seed,
+            model=_model(model, predictions, parameters(settings)), metric=metric, groups=units, seed=seed,
             **{name: value for name, value in training.items() if value is not None},
         )  # fmt: skip
         said = _predictions(predictions, data, pairs(rename, "--map"))

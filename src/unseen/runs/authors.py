@@ -29,7 +29,7 @@ from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, percent
-from unseen.runs.experiment import Arm, Chosen, Contrast, answers, in_order, measured, refuse_without_parts
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, ordered, refuse_without_parts
 from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.provenance import described_data, described_split
@@ -38,10 +38,9 @@ from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store.results import Results
 from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import bounds, number, points, scored
 
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
 CAP = 250
 """Rows per author and class that a capped training part has at most, as in the published remedy."""
 NEEDED = "Give the data with an author column, or --calibrate DATA with --calibrate-author COLUMN."
@@ -180,8 +179,11 @@ def unseen_authors(
         run = Run.of(data, asked_about, test, split=f"{family}-{seed}", family=family, seed=seed, groups=author)
         conditions.setdefault(family, []).append(run)
     pairs = [("random", "grouped"), *([("thinned", "capped")] if "capped" in conditions else [])]
-    contrasts = [Contrast(reference, compared, {**_tags(compared), "than": reference}) for reference, compared in pairs]
-    rows = measured(conditions, [settings.metric], contrasts, {family: _tags(family) for family in conditions})
+    contrasts = [
+        Contrast(conditions[than], conditions[family], {**_tags(family), "than": than}) for than, family in pairs
+    ]
+    levels = [Level(runs, _tags(family)) for family, runs in conditions.items()]
+    rows = measured([*levels, *contrasts], [settings.metric])
     for (family, seed), (train, dev, test) in cuts.items():
         both = np.intersect1d(writers.code[np.concatenate([train, dev])], writers.code[test])
         tags: dict[str, str | int | float] = {
@@ -210,7 +212,7 @@ def _cuts(
 
 def _parts(data: Dataset, split: Split) -> tuple[Rows, Rows, Rows]:
     """Rows of train, dev and test in the order of their ids."""
-    train, dev, test = (in_order(data, split.rows(part)) for part in ("train", "dev", "test"))
+    train, dev, test = (ordered(data, split.rows(part)) for part in ("train", "dev", "test"))
     return train, dev, test
 
 

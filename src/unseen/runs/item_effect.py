@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from unseen.audits.items import DEFAULT_PACKS, Flags, flag_items, rule_findings,
 from unseen.audits.items.effects import degenerate, effect_of, enough_seeds, sameness
 from unseen.audits.items.rule import Codes, Mask
 from unseen.audits.price import random_removals
-from unseen.audits.removals import ENOUGH
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
@@ -31,7 +29,17 @@ from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import RunRecord
 from unseen.runs.aside import by_id
-from unseen.runs.experiment import Arm, Chosen, Contrast, answers, measured, refuse_without_parts, with_dev
+from unseen.runs.experiment import (
+    Arm,
+    Chosen,
+    Contrast,
+    Level,
+    answers,
+    measured,
+    refuse_without_parts,
+    removals,
+    with_dev,
+)
 from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.provenance import described_data
@@ -94,9 +102,7 @@ class ItemEffectSettings:
     @property
     def removals(self) -> int:
         """Random removals for each seed."""
-        if self.repeats is not None:
-            return self.repeats
-        return COSTLY if self.model.is_transformer else -(-ENOUGH // self.seeds)
+        return removals(self.repeats, self.model, self.seeds, COSTLY)
 
 
 def item_effect(
@@ -208,18 +214,19 @@ class ItemEffectPlan:
     def carried_out(self, flags: Flags, results: Results | None, workers: int) -> Output:
         """Train, ask and measure."""
         predictions = answers(self.arms, self.settings.model, results, workers=workers)
-        conditions = {(kind, test): self._runs(predictions, kind, test) for kind, test in product(TRAIN, TESTS)}
+        runs = {(kind, test): self._runs(predictions, kind, test) for kind, test in product(TRAIN, TESTS)}
+        levels = {(kind, test): Level(runs[kind, test], {"train": kind, "test": test}) for kind, test in runs}
         contrasts = [
             Contrast(
-                (than, test), (kind, test), {"train": kind, "than": than, "test": test}, "difference", than == "random"
+                runs[than, test], runs[kind, test], {"train": kind, "than": than, "test": test}, sign="difference",
+                removals=than == "random",
             )
             for test, (kind, than) in product(TESTS, COMPARED)
         ]  # fmt: skip
-        tags: dict[Any, dict[str, Any]] = {(kind, test): {"train": kind, "test": test} for kind, test in conditions}
         rows = [*rule_report(flags, self.data, self.split), *self._sizes()]
-        rows += measured(conditions, self.settings.metrics, contrasts, tags, self.settings.seed)
-        for condition, runs in conditions.items():
-            rows += sameness([run.probabilities for run in runs], tags[condition])
+        rows += measured([*levels.values(), *contrasts], self.settings.metrics, self.settings.seed)
+        for each in levels.values():
+            rows += sameness([run.probabilities for run in each.runs], dict(each.tags))
         return Output(rows, [*self._findings(rows), *rule_findings(flags, self.data)], data=self.data)
 
     def _runs(self, said: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:

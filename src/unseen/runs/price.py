@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.audits.leaks import Leak, leak, write_leaks
 from unseen.audits.price import lowers, pays, price_findings, price_on_test, random_removals, removable
-from unseen.audits.removals import ENOUGH
 from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, Subject
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError, UnknownNameError
@@ -32,11 +30,13 @@ from unseen.runs.experiment import (
     Arm,
     Chosen,
     Contrast,
+    Level,
     answers,
     cost_of,
-    in_order,
     measured,
+    ordered,
     refuse_without_parts,
+    removals,
     with_dev,
 )
 from unseen.runs.folder import RunFolder
@@ -45,10 +45,9 @@ from unseen.runs.provenance import described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Predictions, Split
+from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
 
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
 KINDS = (*LIKENESSES, *GROUPINGS)
 TOGETHER = "all kinds"
 COSTLY = 5
@@ -76,7 +75,7 @@ class Pricing:
     """Trainings of everything that is trained."""
     repeats: int | None = None
     """Random removals for each of them; None: so many that there are 20 in all, and 5 for a transformer."""
-    units: str | None = None
+    groups: str | None = None
     """Attribute whose values are drawn together in intervals."""
     seed: int = 42
 
@@ -88,9 +87,7 @@ class Pricing:
     @property
     def removals(self) -> int:
         """Random removals for each training."""
-        if self.repeats is not None:
-            return self.repeats
-        return COSTLY if self.model is not None and self.model.is_transformer else -(-ENOUGH // self.seeds)
+        return removals(self.repeats, self.model, self.seeds, COSTLY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +99,7 @@ class Leaked:
     """Test rows with a counterpart in training."""
     train: Mask
     """Their counterparts in train and dev."""
-    units: str | None = None
+    groups: str | None = None
     """Attribute whose values are drawn together in intervals, unless another is asked for."""
     left_out: tuple[str, ...] = ()
     """Of several kinds together: those that are not among them, each with the reason."""
@@ -129,7 +126,13 @@ def find_leaks(subject: Subject, kinds: Sequence[str] | None = None) -> list[Lea
         )
     there = [each for each in found.values() if each is not None]
     named = [
-        Leaked(each.kind, subject.mask(each.test), subject.mask(each.train), _units(subject, each.kind), pairs=each)
+        Leaked(
+            each.kind,
+            subject.mask(each.test),
+            subject.mask(each.train),
+            _drawn_together(subject, each.kind),
+            pairs=each,
+        )
         for each in there
     ]
     return [*named, *_together(subject, [each for each in named if each.test.any()], kinds or ())]
@@ -160,10 +163,10 @@ def _together(subject: Subject, leaks: Sequence[Leaked], named: Sequence[str]) -
     if any((each.test == test).all() and (each.train == train).all() for each in some):
         return []  # the rows of one kind: its price is theirs
     left_out = tuple(f"{kind} ({why})" for kind, why in apart.items())
-    return [Leaked(TOGETHER, test, train, _units(subject, TOGETHER), left_out)]
+    return [Leaked(TOGETHER, test, train, _drawn_together(subject, TOGETHER), left_out)]
 
 
-def _units(subject: Subject, kind: str) -> str | None:
+def _drawn_together(subject: Subject, kind: str) -> str | None:
     """The attribute of a kind of leak, because its rows leak together; for other kinds that of the authors."""
     own = kind in GROUPINGS and kind not in BY_ID
     return subject.columns.get(kind if own else "author")
@@ -197,7 +200,7 @@ def price(
         "split": described_split(split),
         "settings": {
             "metric": settings.metric, "model": None if settings.model is None else settings.model.described,
-            "seeds": settings.seeds, "repeats": settings.removals, "units": settings.units, "seed": settings.seed,
+            "seeds": settings.seeds, "repeats": settings.removals, "groups": settings.groups, "seed": settings.seed,
             "predictions": predictions is not None,
         },
         "leaks": [leaked.kind for leaked in leaks],
@@ -223,7 +226,7 @@ def _measured(
     announce: Callable[[Cost], None] | None,
 ) -> list[Measurement]:
     rows = [row for leaked in leaks for row in _counts(split, leaked)]
-    test = in_order(data, split.rows("test"))
+    test = ordered(data, split.rows("test"))
     trained: dict[TrainedRows, Predictions] = {}
     if settings.model is not None and any(leaked.test.any() for leaked in leaks):
         arms = _arms(data, split, test, leaks, settings)
@@ -234,9 +237,9 @@ def _measured(
         trained = {name: asked[arm.name]["test"] for name, arm in arms.items()}
     models = [predictions] if predictions is not None else [each for name, each in trained.items() if name.is_whole]
     for leaked in leaks if models else ():
-        leaked = replace(leaked, units=settings.units or leaked.units)
+        leaked = replace(leaked, groups=settings.groups or leaked.groups)
         rows += price_on_test(
-            data, models, test, leaked.test[test], settings.metric, tags=_tags(leaked), units=leaked.units,
+            data, models, test, leaked.test[test], settings.metric, tags=_tags(leaked), units=leaked.groups,
             seed=settings.seed,
         )  # fmt: skip
         if settings.model is not None and leaked.test.any():
@@ -250,7 +253,7 @@ def _measured(
 
 
 def _tags(leaked: Leaked) -> dict[str, str]:
-    return {"leak": leaked.kind, "units": leaked.units or "rows"}
+    return {"leak": leaked.kind, "groups": leaked.groups or "rows"}
 
 
 def _unmeasured(leaked: Leaked, metric: str, why: str) -> Measurement:
@@ -314,7 +317,7 @@ def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how:
 def _pool(data: Dataset, split: Split, seed: int) -> tuple[Rows, Mask]:
     """The rows of train and dev in the order of their ids, and which are for dev."""
     train, dev = with_dev(data, split, seed)
-    pool = in_order(data, np.concatenate([train, dev]))
+    pool = ordered(data, np.concatenate([train, dev]))
     return pool, np.isin(pool, dev)
 
 
@@ -323,24 +326,22 @@ def _on_train(
 ) -> list[Measurement]:
     """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
     runs = {
-        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=leaked.units)
+        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=leaked.groups)
         for name, each in said.items()
         if name.kind == leaked.kind
     }
-    rows: list[Measurement] = []
-    where = leaked.test[test]
+    where, measures = leaked.test[test], list[Level | Contrast]()
     for tested, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
         if not chosen.any():
             continue
-        conditions = {
-            removed: [run.only(chosen) for name, run in runs.items() if name.removed == removed]
+        random, without = (
+            [run.only(chosen) for name, run in runs.items() if name.removed == removed]
             for removed in ("random", "leaked")
-        }
+        )
         tags = {**_tags(leaked), "side": "train", "rows": tested}
-        contrast = Contrast("random", "leaked", tags, removals=True)
-        levels = {removed: {**tags, "removed": removed} for removed in conditions}
-        rows += measured(conditions, [how.metric], [contrast], levels, how.seed)
-    return rows
+        measures += [Level(random, {**tags, "removed": "random"}), Level(without, {**tags, "removed": "leaked"})]
+        measures.append(Contrast(random, without, tags, removals=True))
+    return measured(measures, [how.metric], how.seed)
 
 
 def _drawn_as(name: TrainedRows) -> int:
