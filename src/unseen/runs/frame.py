@@ -32,7 +32,7 @@ KINDS = {
     "study": "unseen.reports.study_page:page",
     "validation": "unseen.runs.validation.page:page",
     "transfer": "unseen.runs.transfer.page:page",
-    "learning": "unseen.runs.learning.page:page",
+    "learning": "unseen.runs.learning_page:page",
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",
     "item-effect": "unseen.runs.item_effect:page",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from unseen.reports.record import RunRecord
 from unseen.reports.wording import capital, percent
 from unseen.store.files import unharmed
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, points, scored
+from unseen.types.numbers import DASH, bounds, number, points, scored, turned
 
 STRICTEST = ("class", "functionality", "pair", "template", "target")
 """Schemes by how far what they hold out is from what is trained on, as far as names can tell."""
@@ -142,6 +142,11 @@ class LearningRun:
         """The configuration that the verdict is about."""
         return BOTH if BOTH in self.configurations else SUITE
 
+    def before_and_after(self, metric: str, write: Callable[[float | None], str], **tags: str) -> list[str]:
+        """The score of the task model and that of the main configuration; empty where one was not measured."""
+        rows = [self.row(metric, configuration=each, **tags) for each in (TASK, self.main)]
+        return [] if None in rows else [write(row.value) for row in rows if row]
+
     @property
     def ranking(self) -> str:
         """The metric of ranking that was measured on the task."""
@@ -195,8 +200,7 @@ def _rises(row: Measurement | None) -> bool:
 
 
 def _falls(row: Measurement | None) -> bool:
-    p = p_value(row)
-    return row is not None and p is not None and (row.value or 0) < 0 and p < ALPHA
+    return row is not None and _rises(turned(row))
 
 
 def said_p(p: float | None) -> str:
@@ -210,42 +214,43 @@ def said_p(p: float | None) -> str:
     return "p < .001" if p < 0.001 else f"p = {number(p, 3)}"
 
 
-def _passed(run: LearningRun, row: Measurement | None) -> list[str]:
-    levels = [run.row("accuracy", scheme="all", part="test", configuration=each) for each in (TASK, run.main)]
-    if row is None or None in levels:
-        return []
-    before, after = (percent(each.value) for each in levels if each)
-    return [f"of random unseen cases {before} were right before and {after} after training on others ({_told(row)})."]
+def _p_cell(row: Measurement | None, name: str) -> str:
+    return said_p(p_value(row, name)).removeprefix("p ").removeprefix("= ")
 
 
-def _beyond(run: LearningRun) -> list[str]:
-    found = []
+def _passed(run: LearningRun, row: Measurement | None) -> Iterator[str]:
+    levels = run.before_and_after("accuracy", percent, scheme="all", part="test")
+    if row is not None and levels:
+        before, after = levels
+        yield f"of random unseen cases {before} were right before and {after} after training on others ({_told(row)})."
+
+
+def _beyond(run: LearningRun) -> Iterator[str]:
     for scheme in run.schemes:
-        row = _held_out(run, scheme)
-        levels = [run.row("accuracy", scheme=scheme, part="held-out", configuration=each) for each in (TASK, run.main)]
-        if row is not None and None not in levels:
-            before, after = (percent(each.value) for each in levels if each)
-            found.append(f"of held-out {HELD_OUT_OF[scheme]} {before} before and {after} after ({_told(row)}).")
-    return found
+        row, levels = _held_out(run, scheme), run.before_and_after("accuracy", percent, scheme=scheme, part="held-out")
+        if row is not None and levels:
+            yield f"of held-out {HELD_OUT_OF[scheme]} {levels[0]} before and {levels[1]} after ({_told(row)})."
 
 
-def _kept(run: LearningRun, row: Measurement | None) -> list[str]:
-    levels = [run.row("f1.macro", part="task test", configuration=each) for each in (TASK, run.main)]
-    if row is None or None in levels:
-        return ["the task was not measured: that takes the scheme all."]
-    before, after = (number(each.value, 3) for each in levels if each)
-    return [f"on the task itself macro F1 went from {before} to {after} ({_told(row)})."]
+def _kept(run: LearningRun, row: Measurement | None) -> Iterator[str]:
+    levels = run.before_and_after("f1.macro", _decimals, part="task test")
+    if row is None or not levels:
+        yield "the task was not measured: that takes the scheme all."
+    else:
+        yield f"on the task itself macro F1 went from {levels[0]} to {levels[1]} ({_told(row)})."
 
 
-def _ranked(run: LearningRun, task: Measurement | None, row: Measurement | None) -> list[str]:
-    levels = [run.row(run.ranking, part="task test", configuration=each) for each in (TASK, run.main)]
-    if row is None or None in levels:
-        return []
-    before, after = (number(each.value, 3) for each in levels if each)
-    said = [f"its ROC AUC, which knows no threshold, went from {before} to {after} ({_told(row)})."]
+def _ranked(run: LearningRun, task: Measurement | None, row: Measurement | None) -> Iterator[str]:
+    levels = run.before_and_after(run.ranking, _decimals, part="task test")
+    if row is None or not levels:
+        return
+    yield f"its ROC AUC, which knows no threshold, went from {levels[0]} to {levels[1]} ({_told(row)})."
     if _falls(row) and not _falls(task):
-        said.append("macro F1 hides that: the threshold moved with the mix of labels.")
-    return said
+        yield "macro F1 hides that: the threshold moved with the mix of labels."
+
+
+def _decimals(value: float | None) -> str:
+    return number(value, 3)
 
 
 def _told(row: Measurement) -> str:
@@ -266,7 +271,7 @@ def bars(run: LearningRun) -> Markup:
              "bounds": bounds(row, percent), "n": row.n}
             for name, row, kind in shown if row is not None and row.value is not None
         ]  # fmt: skip
-        gap = run.row("gap.accuracy", scheme=scheme, configuration=run.main)
+        gap = run.row("fall.accuracy", scheme=scheme, part="held-out", configuration=run.main, than="covered")
         found.append({"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": _in_points(gap)})
     return drawn("bars.html", bars=found)
 
@@ -296,22 +301,11 @@ def held_out_table(run: LearningRun, configuration: str) -> Table:
         where = {"scheme": scheme, "part": "held-out"}
         before, after = (run.row("accuracy", configuration=each, **where) for each in (TASK, configuration))
         row = run.row("difference.accuracy", configuration=configuration, than=TASK, **where)
-        exact = said_p(p_value(row, "p.mcnemar")).removeprefix("p ").removeprefix("= ")
-        by_template = said_p(p_value(row)).removeprefix("p ").removeprefix("= ")
-        n = 0 if row is None else row.n
-        lines.append(
-            (scheme, len(run.values(scheme)), n, scored(before), scored(after), _in_points(row), exact, by_template)
-        )
+        n, tests = 0 if row is None else row.n, (_p_cell(row, "p.mcnemar"), _p_cell(row, "p"))
+        lines.append((scheme, len(run.values(scheme)), n, scored(before), scored(after), _in_points(row), *tests))
     columns = (
-        "held out by",
-        "plans",
-        "cases",
-        "before",
-        "after",
-        "effect, points",
-        "p, exact binomial",
-        "p, by template",
-    )
+        "held out by", "plans", "cases", "before", "after", "effect, points", "p, exact binomial", "p, by template",
+    )  # fmt: skip
     return Table(f"Held-out cases, {NAMES[configuration]}", columns, tuple(lines))
 
 
@@ -324,11 +318,8 @@ def value_table(run: LearningRun, scheme: str) -> Table:
             run.row("accuracy", name, configuration=each, of=run.main, **where) for each in (TASK, run.main)
         )
         row = run.row("difference.accuracy", name, configuration=run.main, than=TASK, **where)
-        adjusted = said_p(p_value(row, "p.holm")).removeprefix("p ").removeprefix("= ")
-        order = 0.0 if row is None or row.value is None else row.value
-        lines.append(
-            (order, (value, 0 if row is None else row.n, scored(before), scored(after), _in_points(row), adjusted))
-        )
+        n, effect = (0, 0.0) if row is None else (row.n, row.value or 0.0)
+        lines.append((effect, (value, n, scored(before), scored(after), _in_points(row), _p_cell(row, "p.holm"))))
     columns = (scheme, "cases", "before", "after", "effect, points", "p, adjusted")
     note = f"p: by whole templates, adjusted for {len(lines)} tests (Holm)."
     return Table(scheme, columns, tuple(line for _, line in sorted(lines, key=lambda each: each[0])), note)
