@@ -31,7 +31,7 @@ KINDS = {
     "stress": "unseen.reports.stress_page:page",
     "study": "unseen.reports.study_page:page",
     "validation": "unseen.runs.validation.page:page",
-    "transfer": "unseen.runs.transfer.page:page",
+    "transfer": "unseen.runs.transfer_page:page",
     "learning": "unseen.runs.learning_page:page",
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",
