@@ -39,7 +39,7 @@ from unseen.splits.quotas import within_cap
 from unseen.store.results import Results
 from unseen.types import Dataset, Finding, Measurement, Split
 from unseen.types.arrays import Mask, Rows
-from unseen.types.numbers import bounds, number, points, scored
+from unseen.types.numbers import number, points, scored
 
 CAP = 250
 """Rows per author and class that a capped training part has at most, as in the published remedy."""
@@ -320,8 +320,7 @@ def unseen_table(record: RunRecord) -> Table | None:
         sides = [
             row for row in record.measurements if row.metric == "authors_on_both_sides" and row.tags["split"] == family
         ]
-        cost = "" if lost is None else " ".join(filter(None, [points(lost.value), bounds(lost, points)]))
-        than = "" if lost is None else FAMILIES[str(lost.tags["than"])]
+        cost, than = ("", "") if lost is None else (scored(lost, points), FAMILIES[str(lost.tags["than"])])
         sizes, both = _range([each.n for each in sides]), _range([int(each.value or 0) for each in sides])
         lines.append((said, sizes, both, scored(score), cost, than))
     heads = ("split", "test rows", "authors on both sides", called(metric), "fall, points", "against")

@@ -304,7 +304,7 @@ def score_table(record: RunRecord) -> Table:
         (
             wording.called(name),
             CLEANED[train],
-            *(_scored(record, name, train, test) for test in ("original", "cleaned")),
+            *(numbers.scored(record.row(name, train=train, test=test), _decimals) for test in TESTS),
         )
         for name in record.about["settings"]["metrics"]
         for train in CLEANED
@@ -322,8 +322,8 @@ def difference_table(record: RunRecord) -> Table:
             wording.called(row.metric.removeprefix("difference.")),
             f"{CLEANED[str(row.tags['train'])]}, less {CLEANED[str(row.tags['than'])]}",
             "all" if row.tags["test"] == "original" else "unflagged",
-            numbers.number(row.value, 3),
-            numbers.bounds(row, lambda value: numbers.number(value, 3)),
+            _decimals(row.value),
+            numbers.bounds(row, _decimals),
         )
         for row in found
     ]
@@ -338,7 +338,12 @@ def rule_table(record: RunRecord) -> Table:
     """What share of all rows and of the training and test parts each rule flags."""
     places = ("all", "part=train", "part=test")
     lines = [
-        (name, rule["pack"], rule["trait"], *(wording.percent(_coverage(record, name, each)) for each in places))
+        (
+            name,
+            rule["pack"],
+            rule["trait"],
+            *(wording.percent(record.value("rule_coverage", place, rule=name)) for place in places),
+        )
         for name, rule in record.about["rules"].items()
     ]
     return Table("Rules", ("rule", "pack", "trait", "all", "train", "test"), tuple(lines), "Shares of rows flagged.")
@@ -356,13 +361,5 @@ def answer_table(record: RunRecord) -> Table:
     return Table("Answers", columns, tuple(lines), "Shares of the test rows, means over seeds.")
 
 
-def _scored(record: RunRecord, metric: str, train: str, test: str) -> str:
-    row = record.row(metric, train=train, test=test)
-    if row is None:
-        return numbers.DASH
-    interval = numbers.bounds(row, lambda value: numbers.number(value, 3))
-    return f"{numbers.number(row.value, 3)} {interval}".strip()
-
-
-def _coverage(record: RunRecord, rule: str, place: str) -> float | None:
-    return record.value("rule_coverage", place, rule=rule)
+def _decimals(value: float | None) -> str:
+    return numbers.number(value, 3)

@@ -272,7 +272,7 @@ def bars(run: LearningRun) -> Markup:
             for name, row, kind in shown if row is not None and row.value is not None
         ]  # fmt: skip
         gap = run.row("fall.accuracy", scheme=scheme, part="held-out", configuration=run.main, than="covered")
-        found.append({"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": _in_points(gap)})
+        found.append({"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": scored(gap, points)})
     return drawn("bars.html", bars=found)
 
 
@@ -302,7 +302,7 @@ def held_out_table(run: LearningRun, configuration: str) -> Table:
         before, after = (run.row("accuracy", configuration=each, **where) for each in (TASK, configuration))
         row = run.row("difference.accuracy", configuration=configuration, than=TASK, **where)
         n, tests = 0 if row is None else row.n, (_p_cell(row, "p.mcnemar"), _p_cell(row, "p"))
-        lines.append((scheme, len(run.values(scheme)), n, scored(before), scored(after), _in_points(row), *tests))
+        lines.append((scheme, len(run.values(scheme)), n, scored(before), scored(after), scored(row, points), *tests))
     columns = (
         "held out by", "plans", "cases", "before", "after", "effect, points", "p, exact binomial", "p, by template",
     )  # fmt: skip
@@ -319,7 +319,7 @@ def value_table(run: LearningRun, scheme: str) -> Table:
         )
         row = run.row("difference.accuracy", name, configuration=run.main, than=TASK, **where)
         n, effect = (0, 0.0) if row is None else (row.n, row.value or 0.0)
-        lines.append((effect, (value, n, scored(before), scored(after), _in_points(row), _p_cell(row, "p.holm"))))
+        lines.append((effect, (value, n, scored(before), scored(after), scored(row, points), _p_cell(row, "p.holm"))))
     columns = (scheme, "cases", "before", "after", "effect, points", "p, adjusted")
     note = f"p: by whole templates, adjusted for {len(lines)} tests (Holm)."
     return Table(scheme, columns, tuple(line for _, line in sorted(lines, key=lambda each: each[0])), note)
@@ -353,7 +353,7 @@ def _changed(run: LearningRun) -> Iterator[Section]:
     if not lines:
         return
     rows = [row for row in run.record.measurements if row.metric == "change.gold_probability" and row.slice != "all"]
-    means = "; ".join(f"{row.slice.removeprefix('label=')} {_in_points(row)}" for row in rows)
+    means = "; ".join(f"{row.slice.removeprefix('label=')} {scored(row, points)}" for row in rows)
     cards = [{"label": label, "change": CELLS[way], "rows": rows} for (label, way), rows in lines.items()]
     yield Section(
         "Largest changes on the task", CHANGED_TEXT + (f" On average, in points: {means}." if means else ""),
@@ -374,13 +374,9 @@ def leak_table(run: LearningRun) -> Table:
     return Table("Near-copies of test cases in train", columns, tuple(lines))
 
 
-def _in_points(row: Measurement | None) -> str:
-    return DASH if row is None else " ".join(filter(None, [points(row.value), bounds(row, points)]))
-
-
 def _effect(row: Measurement | None) -> str:
     """A difference in points with the published test: exact binomial for accuracy, randomisation for F1."""
     if row is None:
         return DASH
     p = p_value(row, "p.mcnemar")
-    return f"{_in_points(row)}, {said_p(p_value(row) if p is None else p)}"
+    return f"{scored(row, points)}, {said_p(p_value(row) if p is None else p)}"

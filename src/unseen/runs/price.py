@@ -429,7 +429,11 @@ def on_test_table(record: RunRecord, metric: str) -> Table | None:
         shown = [
             record.row(metric, leak=kind, side="test", rows=each) for each in ("all", "leaked", "unleaked", "random")
         ]
-        cells = (*(scored(each) for each in shown), _price(price, metric), _as_far(price))
+        cells = (
+            *(scored(each) for each in shown),
+            scored(price, points if in_points(metric) else number),
+            _as_far(price),
+        )
         lines.append((kind, _count(record, kind, "test"), *cells))
     heads = (
         "leak",
@@ -459,7 +463,16 @@ def on_train_table(record: RunRecord, metric: str) -> Table | None:
             if price is not None:
                 sides = [scored(record.row(metric, removed=removed, **tags)) for removed in ("random", "leaked")]
                 removed_rows = _count(record, kind, "train")
-                lines.append((kind, removed_rows, called_rows, *sides, _price(price, metric), _as_far(price)))
+                lines.append(
+                    (
+                        kind,
+                        removed_rows,
+                        called_rows,
+                        *sides,
+                        scored(price, points if in_points(metric) else number),
+                        _as_far(price),
+                    )
+                )
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
     if all(line[-1] == DASH for line in lines):
         return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
@@ -503,11 +516,6 @@ def _kinds(record: RunRecord) -> list[str]:
 def _count(record: RunRecord, kind: str, side: str) -> int:
     found = record.row("leaked_rows", leak=kind, side=side)
     return int(found.value or 0) if found is not None else 0
-
-
-def _price(row: Measurement, metric: str) -> str:
-    write = points if in_points(metric) else number
-    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
 
 
 def _as_far(row: Measurement) -> str:

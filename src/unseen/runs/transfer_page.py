@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from unseen.reports.wording import called, capital, percent
 from unseen.runs.transfer import ALL, MAJORITY, MERGED, OTHERS, OWN, WITHOUT
 from unseen.store.files import file_name
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, points, scored, turned
+from unseen.types.numbers import DASH, points, scored, turned
 
 MAIN = "f1.macro"
 NO_FALL = "no clear fall"
@@ -152,7 +152,7 @@ def badge(run: TransferRun) -> str:
 def change(row: Measurement) -> tuple[str, str]:
     """Whether it is a fall or a rise, and by how many points, with its interval."""
     rises = row.value is not None and row.value < 0
-    return ("rise", written(turned(row))) if rises else ("fall", written(row))
+    return ("rise", scored(turned(row), points)) if rises else ("fall", scored(row, points))
 
 
 def _falls(row: Measurement | None) -> bool:
@@ -248,17 +248,6 @@ def _overlapping(run: TransferRun) -> Iterator[str]:
         yield f"without such texts the mean {way} is {size} points."
 
 
-def score_of(run: TransferRun, metric: str, train: str, test: str) -> float | None:
-    """A score as a bare number."""
-    row = run.row(metric, train, test)
-    return None if row is None else row.value
-
-
-def written(row: Measurement | None) -> str:
-    """A difference in points with its interval."""
-    return DASH if row is None else " ".join(filter(None, [points(row.value), bounds(row, points)]))
-
-
 def tables(run: TransferRun) -> dict[str, Table]:
     """Every table by the name of its file."""
     found = {f"matrix-{file_name(metric)}": matrix_table(run, metric) for metric in run.metrics}
@@ -272,7 +261,8 @@ def tables(run: TransferRun) -> dict[str, Table]:
 def _map(run: TransferRun, metric: str) -> Markup:
     """The heat map of one metric; all have one scale."""
     rows = [*run.sets, MAJORITY]
-    values = [[score_of(run, metric, train, test) for test in run.names] for train in rows]
+    scores = [[run.row(metric, train, test) for test in run.names] for train in rows]
+    values = [[row.value if row else None for row in line] for line in scores]
     title = f"{capital(called(metric))}: trained on the row, tested on the column"
     return Markup(heat_map(values, rows, run.names, title=title, scale=(0.0, 1.0)))
 
@@ -285,7 +275,7 @@ def matrix_table(run: TransferRun, metric: str) -> Table:
         cells = [Strong(cell) if train == test else cell for cell, test in zip(cells, run.names, strict=True)]
         elsewhere = run.row(metric, train, run.mean_over(train))
         rows = int(run.record.about["training_sets"][train]["rows"])
-        lines.append((train, rows, *cells, scored(elsewhere) if elsewhere else DASH))
+        lines.append((train, rows, *cells, scored(elsewhere)))
     lines.append((MAJORITY, None, *(scored(run.row(metric, MAJORITY, test)) for test in run.names), DASH))
     lines.append((OTHERS, None, *(scored(run.row(metric, OTHERS, test)) for test in run.names), DASH))
     note = (
@@ -299,30 +289,20 @@ def matrix_table(run: TransferRun, metric: str) -> Table:
 
 def same_test_table(run: TransferRun) -> Table:
     """The fall from training on the test's own dataset, the same test texts on both sides."""
-    lines = [
-        (train, *(DASH if train == test else written(run.fall(train, test)) for test in run.names), _mean(run, train))
-        for train in run.sets
-    ]
-    lines.append((OTHERS, *(written(run.fall(OTHERS, test)) for test in run.names), written(run.fall(OTHERS, OTHERS))))
+    rows = {train: [*run.names, run.mean_over(train)] for train in run.sets} | {OTHERS: [*run.names, OTHERS]}
+    lines = [(train, *(scored(run.fall(train, test), points) for test in tests)) for train, tests in rows.items()]
     columns = ("trained on", *(f"tested on {name}" for name in run.names), "mean")
     note = "Points below a model trained on the dataset that is tested; paired, because the test texts are the same."
     return Table(f"Fall of {called(MAIN)} by training elsewhere", columns, tuple(lines), note)
 
 
-def _mean(run: TransferRun, train: str) -> str:
-    row = run.fall(train, run.mean_over(train))
-    return DASH if row is None else written(row)
-
-
 def same_training_table(run: TransferRun) -> Table:
     """The fall from a model's own test part to those of others."""
-
-    def cell(train: str, test: str) -> str:
-        if train == test:
-            return DASH
-        return written(run.row(f"fall.{MAIN}", train, test, than_train=train, than_test=train))
-
-    lines = [(train, *(cell(train, test) for test in run.names)) for train in run.names]
+    rows = [
+        [run.row(f"fall.{MAIN}", train, test, than_train=train, than_test=train) for test in run.names]
+        for train in run.names
+    ]
+    lines = [(train, *(scored(row, points) for row in line)) for train, line in zip(run.names, rows, strict=True)]
     note = (
         "Points below the same model's score on its own test texts. Other texts and another mix of labels: "
         "part of it is that the other test is easier or harder for everybody."
@@ -355,16 +335,13 @@ def table_of_unseen(run: TransferRun) -> Table:
         for test in run.names:
             row = run.row(MAIN, train, test, WITHOUT)
             if row is not None:
-                falls = [DASH, DASH] if train == test else _both(lambda where: run.fall(train, test, slice=where))  # noqa: B023
-                lines.append((f"{train} → {test}", row.n, scored(run.row(MAIN, train, test)), scored(row), *falls))
+                falls = [run.fall(train, test, slice=where) for where in ("all", WITHOUT)]
+                scores = (scored(run.row(MAIN, train, test)), scored(row), *(scored(each, points) for each in falls))
+                lines.append((f"{train} → {test}", row.n, *scores))
     name = called(MAIN)
     columns = ("trained → tested", "texts left", f"{name}, all", f"{name}, without", "fall, all", "fall, without")
     note = "The same predictions. Falls without: texts that neither of the two training sets has."
     return Table("Without test texts that were seen in training", columns, tuple(lines), note)
-
-
-def _both(fall: Callable[[str], Measurement | None]) -> list[str]:
-    return [written(fall(where)) for where in ("all", WITHOUT)]
 
 
 def size_table(run: TransferRun) -> Table:
