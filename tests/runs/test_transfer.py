@@ -171,7 +171,7 @@ def test_the_order_of_rows_decides_nothing() -> None:
     assert sides[0].data.order == sides[1].data.order
     assert sides[0].data.fingerprint == sides[1].data.fingerprint
     extras = Extras(merge=True, cap=3, matched=True)
-    for one, other in zip(*(training_sets(each, extras, 42)[0] for each in sides), strict=True):
+    for one, other in zip(*(training_sets(each, extras, 42)[0].values() for each in sides), strict=True):
         assert one.train.tolist() == other.train.tolist()
         assert one.dev.tolist() == other.dev.tolist()
 
@@ -287,7 +287,7 @@ def test_groups_stay_on_one_side() -> None:
 
 def test_a_cap_leaves_as_many_as_it_says() -> None:
     corpus = Corpus(members(given(), LABELS))
-    sets = {each.name: each for each in training_sets(corpus, Extras(merge=True, cap=2), 42)[0]}
+    sets = training_sets(corpus, Extras(merge=True, cap=2), 42)[0]
     blue = corpus.members["blue"]
     keys = [
         (user, int(label))
@@ -305,18 +305,18 @@ def test_a_cap_leaves_as_many_as_it_says() -> None:
 def test_a_cap_that_takes_nothing_is_told() -> None:
     corpus = Corpus(members(given(), LABELS))
     sets, findings = training_sets(corpus, Extras(cap=1000), 42)
-    assert [each.name for each in sets] == ["red", "blue", "green"]
+    assert list(sets) == ["red", "blue", "green"]
     assert [(each.check, each.level) for each in findings] == [("cap[blue]", "skipped")]
 
 
 def test_matched_sets_are_of_one_size_and_keep_their_mix() -> None:
     corpus = Corpus(members(given(), LABELS))
-    whole = {each.name: each for each in training_sets(corpus, Extras(merge=True), 42)[0]}
+    whole = training_sets(corpus, Extras(merge=True), 42)[0]
     sets = training_sets(corpus, Extras(merge=True, matched=True), 42)[0]
-    assert {len(each.train) for each in sets} == {min(len(each.train) for each in whole.values())}
-    for each in sets:
-        assert set(each.train) <= set(whole[each.name].train)
-        shares = [corpus.data.labels[rows].mean() for rows in (each.train, whole[each.name].train)]
+    assert {len(each.train) for each in sets.values()} == {min(len(each.train) for each in whole.values())}
+    for name, each in sets.items():
+        assert set(each.train) <= set(whole[name].train)
+        shares = [corpus.data.labels[rows].mean() for rows in (each.train, whole[name].train)]
         assert shares[0] == pytest.approx(shares[1], abs=1 / len(each.train))
 
 
@@ -425,8 +425,7 @@ def test_an_overlap_is_what_an_audit_finds(leaking: dict[str, DatasetEntry]) -> 
     texts[2], labels[2] = f"{texts[0]}!", "yes"
     own = build(blue.ids.to_pylist(), texts, labels, LABELS, part=blue.attribute("part").to_pylist())
     corpus = Corpus(members(leaking | {"blue": DatasetEntry(own, split="part")}, LABELS))
-    (known,) = (each for each in training_sets(corpus, Extras(), 42)[0] if each.name == "blue")
-    over = overlaps(corpus, [known], 42)["blue", "blue"]
+    over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["blue", "blue"]
     assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
     member = corpus.members["blue"]
     subject = Subject(member.data, member.parts)

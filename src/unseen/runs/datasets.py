@@ -179,12 +179,12 @@ def members(
     for name, data in loaded.items():
         problems += _label_problems(name, data, entries[name].map, ours)
     _refuse(problems)
-    found = {}
+    made = {}
     for name, data in loaded.items():
         with _noted(f"{name}:", problems):
-            found[name] = _member(name, data, entries[name], ours, test, seed)
+            made[name] = _member(name, data, entries[name], ours, test, seed)
     _refuse(problems)
-    return found
+    return made
 
 
 def _refuse(problems: Sequence[str]) -> None:

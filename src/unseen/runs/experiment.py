@@ -12,11 +12,11 @@ import inspect
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -52,7 +52,12 @@ class Chosen:
     """Some rows of a dataset, copied only while they are needed: a hundred arms on one dataset hold it once."""
 
     data: Dataset
-    rows: npt.NDArray[np.intp]
+    rows: Rows
+
+    @cached_property
+    def identity(self) -> list[str]:
+        """Content and order of these rows."""
+        return _identity(self.taken())
 
     def taken(self) -> Dataset:
         """These rows as a dataset of their own."""
@@ -269,8 +274,7 @@ def _fitted(here: Workspace, arm: Arm) -> Any:
 
 def _identity(rows: Dataset | Chosen) -> list[str]:
     """Content and order of rows."""
-    data = taken(rows)
-    return [data.fingerprint, data.order]
+    return rows.identity if isinstance(rows, Chosen) else [rows.fingerprint, rows.order]
 
 
 def _file(folder: Path, name: str) -> Path:

@@ -166,7 +166,7 @@ def learn_from_suite(
             "configurations": chosen, "strict": strict, "folds": settings.number_of_folds,
             "seed": seed, "texts": texts, "labels": dict(labels or {}),
         },
-        "datasets": {role: described_data(each) for role, each in data.items() if each is not None},
+        "datasets": {role: described_data(content) for role, content in data.items() if content is not None},
         "task_parts": given.parts.sizes,
         "plans": {
             name: {"file": given.file_name(name)} | {part: len(rows) for part, rows in plan.parts.items()}
@@ -187,7 +187,7 @@ def _materials(
         warnings.warn(left_out, UnseenWarning, stacklevel=3)
     cases = by_id(cases.take(np.flatnonzero(judged)))
     data = task if isinstance(task, Dataset) else api.load(str(task))
-    _refuse_labels(labels, [each for each in (data, elsewhere) if each is not None], cases.label_names)
+    _refuse_labels(labels, [data] if elsewhere is None else [data, elsewhere], cases.label_names)
     data = by_id(relabelled(data, labels, cases.label_names))
     parts = parts_of(data, settings.seed)
     counts = data.take(parts.rows("train")).label_counts
@@ -339,14 +339,14 @@ class Lessons:
 
         Of the scheme `all`, which holds nothing out: test cases, and every two configurations compared.
         """
-        outcomes = {each: SuiteOutcomes(self, each, plans) for each in self.configurations}
+        outcomes = {name: SuiteOutcomes(self, name, plans) for name in self.configurations}
         if plans[0].scheme == "all":
-            tested = {each: outcomes[each].covered[0] for each in outcomes}
+            tested = {name: outcomes[name].covered[0] for name in outcomes}
             tags = {"scheme": "all", "part": TESTED}
-            for each, cases in tested.items():
-                yield rate("accuracy", *cases, tags={**tags, "configuration": each})
-            for than, each in combinations(tested, 2):
-                yield compared(tested[each], tested[than], {**tags, "configuration": each, "than": than}, seed=seed)
+            for name, cases in tested.items():
+                yield rate("accuracy", *cases, tags={**tags, "configuration": name})
+            for than, name in combinations(tested, 2):
+                yield compared(tested[name], tested[than], {**tags, "configuration": name, "than": than}, seed=seed)
             return
         before = outcomes.pop(TASK)
         yield from before.scores(seed)
@@ -361,7 +361,7 @@ class Lessons:
         on a suite with another mix of labels moves the threshold: macro F1 alone can rise while the texts of a label
         are no longer told apart, which the area under the ROC curve shows.
         """
-        given, found = self.given, list[Measurement]()
+        given, measurements = self.given, list[Measurement]()
         tests = {"task": (given.task, given.parts.rows("test"), "task test")}
         if given.elsewhere is not None:
             tests["elsewhere"] = given.elsewhere, np.arange(len(given.elsewhere)), "elsewhere"
@@ -371,17 +371,17 @@ class Lessons:
                 continue
             has_ranks = not any(predictions.origin.params.get("hard") for predictions in asked.values())
             ranking = "roc_auc.binary" if len(data.label_names) == 2 else "roc_auc.ovr"
-            metrics = [*METRICS, *([ranking] if has_ranks else [])]
-            for each, predictions in asked.items():
-                tags = {"part": part, "configuration": each}
-                found += measure(data, predictions, rows, metrics, tags=tags, seed=seed)
-            for than, each in combinations(asked, 2):
-                tags = {"part": part, "configuration": each, "than": than}
-                for name in metrics:
-                    draws = SWAPS if name in METRICS else DRAWS
-                    both = asked[each], asked[than]
-                    found.append(paired_over_rows(data, *both, rows, name, tags=tags, draws=draws, seed=seed))
-        return found
+            draws = dict.fromkeys(METRICS, SWAPS) | ({ranking: DRAWS} if has_ranks else {})
+            for name, predictions in asked.items():
+                tags = {"part": part, "configuration": name}
+                measurements += measure(data, predictions, rows, list(draws), tags=tags, seed=seed)
+            for than, name in combinations(asked, 2):
+                both, tags = (asked[name], asked[than]), {"part": part, "configuration": name, "than": than}
+                measurements += [
+                    paired_over_rows(data, *both, rows, metric, tags=tags, draws=swaps, seed=seed)
+                    for metric, swaps in draws.items()
+                ]
+        return measurements
 
 
 def compared(after: Cases, before: Cases, tags: Mapping[str, Any], slice: str = "all", seed: int = 42) -> Measurement:
@@ -496,15 +496,16 @@ class Changes:
 
     def means(self, seed: int = 42) -> list[Measurement]:
         """`change.gold_probability`: the mean change, of each label too, with an interval over rows."""
-        found, tags = [], {"part": "task", "configuration": self.configuration, "than": TASK}
+        measurements, tags = [], {"part": "task", "configuration": self.configuration, "than": TASK}
         slices = {"all": np.ones(len(self.gold), bool)} | {f"label={name}": at for name, at in self.by_label.items()}
         for name, where in slices.items():
             if n := int(where.sum()):
                 values = self.apart[where]
                 drawn = [times @ values / n for times in times_drawn(n, DRAWS, generator(seed, "rows"))]
                 low, high = percentiles(np.concatenate(drawn)) or (None, None)
-                found.append(Measurement("change.gold_probability", float(values.mean()), n, low, high, name, tags))
-        return found
+                mean = float(values.mean())
+                measurements.append(Measurement("change.gold_probability", mean, n, low, high, name, tags))
+        return measurements
 
     def write(self, path: Path, texts: bool) -> None:
         """For each label the largest falls and rises, none that is zero, as CSV; the texts only when asked for."""

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,6 @@ class Corpus:
 class TrainingSet:
     """Rows of the corpus to learn from."""
 
-    name: str
     of: tuple[str, ...]
     """Datasets that it is made of."""
     train: Rows
@@ -144,22 +144,22 @@ class Extras:
             raise InputError("cap_by has no effect without cap", fix=f"cap={CAP} (--cap {CAP})")
 
 
-def training_sets(corpus: Corpus, extras: Extras, seed: int) -> tuple[list[TrainingSet], list[Finding]]:
-    """The sets that models are trained on, and what was found when texts were taken out of them."""
+def training_sets(corpus: Corpus, extras: Extras, seed: int) -> tuple[dict[str, TrainingSet], list[Finding]]:
+    """The sets that models are trained on, by name, and what was found when texts were taken out of them."""
     made_of = {name: (name,) for name in corpus.members} | ({MERGED: tuple(corpus.members)} if extras.merge else {})
-    sets, findings = list[TrainingSet](), list[Finding]()
+    sets, findings = dict[str, TrainingSet](), list[Finding]()
     for name, of in made_of.items():
         train, dev = (np.concatenate([corpus.rows(one, part) for one in of]) for part in ("train", "dev"))
-        sets.append(TrainingSet(name, of, train, dev))
+        sets[name] = TrainingSet(of, train, dev)
     if extras.cap is not None:
         gone, findings = _over_cap(corpus, extras.cap, extras.cap_by, seed)
-        for whole in list(sets):
+        for name, whole in list(sets.items()):
             train = whole.train[~np.isin(whole.train, gone)]
             if len(train) < len(whole.train):
-                sets.append(replace(whole, name=f"{whole.name}{CAPPED}", train=train, uncapped=whole.name))
+                sets[f"{name}{CAPPED}"] = replace(whole, train=train, uncapped=name)
     if extras.matched:
-        size = min(len(each.train) for each in sets)
-        sets = [replace(each, train=_fewer(corpus.data, each.train, size, seed)) for each in sets]
+        size = min(len(whole.train) for whole in sets.values())
+        sets = {name: _matched(corpus.data, whole, size, seed) for name, whole in sets.items()}
     return sets, findings
 
 
@@ -193,11 +193,12 @@ def _cap_finding(name: str, by: str, cap: int, train: int, out: int) -> Finding:
     return Finding(f"cap[{name}]", "ok", message, out)
 
 
-def _fewer(data: Dataset, rows: Rows, size: int, seed: int) -> Rows:
-    """So many of the rows, with their mix of labels."""
-    if len(rows) == size:
-        return rows
-    return rows[api.split(data.take(rows), "random", test=size, seed=seed, name="matched").rows("test")]
+def _matched(data: Dataset, whole: TrainingSet, size: int, seed: int) -> TrainingSet:
+    """The set with so many training texts, with its mix of labels."""
+    if len(whole.train) == size:
+        return whole
+    drawn = api.split(data.take(whole.train), "random", test=size, seed=seed, name="matched").rows("test")
+    return replace(whole, train=whole.train[drawn])
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,25 +249,26 @@ class Overlap:
         return Finding(check, "fail" if self.count >= MUCH * n else "warn", message, self.count, self.ids, advice)
 
 
-def overlaps(corpus: Corpus, sets: Sequence[TrainingSet], seed: int) -> dict[Cell, Overlap]:
+def overlaps(corpus: Corpus, sets: Mapping[str, TrainingSet], seed: int) -> dict[Cell, Overlap]:
     """The overlap of every test part with every training set: what an audit of the two would find."""
     subject = Subject(corpus.data, seed=seed)
     for kind in KINDS:
         subject.alike(kind)  # looked for once, known to all cells
-    return {(each.name, test): _overlap(corpus, subject, each, test) for each in sets for test in corpus.members}
+    return {place: _overlap(corpus, subject, sets[place[0]], place) for place in product(sets, corpus.members)}
 
 
-def _overlap(corpus: Corpus, subject: Subject, known: TrainingSet, test: str) -> Overlap:
+def _overlap(corpus: Corpus, subject: Subject, known: TrainingSet, place: Cell) -> Overlap:
+    train, test = place
     data, rows = corpus.data, corpus.rows(test, "test")
     parts = np.full(len(data), PARTS.index("unused"), np.int8)
     parts[known.train], parts[known.dev], parts[rows] = (PARTS.index(part) for part in ("train", "train", "test"))
     clusters = np.full(len(parts), -1, np.int32)
-    cell = subject.of(Split(known.name, data.ids, parts, clusters, Certificate({}, {}), data.fingerprint))
+    cell = subject.of(Split(train, data.ids, parts, clusters, Certificate({}, {}), data.fingerprint))
     pairs = [leak(cell, kind) for kind in KINDS]
-    exact, normalised, near = (cell.mask(found.test)[rows] for found in pairs if found is not None)
+    exact, normalised, near = (cell.mask(leaked.test)[rows] for leaked in pairs if leaked is not None)
     conflicting = cell.mask(contradicted(cell, "near"))[rows]
     ids = data.ids.take(rows[near][:SHOWN]).to_pylist()
-    return Overlap(known.name, test, exact, normalised, near, conflicting, tuple(ids))
+    return Overlap(train, test, exact, normalised, near, conflicting, tuple(ids))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +276,7 @@ class TransferMatrix:
     """The runs of every cell, and what is measured of them: scores, and falls from the diagonal."""
 
     corpus: Corpus
-    sets: Sequence[TrainingSet]
+    sets: Mapping[str, TrainingSet]
     runs: Mapping[Cell, list[Run]]
     overlaps: Mapping[Cell, Overlap]
     seed: int
@@ -282,7 +284,7 @@ class TransferMatrix:
     @property
     def elsewhere(self) -> list[Cell]:
         """Trained on one dataset, tested on another."""
-        return [(train, test) for train in self.corpus.names for test in self.corpus.names if train != test]
+        return [(train, test) for train, test in product(self.corpus.names, self.corpus.names) if train != test]
 
     @property
     def measures(self) -> list[Level | Contrast]:
@@ -306,13 +308,12 @@ class TransferMatrix:
     def _falls(self) -> Iterator[Contrast]:
         """From the diagonal: another training set for the same test, and another test for the same training set."""
         pairs: dict[tuple[Cell, Cell], None] = {}
-        for each in self.sets:
-            for test in self.corpus.names:
-                cell, own = (each.name, test), (test, test)
-                if cell != own:
-                    pairs[own, cell] = None
-                if each.uncapped is not None:
-                    pairs[(each.uncapped, test), cell] = None
+        for (train, chosen), test in product(self.sets.items(), self.corpus.names):
+            cell, own = (train, test), (test, test)
+            if cell != own:
+                pairs[own, cell] = None
+            if chosen.uncapped is not None:
+                pairs[(chosen.uncapped, test), cell] = None
         pairs |= {((train, train), (train, test)): None for train, test in self.elsewhere}
         for before, after in pairs:
             tags = {"train": after[0], "test": after[1], "than_train": before[0], "than_test": before[1]}
@@ -320,11 +321,12 @@ class TransferMatrix:
 
     def _means(self) -> Iterator[Level | Contrast]:
         """Mean score and mean fall elsewhere, by training set, by test set, and of all; of merged sets on all tests."""
-        names, single = self.corpus.names, [each for each in self.sets if len(each.of) == 1]
-        cells = {(each.name, OTHERS): [(each.name, test) for test in names if test not in each.of] for each in single}
+        names, made_of = self.corpus.names, {train: chosen.of for train, chosen in self.sets.items()}
+        single = [train for train, of in made_of.items() if len(of) == 1]
+        cells = {(train, OTHERS): [(train, test) for test in names if test not in made_of[train]] for train in single}
         cells |= {(OTHERS, name): [cell for cell in self.elsewhere if cell[1] == name] for name in names}
         cells |= {(OTHERS, OTHERS): self.elsewhere}
-        cells |= {(each.name, ALL): [(each.name, test) for test in names] for each in self.sets if each not in single}
+        cells |= {(train, ALL): [(train, test) for test in names] for train in made_of if train not in single}
         for (train, test), chosen in cells.items():
             tags = {"train": train, "test": test}
             yield Level([run for cell in chosen for run in self.runs[cell]], tags)
@@ -391,8 +393,8 @@ def transfer(
     _refuse_names(list(given.entries))
     if not 1 <= seeds <= MOST_SEEDS:
         raise InputError("seeds is how many trainings there are of each kind", expected="1 to 20", got=str(seeds))
-    chosen, extras = Model(model, dict(params or {})), Extras(merge, cap, cap_by, matched)
-    chosen.check()
+    recipe, extras = Model(model, dict(params or {})), Extras(merge, cap, cap_by, matched)
+    recipe.check()
     if test is not None and all(entry.split is not None for entry in given.entries.values()):
         raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
     share = TEST if test is None else test
@@ -401,7 +403,7 @@ def transfer(
     if given.positive is not None and given.positive not in label_names:
         raise UnknownNameError.of("label", given.positive, label_names)
     sets, findings = training_sets(corpus, extras, seed)
-    _refuse_same_files([each.name for each in sets])
+    _refuse_same_files(list(sets))
     about = {
         "model": model,
         "settings": {
@@ -410,31 +412,29 @@ def transfer(
         },
         "datasets": {name: member.described for name, member in corpus.members.items()},
         "training_sets": {
-            each.name: {
-                "of": each.of, "rows": len(each.train), "dev": len(each.dev), "uncapped": each.uncapped,
-                "counts": corpus.data.take(each.train).label_counts,
+            name: {
+                "of": chosen.of, "rows": len(chosen.train), "dev": len(chosen.dev), "uncapped": chosen.uncapped,
+                "counts": corpus.data.take(chosen.train).label_counts,
             }
-            for each in sets
+            for name, chosen in sets.items()
         },
     }  # fmt: skip
 
     def work(folder: RunFolder | None) -> Output:
         assert folder is not None
+        learnt = {name: (Chosen(corpus.data, own.train), Chosen(corpus.data, own.dev)) for name, own in sets.items()}
         arms = {
-            (each.name, number): Arm(
-                f"{each.name}, seed {number}", Chosen(corpus.data, each.train), Chosen(corpus.data, each.dev),
-                corpus.tests, number,
-            )
-            for each in sets
+            (name, number): Arm(f"{name}, seed {number}", *rows, corpus.tests, number)
+            for name, rows in learnt.items()
             for number in range(seed, seed + seeds)
-        }  # fmt: skip
+        }
         trained = list(arms.values())
         if announce is not None:
             texts = {name: member.parts.sizes for name, member in corpus.members.items()}
-            sizes = {each.name: len(each.train) for each in sets}
-            announce(TransferPlan(texts, sizes, *trainings_done(trained, chosen, folder.results)))
+            sizes = {name: len(chosen.train) for name, chosen in sets.items()}
+            announce(TransferPlan(texts, sizes, *trainings_done(trained, recipe, folder.results)))
         overlapping = overlaps(corpus, sets, seed)
-        predictions = answers(trained, chosen, folder.results, workers=workers)
+        predictions = answers(trained, recipe, folder.results, workers=workers)
         by_set = {place: predictions[arm.name] for place, arm in arms.items()}
         for stale in ("splits", "tables"):
             shutil.rmtree(folder / stale, ignore_errors=True)
@@ -447,12 +447,12 @@ def transfer(
         }
         publish(files, folder)
         measures = TransferMatrix(corpus, sets, corpus.runs(by_set), overlapping, seed).measures
-        rows = [row for each in overlapping.values() for row in each.measurements()]
+        rows = [row for overlap in overlapping.values() for row in overlap.measurements()]
         metrics = ["accuracy", "f1.macro", *(f"f1[{label}]" for label in label_names)]
         for metric in track(metrics, "measure", len(metrics)):
             rows += measured(measures, [metric], seed)
-        overlap_findings = [overlapping[train, test].finding() for train in corpus.names for test in corpus.names]
-        steps = [arm.step(chosen) for arm in trained]
+        overlap_findings = [overlapping[place].finding() for place in product(corpus.names, corpus.names)]
+        steps = [arm.step(recipe) for arm in trained]
         return Output(rows, [*overlap_findings, *findings], {"timings": timings(steps, folder.results)})
 
     return carry_through("transfer", about, work, out=out, command=command, gates=gates)
@@ -465,7 +465,7 @@ def _given(datasets: Given, labels: Sequence[str] | None, positive: str | None, 
     if not isinstance(datasets, Datasets):
         pairs = datasets.items()
         datasets = Datasets(
-            {name: each if isinstance(each, DatasetEntry) else DatasetEntry(each) for name, each in pairs}
+            {name: source if isinstance(source, DatasetEntry) else DatasetEntry(source) for name, source in pairs}
         )
     if labels is not None and datasets.labels is not None:
         raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
