@@ -29,7 +29,7 @@ from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, percent
-from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, ordered, refuse_without_parts
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, in_order, measured, refuse_without_parts
 from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.provenance import described_data, described_split
@@ -212,7 +212,7 @@ def _cuts(
 
 def _parts(data: Dataset, split: Split) -> tuple[Rows, Rows, Rows]:
     """Rows of train, dev and test in the order of their ids."""
-    train, dev, test = (ordered(data, split.rows(part)) for part in ("train", "dev", "test"))
+    train, dev, test = (in_order(data, split.rows(part)) for part in ("train", "dev", "test"))
     return train, dev, test
 
 

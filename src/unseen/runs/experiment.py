@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from unseen import api, inference
 from unseen.audits.removals import ENOUGH, cost_of_removal
-from unseen.engines import Inline, Local, Step, Workspace, in_order
+from unseen.engines import Inline, Local, Step, Workspace
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run, fall, level
 from unseen.evaluation.metrics import metric as metric_of
@@ -84,6 +84,10 @@ class Arm:
     kept: bool = False
     """Whether its model is kept, so that others can start from it."""
 
+    def __post_init__(self) -> None:
+        if self.start is not None and not self.start.kept:
+            raise InputError(f"the model of {self.start.name!r} is not kept, so {self.name!r} cannot start from it")
+
     def step(self, model: Model) -> Step:
         """The training as a step; the same rows, model and seed are trained once, whatever the arm is called."""
         settings = {
@@ -117,7 +121,7 @@ def answers(
     steps = {arm.name: arm.step(model) for arm in arms}
     engine = Inline() if workers == 1 else Local(workers)
     shared = {arm.name: replace(arm, start=None) for arm in arms}
-    carry_out(in_order(steps.values()), engine, results, shared, work)
+    carry_out(list(steps.values()), engine, results, shared, work)
     return {
         arm.name: {
             name: read_predictions(_file(results.folder(steps[arm.name].key), name), taken(data))
@@ -223,7 +227,7 @@ def relabelled(data: Dataset, renamed: Mapping[str, str], label_names: Sequence[
     return made if (codes >= 0).all() else made.take(np.flatnonzero(codes >= 0))
 
 
-def ordered(data: Dataset, rows: Rows) -> Rows:
+def in_order(data: Dataset, rows: Rows) -> Rows:
     """These rows in the order of their ids, so that the order of the file decides nothing."""
     return rows[pc.sort_indices(data.ids.take(rows)).to_numpy()]
 
@@ -234,7 +238,7 @@ def with_dev(data: Dataset, split: Split, seed: int) -> tuple[Rows, Rows]:
     if not len(dev):
         drawn = api.split(data.take(train), "random", test=DEV, seed=seed)
         train, dev = train[drawn.rows("train")], train[drawn.rows("test")]
-    return ordered(data, train), ordered(data, dev)
+    return in_order(data, train), in_order(data, dev)
 
 
 def refuse_without_parts(data: Dataset, split: Split) -> Split:

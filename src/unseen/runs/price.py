@@ -33,8 +33,8 @@ from unseen.runs.experiment import (
     Level,
     answers,
     cost_of,
+    in_order,
     measured,
-    ordered,
     refuse_without_parts,
     removals,
     with_dev,
@@ -226,7 +226,7 @@ def _measured(
     announce: Callable[[Cost], None] | None,
 ) -> list[Measurement]:
     rows = [row for leaked in leaks for row in _counts(split, leaked)]
-    test = ordered(data, split.rows("test"))
+    test = in_order(data, split.rows("test"))
     trained: dict[TrainedRows, Predictions] = {}
     if settings.model is not None and any(leaked.test.any() for leaked in leaks):
         arms = _arms(data, split, test, leaks, settings)
@@ -317,7 +317,7 @@ def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how:
 def _pool(data: Dataset, split: Split, seed: int) -> tuple[Rows, Mask]:
     """The rows of train and dev in the order of their ids, and which are for dev."""
     train, dev = with_dev(data, split, seed)
-    pool = ordered(data, np.concatenate([train, dev]))
+    pool = in_order(data, np.concatenate([train, dev]))
     return pool, np.isin(pool, dev)
 
 
