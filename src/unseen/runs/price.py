@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.provenance import described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
+from unseen.store.results import Results
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
@@ -117,25 +119,19 @@ def find_leaks(subject: Subject, kinds: Sequence[str] | None = None) -> list[Lea
         if kind not in KINDS:
             raise UnknownNameError.of("kind of leak", kind, KINDS)
     _refuse_nameless(subject, kinds or KINDS)
-    found = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
-    blind = [kind for kind, each in found.items() if each is None]
+    pairs = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
+    blind = [kind for kind, leaked in pairs.items() if leaked is None]
     if kinds and blind:
         raise InputError(
             f"leaks cannot be looked for: {', '.join(blind)}",
             expected="a column for each, e.g. --author COLUMN; vectors for semantic",
         )
-    there = [each for each in found.values() if each is not None]
     named = [
-        Leaked(
-            each.kind,
-            subject.mask(each.test),
-            subject.mask(each.train),
-            _drawn_together(subject, each.kind),
-            pairs=each,
-        )
-        for each in there
+        Leaked(kind, subject.mask(both.test), subject.mask(both.train), _drawn_together(subject, kind), pairs=both)
+        for kind, both in pairs.items()
+        if both is not None
     ]
-    return [*named, *_together(subject, [each for each in named if each.test.any()], kinds or ())]
+    return [*named, *_together(subject, [leaked for leaked in named if leaked.test.any()], kinds or ())]
 
 
 def _refuse_nameless(subject: Subject, kinds: Sequence[str]) -> None:
@@ -154,13 +150,14 @@ def _refuse_nameless(subject: Subject, kinds: Sequence[str]) -> None:
 
 def _together(subject: Subject, leaks: Sequence[Leaked], named: Sequence[str]) -> list[Leaked]:
     """The rows of any of these kinds, where there are several and none has all of them already."""
-    whole = {each.kind: "it concerns every test row" for each in leaks if each.test[subject.test].all()}
-    apart = {each.kind: "it was not named" for each in leaks if each.kind == "source" and "source" not in named} | whole
-    some = [each for each in leaks if each.kind not in apart]
+    kinds = [leaked.kind for leaked in leaks]
+    apart = {"source": "it was not named"} if "source" in kinds and "source" not in named else {}
+    apart |= {leaked.kind: "it concerns every test row" for leaked in leaks if leaked.test[subject.test].all()}
+    some = [leaked for leaked in leaks if leaked.kind not in apart]
     if len(some) < 2:
         return []
-    test, train = (np.logical_or.reduce([getattr(each, side) for each in some]) for side in ("test", "train"))
-    if any((each.test == test).all() and (each.train == train).all() for each in some):
+    test, train = (np.logical_or.reduce([getattr(leaked, side) for leaked in some]) for side in ("test", "train"))
+    if any((leaked.test == test).all() and (leaked.train == train).all() for leaked in some):
         return []  # the rows of one kind: its price is theirs
     left_out = tuple(f"{kind} ({why})" for kind, why in apart.items())
     return [Leaked(TOGETHER, test, train, _drawn_together(subject, TOGETHER), left_out)]
@@ -206,69 +203,16 @@ def price(
         "leaks": [leaked.kind for leaked in leaks],
     }  # fmt: skip
 
+    plan = PricePlan(data, split, [replace(each, groups=settings.groups or each.groups) for each in leaks], settings)
+
     def work(folder: RunFolder | None) -> Output:
         if folder is not None:
             write_leaks(data, [leaked.pairs for leaked in leaks if leaked.pairs is not None], folder / "leaks.csv")
-        rows = _measured(data, split, leaks, settings, predictions, folder, workers, announce)
+        results = None if folder is None else folder.results
+        rows = plan.measured(predictions, results, workers, announce)
         return Output(rows, price_findings(rows, settings.metric))
 
     return carry_through("price", about, work, out=out, command=command, gates=gates)
-
-
-def _measured(
-    data: Dataset,
-    split: Split,
-    leaks: Sequence[Leaked],
-    settings: Pricing,
-    predictions: Predictions | None,
-    folder: RunFolder | None,
-    workers: int,
-    announce: Callable[[Cost], None] | None,
-) -> list[Measurement]:
-    rows = [row for leaked in leaks for row in _counts(split, leaked)]
-    test = in_order(data, split.rows("test"))
-    trained: dict[TrainedRows, Predictions] = {}
-    if settings.model is not None and any(leaked.test.any() for leaked in leaks):
-        arms = _arms(data, split, test, leaks, settings)
-        results = None if folder is None else folder.results
-        if announce is not None:
-            announce(cost_of(list(arms.values()), settings.model, results))
-        asked = answers(list(arms.values()), settings.model, results, workers=workers)
-        trained = {name: asked[arm.name]["test"] for name, arm in arms.items()}
-    models = [predictions] if predictions is not None else [each for name, each in trained.items() if name.is_whole]
-    for leaked in leaks if models else ():
-        leaked = replace(leaked, groups=settings.groups or leaked.groups)
-        rows += price_on_test(
-            data, models, test, leaked.test[test], settings.metric, tags=_tags(leaked), units=leaked.groups,
-            seed=settings.seed,
-        )  # fmt: skip
-        if settings.model is not None and leaked.test.any():
-            why = _unmeasurable(data, *_pool(data, split, settings.seed), leaked)
-            rows += (
-                _on_train(data, test, leaked, trained, settings)
-                if why is None
-                else [_unmeasured(leaked, settings.metric, why)]
-            )
-    return rows
-
-
-def _tags(leaked: Leaked) -> dict[str, str]:
-    return {"leak": leaked.kind, "groups": leaked.groups or "rows"}
-
-
-def _unmeasured(leaked: Leaked, metric: str, why: str) -> Measurement:
-    """A price of training that has no value, and why."""
-    return Measurement(f"fall.{metric}", None, 0, tags={**_tags(leaked), "side": "train", "rows": "all", "why": why})
-
-
-def _unmeasurable(data: Dataset, pool: Rows, is_dev: Mask, leaked: Leaked) -> str | None:
-    """Why training without the leaked rows cannot be compared with anything; None where it can."""
-    gone, labels = leaked.train[pool], data.labels[pool]
-    if not gone[~is_dev].any():
-        return "none of them is in the training part itself, only among the rows for tuning"
-    if not removable(labels[~is_dev], gone[~is_dev]):
-        return "without them training has no row of a label"
-    return "without them no row for tuning is left" if gone[is_dev].all() else None
 
 
 class TrainedRows(NamedTuple):
@@ -282,82 +226,129 @@ class TrainedRows(NamedTuple):
     repeat: int = 0
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing was removed."""
-        return self.removed == "nothing"
+    def drawn_as(self) -> int:
+        """The seed that intervals draw: each random removal has one of its own, because removals differ as seeds do."""
+        return -(self.seed * 1000 + self.repeat) if self.removed == "random" else self.seed
 
 
-def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how: Pricing) -> dict[TrainedRows, Arm]:
-    """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
-    pool, is_dev = _pool(data, split, how.seed)
-    asked = {"test": data.take(test)}
+@dataclass(frozen=True, eq=False)
+class PricePlan:
+    """The rows of every training and test, and what is measured of them."""
 
-    def arm(name: TrainedRows, kept: Mask) -> Arm:
-        train, dev = (Chosen(data, pool[kept & side]) for side in (~is_dev, is_dev))
-        said = " ".join(str(each) for each in (*name[:3], name.repeat) if each != "")
-        return Arm(said, train, dev, asked, name.seed)
+    data: Dataset
+    split: Split
+    leaks: Sequence[Leaked]
+    settings: Pricing
 
-    found = {}
-    for seed in range(how.seed, how.seed + how.seeds):
-        whole = TrainedRows("", "nothing", seed)
-        found[whole] = arm(whole, np.ones(len(pool), bool))
-        for each in leaks:
-            leaked, strata = each.train[pool], data.labels[pool] * 2 + is_dev
-            if not each.test.any() or _unmeasurable(data, pool, is_dev, each) is not None:
-                continue
-            name = TrainedRows(each.kind, "leaked", seed)
-            found[name] = arm(name, ~leaked)
-            draws = random_removals(strata, leaked, how.removals, generator(how.seed, "price", each.kind, seed))
-            for repeat, removed in enumerate(np.concatenate(list(draws)), start=1):
-                name = TrainedRows(each.kind, "random", seed, repeat)
-                found[name] = arm(name, ~removed)
-    return found
+    @cached_property
+    def test(self) -> Rows:
+        """Test rows in the order of their ids."""
+        return in_order(self.data, self.split.rows("test"))
+
+    @cached_property
+    def pool(self) -> tuple[Rows, Mask]:
+        """The rows of train and dev in the order of their ids, and which are for dev."""
+        train, dev = with_dev(self.data, self.split, self.settings.seed)
+        pool = in_order(self.data, np.concatenate([train, dev]))
+        return pool, np.isin(pool, dev)
+
+    def unmeasurable(self, leaked: Leaked) -> str | None:
+        """Why training without the leaked rows cannot be compared with anything; None where it can."""
+        pool, is_dev = self.pool
+        gone, labels = leaked.train[pool], self.data.labels[pool]
+        if not gone[~is_dev].any():
+            return "none of them is in the training part itself, only among the rows for tuning"
+        if not removable(labels[~is_dev], gone[~is_dev]):
+            return "without them training has no row of a label"
+        return "without them no row for tuning is left" if gone[is_dev].all() else None
+
+    @property
+    def arms(self) -> dict[TrainedRows, Arm]:
+        """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
+        settings, asked, (pool, is_dev) = self.settings, {"test": self.data.take(self.test)}, self.pool
+        kept: dict[TrainedRows, Mask] = {}
+        for seed in range(settings.seed, settings.seed + settings.seeds):
+            kept[TrainedRows("", "nothing", seed)] = np.ones(len(pool), bool)
+            for leaked in self.leaks:
+                if leaked.test.any() and self.unmeasurable(leaked) is None:
+                    gone, strata = leaked.train[pool], self.data.labels[pool] * 2 + is_dev
+                    kept[TrainedRows(leaked.kind, "leaked", seed)] = ~gone
+                    draw = generator(settings.seed, "price", leaked.kind, seed)
+                    draws = np.concatenate(list(random_removals(strata, gone, settings.removals, draw)))
+                    kept |= {
+                        TrainedRows(leaked.kind, "random", seed, repeat): ~removed
+                        for repeat, removed in enumerate(draws, start=1)
+                    }
+        return {
+            rows: Arm(
+                " ".join(filter(None, map(str, rows))), Chosen(self.data, pool[where & ~is_dev]),
+                Chosen(self.data, pool[where & is_dev]), asked, rows.seed,
+            )
+            for rows, where in kept.items()
+        }  # fmt: skip
+
+    def measured(
+        self,
+        predictions: Predictions | None,
+        results: Results | None,
+        workers: int,
+        announce: Callable[[Cost], None] | None,
+    ) -> list[Measurement]:
+        """Counts of leaked rows, then the prices of each kind: of the predictions, or of what is trained."""
+        settings, rows = self.settings, [row for leaked in self.leaks for row in self._counts(leaked)]
+        trained: dict[TrainedRows, Predictions] = {}
+        if settings.model is not None and any(leaked.test.any() for leaked in self.leaks):
+            arms = self.arms
+            if announce is not None:
+                announce(cost_of(list(arms.values()), settings.model, results))
+            asked = answers(list(arms.values()), settings.model, results, workers=workers)
+            trained = {which: asked[arm.name]["test"] for which, arm in arms.items()}
+        whole = [answered for which, answered in trained.items() if which.removed == "nothing"]
+        models = whole if predictions is None else [predictions]
+        for leaked in self.leaks if models else ():
+            rows += price_on_test(
+                self.data, models, self.test, leaked.test[self.test], settings.metric, tags=_tags(leaked),
+                units=leaked.groups, seed=settings.seed,
+            )  # fmt: skip
+            if settings.model is not None and leaked.test.any():
+                rows += self._on_train(leaked, trained)
+        return rows
+
+    def _on_train(self, leaked: Leaked, trained: Mapping[TrainedRows, Predictions]) -> list[Measurement]:
+        """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
+        metric, tags = self.settings.metric, {**_tags(leaked), "side": "train"}
+        if (why := self.unmeasurable(leaked)) is not None:
+            return [Measurement(f"fall.{metric}", None, 0, tags={**tags, "rows": "all", "why": why})]
+        runs: dict[str, list[Run]] = {"random": [], "leaked": []}
+        for which, answered in trained.items():
+            if which.kind == leaked.kind:
+                run = Run.of(
+                    self.data, answered, self.test, split=str(which), family=which.removed, seed=which.drawn_as,
+                    groups=leaked.groups,
+                )  # fmt: skip
+                runs[which.removed].append(run)
+        where, measures = leaked.test[self.test], list[Level | Contrast]()
+        for tested, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
+            if chosen.any():
+                own = {**tags, "rows": tested}
+                only = {removed: [run.only(chosen) for run in several] for removed, several in runs.items()}
+                measures += [Level(several, {**own, "removed": removed}) for removed, several in only.items()]
+                measures.append(Contrast(only["random"], only["leaked"], own, removals=True))
+        return measured(measures, [metric], self.settings.seed)
+
+    def _counts(self, leaked: Leaked) -> list[Measurement]:
+        """How many rows leak, of each side."""
+        trained = np.concatenate([self.split.rows("train"), self.split.rows("dev")])
+        sides = {"test": (leaked.test, self.split.rows("test")), "train": (leaked.train, trained)}
+        tags = {"leak": leaked.kind} | ({"left_out": "; ".join(leaked.left_out)} if leaked.left_out else {})
+        return [
+            Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={**tags, "side": side})
+            for side, (where, rows) in sides.items()
+        ]
 
 
-def _pool(data: Dataset, split: Split, seed: int) -> tuple[Rows, Mask]:
-    """The rows of train and dev in the order of their ids, and which are for dev."""
-    train, dev = with_dev(data, split, seed)
-    pool = in_order(data, np.concatenate([train, dev]))
-    return pool, np.isin(pool, dev)
-
-
-def _on_train(
-    data: Dataset, test: Rows, leaked: Leaked, said: Mapping[TrainedRows, Predictions], how: Pricing
-) -> list[Measurement]:
-    """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
-    runs = {
-        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=leaked.groups)
-        for name, each in said.items()
-        if name.kind == leaked.kind
-    }
-    where, measures = leaked.test[test], list[Level | Contrast]()
-    for tested, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
-        if not chosen.any():
-            continue
-        random, without = (
-            [run.only(chosen) for name, run in runs.items() if name.removed == removed]
-            for removed in ("random", "leaked")
-        )
-        tags = {**_tags(leaked), "side": "train", "rows": tested}
-        measures += [Level(random, {**tags, "removed": "random"}), Level(without, {**tags, "removed": "leaked"})]
-        measures.append(Contrast(random, without, tags, removals=True))
-    return measured(measures, [how.metric], how.seed)
-
-
-def _drawn_as(name: TrainedRows) -> int:
-    """The seed that intervals draw: each random removal is one of its own, because removals differ like seeds do."""
-    return -(name.seed * 1000 + name.repeat) if name.removed == "random" else name.seed
-
-
-def _counts(split: Split, leaked: Leaked) -> list[Measurement]:
-    """How many rows leak, of each side."""
-    trained = np.concatenate([split.rows("train"), split.rows("dev")])
-    sides = {"test": (leaked.test, split.rows("test")), "train": (leaked.train, trained)}
-    tags = {"leak": leaked.kind} | ({"left_out": "; ".join(leaked.left_out)} if leaked.left_out else {})
-    return [
-        Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={**tags, "side": side})
-        for side, (where, rows) in sides.items()
-    ]
+def _tags(leaked: Leaked) -> dict[str, str]:
+    return {"leak": leaked.kind, "groups": leaked.groups or "rows"}
 
 
 def page(record: RunRecord) -> Page:
