@@ -225,18 +225,16 @@ class ItemEffectPlan:
         ]  # fmt: skip
         rows = [*rule_report(flags, self.data, self.split), *self._sizes()]
         rows += measured([*levels.values(), *contrasts], self.settings.metrics, self.settings.seed)
-        for each in levels.values():
-            rows += sameness([run.probabilities for run in each.runs], dict(each.tags))
+        for condition in levels.values():
+            rows += sameness([run.probabilities for run in condition.runs], dict(condition.tags))
         return Output(rows, [*self._findings(rows), *rule_findings(flags, self.data)], data=self.data)
 
-    def _runs(self, said: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:
-        rows = self.rows("test", test)
+    def _runs(self, predictions: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:
+        rows, groups = self.rows("test", test), self.settings.groups
         return [
-            Run.of(
-                self.data, said[name]["test"], rows, split=test, family=kind, seed=seed, groups=self.settings.groups
-            )
+            Run.of(self.data, predictions[name]["test"], rows, split=test, family=kind, seed=seed, groups=groups)
             for name, seed, _ in self._trained(kind)
-        ]  # fmt: skip
+        ]
 
     def _sizes(self) -> list[Measurement]:
         parts = (("train", TRAIN), ("dev", TRAIN), ("test", TESTS))
@@ -315,17 +313,16 @@ def score_table(record: RunRecord) -> Table:
 
 def difference_table(record: RunRecord) -> Table:
     """Differences between trainings on both test parts."""
-    names = tuple(f"difference.{name}" for name in record.about["settings"]["metrics"])
-    found = [row for row in record.measurements if row.metric in names]
     lines = [
         (
-            wording.called(row.metric.removeprefix("difference.")),
+            wording.called(name),
             f"{CLEANED[str(row.tags['train'])]}, less {CLEANED[str(row.tags['than'])]}",
             "all" if row.tags["test"] == "original" else "unflagged",
             _decimals(row.value),
             numbers.bounds(row, _decimals),
         )
-        for row in found
+        for name in record.about["settings"]["metrics"]
+        for row in record.rows(f"difference.{name}")
     ]
     note = (
         "Positive: the first training is better. Flagged less random is the effect of which rows were left out; its "
@@ -352,11 +349,10 @@ def rule_table(record: RunRecord) -> Table:
 def answer_table(record: RunRecord) -> Table:
     """Whether models answer alike whatever they are asked."""
     names = ("identical_answers", "largest_predicted_class")
-    found = {(row.metric, row.tags["train"]): row for row in record.measurements if row.tags.get("test") == "original"}
     lines = [
-        (said, *(wording.percent(found[name, train].value) for name in names))
-        for train, said in CLEANED.items()
-    ]  # fmt: skip
+        (title, *(wording.percent(record.value(name, train=train, test="original")) for name in names))
+        for train, title in CLEANED.items()
+    ]
     columns = ("trained on", "most frequent answer", "most frequent label")
     return Table("Answers", columns, tuple(lines), "Shares of the test rows, means over seeds.")
 

@@ -384,19 +384,19 @@ def headlines(record: RunRecord, metric: str) -> list[str]:
     leaking = [kind for kind in kinds if _count(record, kind, "test")]
     if not leaking:
         return [f"No test row leaks: nothing to price ({', '.join(kinds) or 'no kind of leak was looked for'})."]
-    said = []
+    sentences = []
     for side in ("test", "train"):
         priced = [sentence for kind in leaking if (sentence := _headline(record, metric, kind, side)) is not None]
-        said += priced[-1:]
-    said.sort(key=lambda sentence: DOUBT in sentence)
+        sentences += priced[-1:]
+    sentences.sort(key=lambda sentence: DOUBT in sentence)
     last = leaking[-1]
-    if not any(f"({last})" in each for each in said):
+    if not any(f"({last})" in sentence for sentence in sentences):
         count = _count(record, last, "test")
         leak = (
             "1 test row leaks ({}); what it buys" if count == 1 else f"{count:,} test rows leak ({{}}); what they buy"
         )
-        said.append(f"{leak.format(last)} could not be measured.")
-    return said
+        sentences.append(f"{leak.format(last)} could not be measured.")
+    return sentences
 
 
 def _badge(record: RunRecord) -> str:
@@ -417,25 +417,12 @@ def on_test_table(record: RunRecord, metric: str) -> Table | None:
         price = record.row(f"fall.{metric}", leak=kind, side="test", rows="all")
         if price is None:
             continue
-        shown = [
-            record.row(metric, leak=kind, side="test", rows=each) for each in ("all", "leaked", "unleaked", "random")
-        ]
-        cells = (
-            *(scored(each) for each in shown),
-            scored(price, points if in_points(metric) else number),
-            _as_far(price),
-        )
-        lines.append((kind, _count(record, kind, "test"), *cells))
+        rows = ("all", "leaked", "unleaked", "random")
+        shown = [scored(record.row(metric, leak=kind, side="test", rows=which)) for which in rows]
+        lines.append((kind, _count(record, kind, "test"), *shown, *_price(price, metric)))
     heads = (
-        "leak",
-        "leaked rows",
-        "all rows",
-        "leaked",
-        "without leaked",
-        "without random",
-        _unit(metric),
-        "by chance",
-    )
+        "leak", "leaked rows", "all rows", "leaked", "without leaked", "without random", _unit(metric), "by chance",
+    )  # fmt: skip
     note = (
         "Random rows have the labels of the leaked ones; the brackets beside them hold 95 % of the random removals. "
         "The interval of the price draws test rows anew. “By chance”: share of random removals that move the score at "
@@ -453,17 +440,7 @@ def on_train_table(record: RunRecord, metric: str) -> Table | None:
             price = record.row(f"fall.{metric}", **tags)
             if price is not None:
                 sides = [scored(record.row(metric, removed=removed, **tags)) for removed in ("random", "leaked")]
-                removed_rows = _count(record, kind, "train")
-                lines.append(
-                    (
-                        kind,
-                        removed_rows,
-                        called_rows,
-                        *sides,
-                        scored(price, points if in_points(metric) else number),
-                        _as_far(price),
-                    )
-                )
+                lines.append((kind, _count(record, kind, "train"), called_rows, *sides, *_price(price, metric)))
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
     if all(line[-1] == DASH for line in lines):
         return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
@@ -479,25 +456,19 @@ def _headline(record: RunRecord, metric: str, kind: str, side: str) -> str | Non
     else:
         pair = [{"rows": "all", "removed": removed} for removed in ("random", "leaked")]
         doing = "trained again without the {} leaked training {}"
-    before, after = (record.row(metric, leak=kind, side=side, **each) for each in pair)
-    values = [row.value if row else None for row in (after, before)]
-    known = [each for each in values if each is not None]
-    scores = told_apart(*known) if len(known) == len(values) else [number(each) for each in values]
+    before, after = (record.value(metric, leak=kind, side=side, **tags) for tags in pair)
+    scores = [number(after), number(before)] if before is None or after is None else told_apart(after, before)
     write = points if in_points(metric) else number
     doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
     verb, shown = ("cost", turned(price)) if lowers(price) else ("buy", price)
     bought = " ".join(filter(None, [amount(metric, shown.value), bounds(shown, write)]))
     count = _count(record, kind, side)
-    done, others = (
-        doing.format(f"{count:,}", "row" if count == 1 else "rows"),
-        "a random one" if count == 1 else "as many random ones",
-    )
-    said = f"The leaks ({kind}) {verb} {bought}"
-    if not (pays(price) or lowers(price)):
-        said = f"No price of the leaks ({kind}) is seen, {bought}"
-    return (
-        f"{said} of {called(metric)}: {done} it is {scores[0]}, without {others} {scores[1]}{DOUBT if doubt else ''}."
-    )
+    done = doing.format(f"{count:,}", "row" if count == 1 else "rows")
+    others = "a random one" if count == 1 else "as many random ones"
+    seen = pays(price) or lowers(price)
+    effect = f"The leaks ({kind}) {verb} {bought}" if seen else f"No price of the leaks ({kind}) is seen, {bought}"
+    sides = f"{done} it is {scores[0]}, without {others} {scores[1]}"
+    return f"{effect} of {called(metric)}: {sides}{DOUBT if doubt else ''}."
 
 
 def _kinds(record: RunRecord) -> list[str]:
@@ -505,13 +476,13 @@ def _kinds(record: RunRecord) -> list[str]:
 
 
 def _count(record: RunRecord, kind: str, side: str) -> int:
-    found = record.row("leaked_rows", leak=kind, side=side)
-    return int(found.value or 0) if found is not None else 0
+    return int(record.value("leaked_rows", leak=kind, side=side) or 0)
 
 
-def _as_far(row: Measurement) -> str:
+def _price(row: Measurement, metric: str) -> tuple[str, str]:
+    """The price, and how often random removals are as far."""
     p = row.tags.get("p")
-    return DASH if p is None else percent(float(p))
+    return scored(row, points if in_points(metric) else number), DASH if p is None else percent(float(p))
 
 
 def _unit(metric: str) -> str:
