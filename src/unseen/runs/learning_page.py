@@ -69,7 +69,7 @@ def page(record: RunRecord) -> Page:
     run, about = LearningRun(record), record.about
     suite, task, settings = about["datasets"]["suite"], about["datasets"]["task"], about["settings"]
     random, of_task, leaks = random_table(run), task_table(run), leak_table(run)
-    held_out = {each: held_out_table(run, each) for each in run.configurations if run.schemes}
+    held_out = {name: held_out_table(run, name) for name in run.configurations if run.schemes}
     by_value = {scheme: value_table(run, scheme) for scheme in run.schemes}
     tables = {f"held-out-{name.replace(' ', '-')}": table for name, table in held_out.items()}
     tables |= {f"by-{scheme}": table for scheme, table in by_value.items()} | {"leaks": leaks}
@@ -130,12 +130,12 @@ class LearningRun:
     @property
     def schemes(self) -> list[str]:
         """The schemes that hold something out, in the order of the run."""
-        return [each for each in self.record.about["settings"]["schemes"] if each != "all"]
+        return [name for name in self.record.about["settings"]["schemes"] if name != "all"]
 
     @property
     def configurations(self) -> list[str]:
         """What models were trained on besides the task alone."""
-        return [each for each in self.record.about["settings"]["configurations"] if each != TASK]
+        return [name for name in self.record.about["settings"]["configurations"] if name != TASK]
 
     @property
     def main(self) -> str:
@@ -144,7 +144,7 @@ class LearningRun:
 
     def before_and_after(self, metric: str, write: Callable[[float | None], str], **tags: str) -> list[str]:
         """The score of the task model and that of the main configuration; empty where one was not measured."""
-        rows = [self.row(metric, configuration=each, **tags) for each in (TASK, self.main)]
+        rows = [self.row(metric, configuration=name, **tags) for name in (TASK, self.main)]
         return [] if None in rows else [write(row.value) for row in rows if row]
 
     @property
@@ -166,12 +166,12 @@ def learning_verdict(run: LearningRun) -> Verdict:
     macro F1 falls, or when ROC AUC does: a threshold that moved can hide the loss from F1.
     """
     passed = run.row("difference.accuracy", scheme="all", part="test", configuration=run.main, than=TASK)
-    beyond = next((row for each in STRICTEST if (row := _held_out(run, each))), None)
+    beyond = next((row for scheme in STRICTEST if (row := _held_out(run, scheme))), None)
     task = run.row("difference.f1.macro", part="task test", configuration=run.main, than=TASK)
     ranked = run.row(f"difference.{run.ranking}", part="task test", configuration=run.main, than=TASK)
     sentences = [*_passed(run, passed), *_beyond(run), *_kept(run, task), *_ranked(run, task, ranked)]
     headline, level = _judged(_rises(passed), _rises(beyond), _falls(task) or _falls(ranked))
-    return Verdict(headline, [capital(each) for each in sentences], level, badge=level)
+    return Verdict(headline, [capital(sentence) for sentence in sentences], level, badge=level)
 
 
 def _judged(passed: bool, beyond: bool, forgotten: bool) -> tuple[str, str]:
@@ -259,7 +259,7 @@ def _told(row: Measurement) -> str:
 
 def bars(run: LearningRun) -> Markup:
     """For each scheme: covered and held-out after, held-out before, as lengths and numbers."""
-    found = []
+    schemes = []
     for scheme in run.schemes:
         shown = [
             ("covered", run.row("accuracy", scheme=scheme, part="covered", configuration=run.main), "covered"),
@@ -271,9 +271,11 @@ def bars(run: LearningRun) -> Markup:
              "bounds": bounds(row, percent), "n": row.n}
             for name, row, kind in shown if row is not None and row.value is not None
         ]  # fmt: skip
-        gap = run.row("fall.accuracy", scheme=scheme, part="held-out", configuration=run.main, than="covered")
-        found.append({"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": scored(gap, points)})
-    return drawn("bars.html", bars=found)
+        fall = run.row("fall.accuracy", scheme=scheme, part="held-out", configuration=run.main, than="covered")
+        schemes.append(
+            {"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": scored(fall, points)}
+        )
+    return drawn("bars.html", bars=schemes)
 
 
 def random_table(run: LearningRun) -> Table | None:
@@ -299,7 +301,7 @@ def held_out_table(run: LearningRun, configuration: str) -> Table:
     lines = []
     for scheme in run.schemes:
         where = {"scheme": scheme, "part": "held-out"}
-        before, after = (run.row("accuracy", configuration=each, **where) for each in (TASK, configuration))
+        before, after = (run.row("accuracy", configuration=trained, **where) for trained in (TASK, configuration))
         row = run.row("difference.accuracy", configuration=configuration, than=TASK, **where)
         n, tests = 0 if row is None else row.n, (_p_cell(row, "p.mcnemar"), _p_cell(row, "p"))
         lines.append((scheme, len(run.values(scheme)), n, scored(before), scored(after), scored(row, points), *tests))
@@ -315,14 +317,14 @@ def value_table(run: LearningRun, scheme: str) -> Table:
     for value in run.values(scheme):
         name, where = f"{scheme}={value}", {"scheme": scheme, "part": "held-out"}
         before, after = (
-            run.row("accuracy", name, configuration=each, of=run.main, **where) for each in (TASK, run.main)
+            run.row("accuracy", name, configuration=trained, of=run.main, **where) for trained in (TASK, run.main)
         )
         row = run.row("difference.accuracy", name, configuration=run.main, than=TASK, **where)
         n, effect = (0, 0.0) if row is None else (row.n, row.value or 0.0)
         lines.append((effect, (value, n, scored(before), scored(after), scored(row, points), _p_cell(row, "p.holm"))))
     columns = (scheme, "cases", "before", "after", "effect, points", "p, adjusted")
     note = f"p: by whole templates, adjusted for {len(lines)} tests (Holm)."
-    return Table(scheme, columns, tuple(line for _, line in sorted(lines, key=lambda each: each[0])), note)
+    return Table(scheme, columns, tuple(cells for _, cells in sorted(lines, key=lambda line: line[0])), note)
 
 
 def task_table(run: LearningRun) -> Table | None:

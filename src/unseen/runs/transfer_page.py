@@ -129,13 +129,13 @@ def transfer_verdict(run: TransferRun) -> Verdict:
         )
     way, size = change(mean)
     sure = _falls(mean) or (mean.high is not None and mean.high < 0)
-    how = f"{way}s by {size}" if sure else f"does not clearly {way}: by {size}"
+    result = f"{way}s by {size}" if sure else f"does not clearly {way}: by {size}"
     sentences = [
         *_some(run), *_worst(run), *_positive(run), *_below_majority(run), *_merged(run), *_capped(run),
         *_overlapping(run),
     ]  # fmt: skip
-    said = f"Trained elsewhere, {called(MAIN)} {how} points on average."
-    return Verdict(said, [capital(each) for each in sentences], level, badge=badge(run))
+    headline = f"Trained elsewhere, {called(MAIN)} {result} points on average."
+    return Verdict(headline, [capital(sentence) for sentence in sentences], level, badge=badge(run))
 
 
 def badge(run: TransferRun) -> str:
@@ -145,7 +145,7 @@ def badge(run: TransferRun) -> str:
         return "falls elsewhere"
     if _falling(run):
         return "some fall"
-    seen = any(each.level == "fail" and each.check.startswith("overlap") for each in run.record.findings)
+    seen = any(finding.level == "fail" and finding.check.startswith("overlap") for finding in run.record.findings)
     return "look closer" if seen or mean is None or mean.value is None else NO_FALL
 
 
@@ -227,10 +227,9 @@ def _capped(run: TransferRun) -> Iterator[str]:
         whole = run.record.about["training_sets"][name].get("uncapped")
         if whole in run.names:
             others = [test for test in run.names if test != whole]
-            rows = [run.row(f"fall.{MAIN}", name, test, than_train=whole, than_test=test) for test in others]
-            said = [f"{test} {points(-row.value)}" for test, row in zip(others, rows, strict=True)
-                    if row is not None and row.value is not None]  # fmt: skip
-            yield f"capping {whole} changes {called(MAIN)} elsewhere, in points: {', '.join(said)}."
+            rows = {test: run.row(f"fall.{MAIN}", name, test, than_train=whole, than_test=test) for test in others}
+            changes = [f"{test} {points(-row.value)}" for test, row in rows.items() if row and row.value is not None]
+            yield f"capping {whole} changes {called(MAIN)} elsewhere, in points: {', '.join(changes)}."
 
 
 def _overlapping(run: TransferRun) -> Iterator[str]:
@@ -250,12 +249,12 @@ def _overlapping(run: TransferRun) -> Iterator[str]:
 
 def tables(run: TransferRun) -> dict[str, Table]:
     """Every table by the name of its file."""
-    found = {f"matrix-{file_name(metric)}": matrix_table(run, metric) for metric in run.metrics}
-    found |= {"falls-same-test": same_test_table(run), "falls-same-training": same_training_table(run)}
-    found |= {"overlap": overlap_table(run), "sizes": size_table(run), "labels": label_table(run)}
+    named = {f"matrix-{file_name(metric)}": matrix_table(run, metric) for metric in run.metrics}
+    named |= {"falls-same-test": same_test_table(run), "falls-same-training": same_training_table(run)}
+    named |= {"overlap": overlap_table(run), "sizes": size_table(run), "labels": label_table(run)}
     if any(table_of_unseen(run).rows):
-        found["without-overlap"] = table_of_unseen(run)
-    return found
+        named["without-overlap"] = table_of_unseen(run)
+    return named
 
 
 def _map(run: TransferRun, metric: str) -> Markup:
@@ -336,7 +335,7 @@ def table_of_unseen(run: TransferRun) -> Table:
             row = run.row(MAIN, train, test, WITHOUT)
             if row is not None:
                 falls = [run.fall(train, test, slice=where) for where in ("all", WITHOUT)]
-                scores = (scored(run.row(MAIN, train, test)), scored(row), *(scored(each, points) for each in falls))
+                scores = (scored(run.row(MAIN, train, test)), scored(row), *(scored(fall, points) for fall in falls))
                 lines.append((f"{train} → {test}", row.n, *scores))
     name = called(MAIN)
     columns = ("trained → tested", "texts left", f"{name}, all", f"{name}, without", "fall, all", "fall, without")
@@ -347,29 +346,29 @@ def table_of_unseen(run: TransferRun) -> Table:
 def size_table(run: TransferRun) -> Table:
     """Texts per part and label of each dataset."""
     lines: list[tuple[Cell, ...]] = []
-    for name, each in run.record.about["datasets"].items():
+    for name, about in run.record.about["datasets"].items():
         for part in PARTS:
-            counts = each["counts"][part]
+            counts = about["counts"][part]
             total = sum(counts.values())
             cells = [f"{counts[label]:,} ({percent(counts[label] / max(1, total))})" for label in run.labels]
             lines.append((name, part, total, *cells))
-    note = "; ".join(f"{name}: {_how_split(each)}" for name, each in run.record.about["datasets"].items())
+    note = "; ".join(f"{name}: {_how_split(about)}" for name, about in run.record.about["datasets"].items())
     return Table("Texts", ("dataset", "part", "texts", *run.labels), tuple(lines), f"Split: {note}.")
 
 
-def _how_split(each: dict[str, Any]) -> str:
-    if each.get("split"):
-        return f"published ({each['split']})"
-    return f"random, {each['groups']} on one side" if each.get("groups") else "random"
+def _how_split(about: dict[str, Any]) -> str:
+    if about.get("split"):
+        return f"published ({about['split']})"
+    return f"random, {about['groups']} on one side" if about.get("groups") else "random"
 
 
 def label_table(run: TransferRun) -> Table:
     """What each label of each dataset is called here."""
     lines: list[tuple[Cell, ...]] = []
-    for name, each in run.record.about["datasets"].items():
-        left_out = each.get("left_out", {})
-        for theirs, ours in each["map"].items():
+    for name, about in run.record.about["datasets"].items():
+        left_out = about.get("left_out", {})
+        for theirs, ours in about["map"].items():
             lines.append((name, theirs, f"left out ({left_out[theirs]:,} texts)" if theirs in left_out else ours))
-        if not each["map"]:
+        if not about["map"]:
             lines.append((name, "every label", "the same"))
     return Table("Labels", ("dataset", "its label", "here"), tuple(lines))
