@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tiny_data import build
 from unseen import load
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run, fall, level
 from unseen.inference import predict
 from unseen.naming import recipe_of
-from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, taken, trainings_done
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, relabelled, taken, trainings_done
 from unseen.runs.spaces import Model
 from unseen.store.results import Results
 from unseen.types import Dataset
@@ -174,3 +175,18 @@ def test_levels_and_contrasts_are_measured_metric_by_metric_in_their_order() -> 
     )  # fmt: skip
     assert (rows[5].value, rows[5].low) == (-expected.value, -expected.high)  # type: ignore[operator]
     assert [(row.value, row.n) for row in rows[6:8]] == [(None, 0), (None, 0)]
+
+
+def test_labels_are_mapped_by_what_was_said() -> None:
+    data = build(["1", "2", "3"], labels=["a", "b", "c"], label_names=("a", "b", "c"))
+    found = relabelled(data, {"a": "yes", "b": "no"}, ("no", "yes", "c"))
+    assert found.table["label"].to_pylist() == ["yes", "no", "c"]
+    assert found.label_names == ("no", "yes", "c")
+    assert found.texts.equals(data.texts)
+
+
+def test_rows_whose_label_becomes_none_are_left_out() -> None:
+    data = build(list("abcdef"), labels=["x", "y", "z", "x", "z", "y"], label_names=("x", "y", "z"))
+    ours = relabelled(data, {"x": "yes", "y": "no", "z": ""}, ("no", "yes"))
+    assert [ours.label_names[code] for code in ours.labels] == ["yes", "no", "yes", "no"]
+    assert ours.ids.to_pylist() == ["a", "b", "d", "f"]

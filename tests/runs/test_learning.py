@@ -404,14 +404,6 @@ def test_wrong_input(tmp_path: Path, given: Mapping[str, Any], error: type[Excep
     assert not (tmp_path / "out").exists()
 
 
-def test_labels_are_mapped_by_what_was_said() -> None:
-    data = build(["1", "2", "3"], labels=["a", "b", "c"], label_names=("a", "b", "c"))
-    found = relabelled(data, {"a": "yes", "b": "no"}, ("no", "yes", "c"))
-    assert found.table["label"].to_pylist() == ["yes", "no", "c"]
-    assert found.label_names == ("no", "yes", "c")
-    assert found.texts.equals(data.texts)
-
-
 def test_cases_without_a_label_of_their_own_are_left_out(tmp_path: Path) -> None:
     suite = small_suite()
     kinds = [

@@ -11,6 +11,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, f1_score
 
+from small_datasets import LABELS, given, small
 from tiny_data import build
 from unseen.audits.leaks import contradicted, leak
 from unseen.audits.subject import Subject
@@ -18,43 +19,15 @@ from unseen.errors import InputError
 from unseen.inference import predict
 from unseen.naming import recipe_of
 from unseen.reports.record import read_record
-from unseen.runs.datasets import DatasetEntry, Member, members, read_datasets
+from unseen.runs.datasets import DatasetEntry, Member, members
 from unseen.runs.experiment import relabelled
 from unseen.runs.frame import Result
 from unseen.runs.transfer import MAJORITY, OTHERS, WITHOUT, Corpus, Extras, overlaps, training_sets, transfer
 from unseen.runs.transfer_page import TransferRun
-from unseen.seeding import generator
 from unseen.store import read_findings, read_measurements, read_split
 from unseen.types import Dataset
 
-WORDS = {"no": ("calm", "kind", "warm", "mild"), "yes": ("loud", "harsh", "cold", "wild")}
-LABELS = ("no", "yes")
 QUICK = {"C": 1.0}
-
-
-def small(name: str, n: int = 120, label_names: tuple[str, ...] = LABELS) -> Dataset:
-    """Posts whose label can often be told from their words, some of which only this dataset uses."""
-    draw = generator(5, name)
-    labels = [label_names[int(each)] for each in draw.integers(len(label_names), size=n)]
-    kinds = [list(WORDS)[label_names.index(label) % 2] for label in labels]
-    texts = []
-    for row, kind in enumerate(kinds):
-        said = list(WORDS)[int(draw.integers(2))] if draw.random() < 0.4 else kind
-        own = [f"{name}{kind}{draw.integers(3)}", *(f"{name}{each}" for each in draw.integers(9, size=3))]
-        texts.append(" ".join([*draw.choice(WORDS[said], 2), *own, f"{name} nr {row}"]))
-    users = [f"u{int(each)}" for each in draw.integers(8, size=n)]
-    parts = ["test" if row % 4 == 0 else "train" for row in range(n)]
-    return build([f"{row:03}" for row in range(n)], texts, labels, label_names, user=users, part=parts)
-
-
-def given(**changed: Any) -> dict[str, DatasetEntry]:
-    return {
-        "red": DatasetEntry(small("red")),
-        "blue": DatasetEntry(small("blue", 90), groups="user"),
-        "green": DatasetEntry(
-            small("green", 100, ("fine", "bad", "odd")), map={"fine": "no", "bad": "yes", "odd": "drop"}
-        ),
-    } | changed
 
 
 @pytest.fixture(scope="module")
@@ -176,113 +149,7 @@ def test_the_order_of_rows_decides_nothing() -> None:
         assert one.dev.tolist() == other.dev.tolist()
 
 
-# -- labels ------------------------------------------------------------------------------------------------------------
-
-
-def test_labels_become_ours_and_what_is_left_out_is_counted() -> None:
-    data = build(list("abcdef"), labels=["x", "y", "z", "x", "z", "y"], label_names=("x", "y", "z"))
-    ours = relabelled(data, {"x": "yes", "y": "no", "z": ""}, LABELS)
-    assert [ours.label_names[each] for each in ours.labels] == ["yes", "no", "yes", "no"]
-    assert ours.ids.to_pylist() == ["a", "b", "d", "f"]
-    green = given()["green"]
-    assert members(given(), LABELS)["green"].left_out == {"odd": green.data("green").label_counts["odd"]}
-
-
-def test_labels_that_nobody_maps_are_told_at_once() -> None:
-    entries = given(
-        green=DatasetEntry(small("green", 60, ("fine", "bad", "odd")), map={"fine": "no", "bda": "yes"}),
-        blue=DatasetEntry(small("blue", 60, ("no", "mean")), map={"no": "nay"}),
-    )
-    with pytest.raises(InputError) as error:
-        members(entries, LABELS)
-    assert [each.split(";")[0] for each in error.value.problems] == [
-        "blue: 'no' is mapped to 'nay', which is no label here",
-        f"blue: nobody says what its label 'mean' ({small('blue', 60).label_counts['yes']} texts) is here",
-        "green: it has no label 'bda'",
-        *(
-            f"green: nobody says what its label {label!r} ({count} texts) is here"
-            for label, count in list(entries["green"].data("g").label_counts.items())[1:]
-        ),
-    ]
-
-
-def test_without_declared_labels_all_must_share_them() -> None:
-    with pytest.raises(InputError, match="other labels than each other") as error:
-        members({"red": DatasetEntry(small("red")), "blue": DatasetEntry(small("blue", 60, ("fine", "bad")))}, None)
-    assert error.value.problems == ("red: no, yes", "blue: fine, bad")
-    found = members({"red": DatasetEntry(small("red")), "blue": DatasetEntry(small("blue", 60, ("yes", "no")))}, None)
-    assert {member.data.label_names for member in found.values()} == {LABELS}
-
-
-FILE = """
-labels = ["no", "yes"]
-positive = "yes"
-[data.here]
-source = "posts.csv"
-text = "body"
-groups = "user"
-split = "published.csv"
-map = { fine = "no", bad = "yes", odd = "drop" }
-[data.sample]
-"""
-
-
-def test_a_file_names_datasets(tmp_path: Path) -> None:
-    for name in ("posts.csv", "published.csv"):
-        (tmp_path / name).write_text("x")
-    (tmp_path / "labels.toml").write_text(FILE)
-    found = read_datasets(tmp_path / "labels.toml")
-    assert (found.labels, found.positive) == (LABELS, "yes")
-    assert found.entries["here"] == DatasetEntry(
-        str(tmp_path / "posts.csv"), {"text": "body"}, {"fine": "no", "bad": "yes", "odd": "drop"}, "user",
-        str(tmp_path / "published.csv"),
-    )  # fmt: skip
-    assert found.entries["sample"] == DatasetEntry("sample")
-
-
-def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
-    wrong = (
-        FILE.replace("labels", "lables").replace("groups", "gruops").replace('"drop"', "3") + 'source = "stromfront"'
-    )
-    (tmp_path / "labels.toml").write_text(wrong)
-    with pytest.raises(InputError) as error:
-        read_datasets(tmp_path / "labels.toml")
-    told = "\n".join(error.value.problems)
-    for said in (
-        "did you mean 'labels'",
-        "did you mean 'groups'",
-        "[data.here] map",
-        "mean 'stormfront'",
-        "labels is m",
-    ):
-        assert said in told
-
-
 # -- parts and training sets -------------------------------------------------------------------------------------------
-
-
-def test_a_published_split_is_kept_whatever_is_left_out(tmp_path: Path) -> None:
-    data = small("green", 100, ("fine", "bad", "odd"))
-    parts = zip(data.ids.to_pylist(), data.attribute("part").to_pylist(), strict=True)
-    (tmp_path / "published.csv").write_text("id,part\n" + "".join(f"{name},{part}\n" for name, part in parts))
-    for split in ("part", tmp_path / "published.csv"):
-        entry = DatasetEntry(data.take(np.arange(100)), map={"fine": "no", "bad": "yes", "odd": ""}, split=split)
-        found = members({"red": DatasetEntry(small("red")), "green": entry}, LABELS)["green"]
-        test = [found.data.attribute("part")[int(row)].as_py() for row in found.rows("test")]
-        assert set(test) == {"test"}
-        assert "test" not in {found.data.attribute("part")[int(row)].as_py() for row in found.rows("train")}
-        assert len(test) == sum(part == "test" and label != 2 for part, label in zip(
-            data.attribute("part").to_pylist(), data.labels, strict=True
-        ))  # fmt: skip
-        assert len(found.rows("dev")) > 0
-
-
-def test_groups_stay_on_one_side() -> None:
-    blue = members(given(), LABELS)["blue"]
-    users = np.array(blue.data.attribute("user").to_pylist())
-    sides = [set(users[blue.rows(part)]) for part in ("train", "dev", "test")]
-    assert not sides[0] & sides[2]
-    assert not sides[1] & sides[2]
 
 
 def test_a_cap_leaves_as_many_as_it_says() -> None:
