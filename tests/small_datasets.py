@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tiny_data import build
-from unseen.runs.datasets import DatasetEntry
+from unseen.runs.transfer_file import DatasetEntry
 from unseen.seeding import generator
 from unseen.types import Dataset
 

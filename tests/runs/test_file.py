@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from unseen.errors import InputError
-from unseen.runs.datasets import read_datasets
 from unseen.runs.definition import Study
 from unseen.runs.file import read_study
+from unseen.runs.transfer_file import read_datasets
 from unseen.runs.validation import read_validation
 
 SMALL = """

@@ -64,7 +64,7 @@ def transfer(
 
 def chosen(said: list[str], file: Path | None, columns: dict[str, str], data_dir: Path | None) -> Any:
     """The datasets that are meant: those of the file with these names, others as sources; all of the file without."""
-    from unseen.runs.datasets import DatasetEntry, Datasets, read_datasets
+    from unseen.runs.transfer_file import DatasetEntry, Datasets, read_datasets
 
     if not said and file is None:
         raise InputError("no datasets are named", fix="unseen transfer A B …, or --labels FILE that names them")
