@@ -21,7 +21,7 @@ from unseen.functional.tables import load_suite
 from unseen.reports.formats import to_markdown
 from unseen.reports.record import read_record
 from unseen.runs.learning import learn_from_suite
-from unseen.runs.learning.page import LearningRun, leak_table, learning_verdict, p_value, said_p
+from unseen.runs.learning_page import LearningRun, leak_table, learning_verdict, p_value, said_p
 from unseen.types import Measurement
 from unseen.types.numbers import points, scored
 
@@ -135,7 +135,7 @@ def _gaps(run: LearningRun) -> str:
         covered, out = (
             run.row("accuracy", scheme=scheme, part=part, configuration=BOTH) for part in ("covered", "held-out")
         )
-        gap = run.row("gap.accuracy", scheme=scheme, configuration=BOTH)
+        gap = run.row("fall.accuracy", scheme=scheme, part="held-out", configuration=BOTH, than="covered")
         rows.append([scheme, scored(covered), scored(out), _points(gap)])
     return table(["scheme", "covered", "held out", "gap, points"], rows)
 

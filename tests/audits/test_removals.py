@@ -53,8 +53,7 @@ def test_value_and_p_are_those_of_the_scores() -> None:
     as_far = sum(abs(each - middle) >= abs(scores[-1] - middle) for each in scores[:-1])
     assert row.tags == {"a": "b", "removals": 7, "p": (1 + as_far) / 8}
     assert row.metric == "fall.accuracy"
-    runs_of = {"random": random, "without": without}
-    turned = Contrast("random", "without", {"a": "b"}, "difference", removals=True).measured(runs_of, "accuracy")
+    (turned,) = Contrast(random, without, {"a": "b"}, sign="difference", removals=True).measured("accuracy")
     assert (turned.value, turned.low, turned.high) == (-row.value, -row.high, -row.low)  # type: ignore[operator]
     assert (turned.metric, turned.tags) == ("difference.accuracy", row.tags)
 

@@ -92,7 +92,7 @@ def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: 
 def test_authors_are_drawn_together_for_leaks_of_texts(folder: Path, do: Run) -> None:
     write_predictions(folder)
     said = json.loads(do(f"{COMMON} --leaks near --author user --predictions said.csv --json").out)
-    assert {row["tags"]["units"] for row in said["measurements"] if row["metric"].startswith("fall.")} == {"user"}
+    assert {row["tags"]["groups"] for row in said["measurements"] if row["metric"].startswith("fall.")} == {"user"}
 
 
 def test_a_column_without_values_is_refused(folder: Path, do: Run, write_posts: Callable[..., Path]) -> None:

@@ -14,7 +14,7 @@ from tiny_data import build
 from unseen.functional import as_suite, check
 from unseen.functional.pass_rates import compare_on_suite
 from unseen.runs.item_effect import CLEANED
-from unseen.runs.transfer.members import ALL, OTHERS, OWN, WITHOUT
+from unseen.runs.transfer import ALL, OTHERS, OWN, WITHOUT
 from unseen.store import write_findings, write_json, write_measurements, write_text
 from unseen.types import Dataset, Finding, Measurement, Predictions
 

@@ -15,7 +15,7 @@ from html_page import written
 from learning_suite import LABELS, small_suite, small_task
 from unseen.reports.record import RunRecord, read_record
 from unseen.runs.learning import learn_from_suite
-from unseen.runs.learning.page import LearningRun, bars, held_out_table, leak_table, learning_verdict, value_table
+from unseen.runs.learning_page import LearningRun, bars, held_out_table, leak_table, learning_verdict, value_table
 from unseen.store import read_json, write_json, write_measurements, write_text
 from unseen.types import Measurement
 

@@ -10,8 +10,8 @@ from kind_folders import OWN_SCORES, number, transfer
 
 from unseen.reports.record import read_record
 from unseen.runs.frame import report
-from unseen.runs.transfer.members import ALL, OTHERS, OWN
-from unseen.runs.transfer.page import (
+from unseen.runs.transfer import ALL, OTHERS, OWN
+from unseen.runs.transfer_page import (
     TransferRun,
     badge,
     matrix_table,

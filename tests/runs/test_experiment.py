@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tiny_data import build
 from unseen import load
 from unseen.errors import InputError
+from unseen.evaluation.falls import Run, fall, level
 from unseen.inference import predict
 from unseen.naming import recipe_of
-from unseen.runs.experiment import Arm, Chosen, answers, taken
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, relabelled, taken, trainings_done
 from unseen.runs.spaces import Model
 from unseen.store.results import Results
 from unseen.types import Dataset
@@ -100,3 +103,90 @@ def test_step_keys_are_those_of_earlier_runs(parts: list[Dataset]) -> None:
         "model": LIGHT.described, "train": [half.fingerprint, half.order], "dev": [dev.fingerprint, dev.order],
         "ask": {"test": [test.fingerprint, test.order]}, "seed": 7,
     }  # fmt: skip
+
+
+NEURAL = Model("neural", {"epochs": 3, "width": 8, "bottleneck": 8})
+
+
+def warm(parts: list[Dataset], kept: bool = True) -> list[Arm]:
+    """A first training, and one that goes on from its model."""
+    train, dev, test, other = parts
+    first = Arm("first", train, dev, {"test": test}, 3, kept=kept)
+    return [first, Arm("second", other, dev, {"test": Chosen(test, np.arange(20)[::-1])}, 3, start=first)]
+
+
+def test_an_arm_goes_on_from_the_model_of_another(parts: list[Dataset], tmp_path: Path) -> None:
+    train, dev, test, other = parts
+    results, asked = Results(tmp_path), test.take(np.arange(20)[::-1])
+    assert trainings_done(warm(parts), NEURAL, results) == (2, 0)
+    found = answers(warm(parts)[::-1], NEURAL, results)  # in whichever order they are listed
+    assert trainings_done(warm(parts), NEURAL, results) == (2, 2)
+    recipe = NEURAL.recipe()
+    first = recipe.fit(train, dev, 3)
+    expected = {"first": predict(first, test), "second": predict(recipe.fit(other, dev, 3, start=first), asked)}
+    for name, predictions in expected.items():
+        assert found[name]["test"].ids.equals(predictions.ids)
+        np.testing.assert_allclose(found[name]["test"].probabilities, predictions.probabilities, atol=1e-6)
+    alone = predict(recipe.fit(other, dev, 3), asked).probabilities
+    assert np.abs(found["second"]["test"].probabilities - alone).max() > 1e-3
+
+
+def test_an_arm_that_starts_elsewhere_is_another_training(parts: list[Dataset]) -> None:
+    first, second = warm(parts)
+    steps = [arm.step(NEURAL) for arm in (first, second, Arm("cold", second.train, second.dev, second.ask, 3))]
+    assert len({step.key for step in steps}) == 3
+    assert steps[1].needs["start"].key == steps[0].key
+    with pytest.raises(InputError, match="'first' is not kept, so 'second' cannot"):
+        warm(parts, kept=False)
+
+
+def run_of(seed: int, sample: str = "all") -> Run:
+    """A model that is right on about two rows of three."""
+    draw = np.random.default_rng(seed)
+    gold = np.random.default_rng(0).integers(2, size=60)
+    answered = np.where(draw.random(60) < 0.7, gold, 1 - gold)
+    return Run("s", "f", seed, gold, np.eye(2)[answered], ("no", "yes"), sample=sample)
+
+
+def test_levels_and_contrasts_are_measured_metric_by_metric_in_their_order() -> None:
+    one, other = [run_of(1), run_of(2)], [run_of(3), run_of(4)]
+    measures = [
+        Level(one, {"arm": "one"}, "whole", singly=True),
+        Contrast(one, other, {"arm": "other"}, "part"),
+        Contrast(one, other, {"arm": "other"}, sign="difference"),
+        Level([], {"arm": "none"}, "empty"),
+        Contrast(one, [], {"arm": "none"}, "empty"),
+    ]
+    rows = measured(measures, ["accuracy", "f1.macro"], seed=5)
+    assert [(row.metric, row.slice, row.tags["arm"], row.tags.get("seed")) for row in rows[:8]] == [
+        ("accuracy", "whole", "one", 1), ("accuracy", "whole", "one", 2), ("accuracy", "whole", "one", "mean"),
+        ("standard_error.accuracy", "whole", "one", "mean"), ("fall.accuracy", "part", "other", None),
+        ("difference.accuracy", "all", "other", None), ("accuracy", "empty", "none", None),
+        ("fall.accuracy", "empty", "none", None),
+    ]  # fmt: skip
+    assert [row.metric.removesuffix("accuracy") for row in rows[:8]] == [
+        row.metric.removesuffix("f1.macro") for row in rows[8:]
+    ]
+    assert [replace(row, slice="all") for row in rows[2:4]] == level(one, "accuracy", tags={"arm": "one"}, seed=5)
+    assert [row.value for row in rows[:2]] == [(run.probabilities.argmax(1) == run.gold).mean() for run in one]
+    expected = fall(one, other, "accuracy", tags={"arm": "other"}, seed=5)
+    assert (rows[4].value, rows[4].low, rows[4].high, rows[4].tags) == (
+        expected.value, expected.low, expected.high, expected.tags,
+    )  # fmt: skip
+    assert (rows[5].value, rows[5].low) == (-expected.value, -expected.high)  # type: ignore[operator]
+    assert [(row.value, row.n) for row in rows[6:8]] == [(None, 0), (None, 0)]
+
+
+def test_labels_are_mapped_by_what_was_said() -> None:
+    data = build(["1", "2", "3"], labels=["a", "b", "c"], label_names=("a", "b", "c"))
+    found = relabelled(data, {"a": "yes", "b": "no"}, ("no", "yes", "c"))
+    assert found.table["label"].to_pylist() == ["yes", "no", "c"]
+    assert found.label_names == ("no", "yes", "c")
+    assert found.texts.equals(data.texts)
+
+
+def test_rows_whose_label_becomes_none_are_left_out() -> None:
+    data = build(list("abcdef"), labels=["x", "y", "z", "x", "z", "y"], label_names=("x", "y", "z"))
+    ours = relabelled(data, {"x": "yes", "y": "no", "z": ""}, ("no", "yes"))
+    assert [ours.label_names[code] for code in ours.labels] == ["yes", "no", "yes", "no"]
+    assert ours.ids.to_pylist() == ["a", "b", "d", "f"]

@@ -20,10 +20,9 @@ from tiny_data import build
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.evaluation.bootstrap import times_drawn
 from unseen.evaluation.contrasts import holm
+from unseen.runs.experiment import relabelled
 from unseen.runs.frame import Result
-from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
-from unseen.runs.learning.materials import LearningMaterials, Lessons, parts_of
-from unseen.runs.learning.relabelling import relabelled
+from unseen.runs.learning import CONFIGURATIONS, LearningMaterials, learn_from_suite, parts_of
 from unseen.runs.source import by_id
 from unseen.seeding import generator
 from unseen.store import read_json, read_measurements
@@ -103,7 +102,7 @@ def test_covered_is_a_mean_over_plans_and_held_out_is_pooled(done: Result, schem
     assert found.n == sum(map(len, covered))
     held_out = row(done, "accuracy", scheme=scheme, part="held-out", configuration=configuration)
     assert (held_out.value, held_out.n) == (pytest.approx(np.mean(pooled)), len(pooled))
-    gap = row(done, "gap.accuracy", scheme=scheme, configuration=configuration)
+    gap = row(done, "fall.accuracy", scheme=scheme, part="held-out", configuration=configuration, than="covered")
     assert gap.value == pytest.approx(expected - np.mean(pooled))
     assert gap.low <= gap.value <= gap.high
     assert found.low <= found.value <= found.high
@@ -125,7 +124,7 @@ def test_intervals_draw_whole_templates(done: Result) -> None:
                 for answers in (*covered, held_out)
             ]
             drawn.append(np.mean(means[:-1]) - means[-1])
-    gap = row(done, "gap.accuracy", scheme="target", configuration=BOTH)
+    gap = row(done, "fall.accuracy", scheme="target", part="held-out", configuration=BOTH, than="covered")
     assert (gap.low, gap.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
 
 
@@ -309,20 +308,20 @@ SMALLER: dict[str, Any] = GIVEN | {"schemes": ["all", "target"], "configurations
 def test_interrupted_it_goes_on_and_ends_the_same(
     tmp_path: Path, done: Result, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from unseen.runs.learning import work
+    from unseen.runs import experiment
 
-    train, begun = work.train_on_suite, []
+    train, begun = experiment.train, []
 
     def dying(here: Any) -> None:
         begun.append(here)
-        if len(begun) == 2:
+        if len(begun) == 3:
             raise KeyboardInterrupt
         train(here)
 
-    monkeypatch.setattr(work, "train_on_suite", dying)
+    monkeypatch.setattr(experiment, "train", dying)
     with pytest.raises(KeyboardInterrupt):
         learn_from_suite(small_suite(), small_task(), out=tmp_path / "out", **SMALLER)
-    monkeypatch.setattr(work, "train_on_suite", train)
+    monkeypatch.setattr(experiment, "train", train)
     plans = []
     resumed = learn_from_suite(small_suite(), small_task(), out=tmp_path / "out", announce=plans.append, **SMALLER)
     assert (plans[0].trainings, plans[0].done) == (4, 2)
@@ -347,10 +346,8 @@ def test_other_data_or_settings_are_other_steps() -> None:
 
     def keys(suite: Dataset, task: Dataset, seed: int = 1, strict: bool = True, **params: Any) -> list[str]:
         found = {plan.name: plan for plan in plans(suite, "target", strict=strict)}
-        lessons = Lessons(
-            LearningMaterials(suite, task, parts_of(task, seed), found), Model("neural", params), [TASK, BOTH], 7
-        )
-        return [step.key for step in lessons.steps]
+        arms = LearningMaterials(suite, task, parts_of(task, seed), found).arms([TASK, BOTH], 7)
+        return [arm.step(Model("neural", params)).key for arm in arms.values()]
 
     suite, task = small_suite(), small_task(names=("fine", "rude"))
     same = keys(suite, task)
@@ -361,9 +358,10 @@ def test_other_data_or_settings_are_other_steps() -> None:
         keys(suite, task, epochs=3),
     ):
         assert not set(other) & set(same)
-    for other in (keys(small_suite(7), task), keys(suite, task, strict=False)):
-        assert other[0] == same[0]  # the model of the task serves other suites and plans too
-        assert not set(other[2:]) & set(same[2:])
+    assert not set(keys(small_suite(7), task)) & set(same)
+    other = keys(suite, task, strict=False)
+    assert other[0] == same[0]  # the model of the task serves other plans too
+    assert not set(other[1:]) & set(same[1:])
 
 
 def test_a_map_that_leaves_a_label_without_texts_is_refused_before_anything(tmp_path: Path) -> None:
@@ -404,14 +402,6 @@ def test_wrong_input(tmp_path: Path, given: Mapping[str, Any], error: type[Excep
     with pytest.raises(error, match=message):
         learn_from_suite(small_suite(), small_task(), out=tmp_path / "out", **{"labels": LABELS, **given})
     assert not (tmp_path / "out").exists()
-
-
-def test_labels_are_mapped_by_what_was_said() -> None:
-    data = build(["1", "2", "3"], labels=["a", "b", "c"], label_names=("a", "b", "c"))
-    found = relabelled(data, {"a": "yes", "b": "no"}, ("no", "yes", "c"))
-    assert found.table["label"].to_pylist() == ["yes", "no", "c"]
-    assert found.label_names == ("no", "yes", "c")
-    assert found.texts.equals(data.texts)
 
 
 def test_cases_without_a_label_of_their_own_are_left_out(tmp_path: Path) -> None:

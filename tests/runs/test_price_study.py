@@ -228,15 +228,17 @@ def test_few_random_removals_are_said_to_be_few(copied: tuple[Dataset, Split]) -
 def test_whole_groups_are_drawn_where_rows_leak_in_groups(copied: tuple[Dataset, Split]) -> None:
     data, split = copied
     leaks = find_leaks(Subject(data, split, {"author": "user"}), ["exact", "author"])
-    assert {each.kind: each.units for each in leaks} == {"exact": "user", "author": "user", TOGETHER: "user"}
+    assert {each.kind: each.groups for each in leaks} == {"exact": "user", "author": "user", TOGETHER: "user"}
     (alone,) = find_leaks(Subject(data, split), ["exact"])
-    assert alone.units is None
+    assert alone.groups is None
     said = Predictions(data.ids, np.eye(2)[data.labels], data.label_names)
-    for leaked, how, units in (
-        (leaks[0], Pricing(None), "user"), (alone, Pricing(None), "rows"), (alone, Pricing(None, units="user"), "user"),
-    ):  # fmt: skip
+    for leaked, how, groups in (
+        (leaks[0], Pricing(None), "user"),
+        (alone, Pricing(None), "rows"),
+        (alone, Pricing(None, groups="user"), "user"),
+    ):
         done = price(data, split, [leaked], how, predictions=said)
-        assert one(done.measurements, "fall.f1.macro").tags["units"] == units
+        assert one(done.measurements, "fall.f1.macro").tags["groups"] == groups
 
 
 def test_clustered_answers_widen_the_interval_of_an_author_leak(tiny: Builder) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from unseen.errors import InputError
 from unseen.runs.study_file import Study, read_study
-from unseen.runs.transfer import read_datasets
+from unseen.runs.transfer_file import read_datasets
 from unseen.runs.validation import read_validation
 
 SMALL = """

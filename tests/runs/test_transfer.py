@@ -11,6 +11,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, f1_score
 
+from small_datasets import LABELS, given, small
 from tiny_data import build
 from unseen.audits.leaks import contradicted, leak
 from unseen.audits.subject import Subject
@@ -18,45 +19,16 @@ from unseen.errors import InputError
 from unseen.inference import predict
 from unseen.naming import recipe_of
 from unseen.reports.record import read_record
+from unseen.runs.datasets import Member, members
+from unseen.runs.experiment import relabelled
 from unseen.runs.frame import Result
-from unseen.runs.transfer import DatasetEntry, read_datasets, transfer
-from unseen.runs.transfer.corpus import Corpus
-from unseen.runs.transfer.members import MAJORITY, OTHERS, WITHOUT, Member, members, relabelled
-from unseen.runs.transfer.overlap import overlaps
-from unseen.runs.transfer.page import TransferRun
-from unseen.runs.transfer.training_sets import Extras, training_sets
-from unseen.seeding import generator
+from unseen.runs.transfer import MAJORITY, OTHERS, WITHOUT, Corpus, Extras, overlaps, training_sets, transfer
+from unseen.runs.transfer_file import DatasetEntry
+from unseen.runs.transfer_page import TransferRun
 from unseen.store import read_findings, read_measurements, read_split
 from unseen.types import Dataset
 
-WORDS = {"no": ("calm", "kind", "warm", "mild"), "yes": ("loud", "harsh", "cold", "wild")}
-LABELS = ("no", "yes")
 QUICK = {"C": 1.0}
-
-
-def small(name: str, n: int = 120, label_names: tuple[str, ...] = LABELS) -> Dataset:
-    """Posts whose label can often be told from their words, some of which only this dataset uses."""
-    draw = generator(5, name)
-    labels = [label_names[int(each)] for each in draw.integers(len(label_names), size=n)]
-    kinds = [list(WORDS)[label_names.index(label) % 2] for label in labels]
-    texts = []
-    for row, kind in enumerate(kinds):
-        said = list(WORDS)[int(draw.integers(2))] if draw.random() < 0.4 else kind
-        own = [f"{name}{kind}{draw.integers(3)}", *(f"{name}{each}" for each in draw.integers(9, size=3))]
-        texts.append(" ".join([*draw.choice(WORDS[said], 2), *own, f"{name} nr {row}"]))
-    users = [f"u{int(each)}" for each in draw.integers(8, size=n)]
-    parts = ["test" if row % 4 == 0 else "train" for row in range(n)]
-    return build([f"{row:03}" for row in range(n)], texts, labels, label_names, user=users, part=parts)
-
-
-def given(**changed: Any) -> dict[str, DatasetEntry]:
-    return {
-        "red": DatasetEntry(small("red")),
-        "blue": DatasetEntry(small("blue", 90), groups="user"),
-        "green": DatasetEntry(
-            small("green", 100, ("fine", "bad", "odd")), map={"fine": "no", "bad": "yes", "odd": "drop"}
-        ),
-    } | changed
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +45,10 @@ def transfer_run(done: Result) -> TransferRun:
     return TransferRun(read_record(done.folder, "transfer"))
 
 
-def predicted(found: list[Member], train: str, test: str) -> tuple[np.ndarray, np.ndarray]:
+def predicted(found: dict[str, Member], train: str, test: str) -> tuple[np.ndarray, np.ndarray]:
     """Gold labels and answers of a model that is trained here and now."""
-    by_name = {each.name: each for each in found}
-    parts = {part: by_name[train].data.take(by_name[train].rows(part)) for part in ("train", "dev")}
-    asked = by_name[test].data.take(by_name[test].rows("test"))
+    parts = {part: found[train].data.take(found[train].rows(part)) for part in ("train", "dev")}
+    asked = found[test].data.take(found[test].rows("test"))
     answers = predict(recipe_of("logistic", **QUICK).fit(parts["train"], parts["dev"], 42), asked)
     return asked.labels, answers.probabilities.argmax(axis=1)
 
@@ -102,7 +73,7 @@ def test_scores_and_falls_are_those_of_the_recipe(done: Result) -> None:
 
 def test_majority_is_that_of_a_dummy(done: Result) -> None:
     run = transfer_run(done)
-    for member in members(given(), LABELS):
+    for member in members(given(), LABELS).values():
         train, test = (member.data.labels[member.rows(part)] for part in ("train", "test"))
         said = DummyClassifier(strategy="most_frequent").fit(train[:, None], train).predict(test[:, None])
         row = run.row("f1.macro", MAJORITY, member.name)
@@ -135,7 +106,7 @@ def test_the_folder_holds_what_was_found(done: Result) -> None:
     assert len(read_measurements(done.folder / "measurements.csv")) == len(done.measurements)
     assert read_findings(done.folder / "findings.csv") == list(done.record.findings)
     assert len(list((done.folder / "predictions").glob("*/*.parquet"))) == 6 * 3 * 2
-    green = relabelled(given()["green"].data("green"), given()["green"].map, LABELS)[0]
+    green = relabelled(given()["green"].data("green"), given()["green"].map, LABELS)
     sizes = read_split(done.folder / "splits" / "green.csv", green).sizes
     assert done.record.about["datasets"]["green"]["counts"]["test"].values()
     assert sizes["test"] == sum(done.record.about["datasets"]["green"]["counts"]["test"].values())
@@ -170,131 +141,22 @@ def test_the_order_of_rows_decides_nothing() -> None:
         name: replace(each, source=each.source.take(np.random.default_rng(3).permutation(len(each.source))))  # type: ignore[union-attr,arg-type]
         for name, each in given().items()
     }
-    sides = [Corpus.of(members(entries, LABELS)) for entries in (given(), shuffled)]
+    sides = [Corpus(members(entries, LABELS)) for entries in (given(), shuffled)]
     assert sides[0].data.order == sides[1].data.order
     assert sides[0].data.fingerprint == sides[1].data.fingerprint
     extras = Extras(merge=True, cap=3, matched=True)
-    for one, other in zip(*(training_sets(each, extras, 42)[0] for each in sides), strict=True):
+    for one, other in zip(*(training_sets(each, extras, 42)[0].values() for each in sides), strict=True):
         assert one.train.tolist() == other.train.tolist()
         assert one.dev.tolist() == other.dev.tolist()
-
-
-# -- labels ------------------------------------------------------------------------------------------------------------
-
-
-def test_labels_become_ours_and_what_is_left_out_is_counted() -> None:
-    data = build(list("abcdef"), labels=["x", "y", "z", "x", "z", "y"], label_names=("x", "y", "z"))
-    ours, left_out = relabelled(data, {"x": "yes", "y": "no", "z": ""}, LABELS)
-    assert [ours.label_names[each] for each in ours.labels] == ["yes", "no", "yes", "no"]
-    assert ours.ids.to_pylist() == ["a", "b", "d", "f"]
-    assert left_out == {"z": 2}
-
-
-def test_labels_that_nobody_maps_are_told_at_once() -> None:
-    entries = given(
-        green=DatasetEntry(small("green", 60, ("fine", "bad", "odd")), map={"fine": "no", "bda": "yes"}),
-        blue=DatasetEntry(small("blue", 60, ("no", "mean")), map={"no": "nay"}),
-    )
-    with pytest.raises(InputError) as error:
-        members(entries, LABELS)
-    assert [each.split(";")[0] for each in error.value.problems] == [
-        "blue: 'no' is mapped to 'nay', which is no label here",
-        f"blue: nobody says what its label 'mean' ({small('blue', 60).label_counts['yes']} texts) is here",
-        "green: it has no label 'bda'",
-        *(
-            f"green: nobody says what its label {label!r} ({count} texts) is here"
-            for label, count in list(entries["green"].data("g").label_counts.items())[1:]
-        ),
-    ]
-
-
-def test_without_declared_labels_all_must_share_them() -> None:
-    with pytest.raises(InputError, match="other labels than each other") as error:
-        members({"red": DatasetEntry(small("red")), "blue": DatasetEntry(small("blue", 60, ("fine", "bad")))}, None)
-    assert error.value.problems == ("red: no, yes", "blue: fine, bad")
-    found = members({"red": DatasetEntry(small("red")), "blue": DatasetEntry(small("blue", 60, ("yes", "no")))}, None)
-    assert {each.data.label_names for each in found} == {LABELS}
-
-
-FILE = """
-labels = ["no", "yes"]
-positive = "yes"
-[data.here]
-source = "posts.csv"
-text = "body"
-groups = "user"
-split = "published.csv"
-map = { fine = "no", bad = "yes", odd = "drop" }
-[data.sample]
-"""
-
-
-def test_a_file_names_datasets(tmp_path: Path) -> None:
-    for name in ("posts.csv", "published.csv"):
-        (tmp_path / name).write_text("x")
-    (tmp_path / "labels.toml").write_text(FILE)
-    found = read_datasets(tmp_path / "labels.toml")
-    assert (found.labels, found.positive) == (LABELS, "yes")
-    assert found.entries["here"] == DatasetEntry(
-        str(tmp_path / "posts.csv"), {"text": "body"}, {"fine": "no", "bad": "yes", "odd": "drop"}, "user",
-        str(tmp_path / "published.csv"),
-    )  # fmt: skip
-    assert found.entries["sample"] == DatasetEntry("sample")
-
-
-def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
-    wrong = (
-        FILE.replace("labels", "lables").replace("groups", "gruops").replace('"drop"', "3") + 'source = "stromfront"'
-    )
-    (tmp_path / "labels.toml").write_text(wrong)
-    with pytest.raises(InputError) as error:
-        read_datasets(tmp_path / "labels.toml")
-    told = "\n".join(error.value.problems)
-    for said in (
-        "did you mean 'labels'",
-        "did you mean 'groups'",
-        "[data.here.map] odd must be a text, not 3",
-        "mean 'stormfront'",
-        "labels is m",
-    ):
-        assert said in told
 
 
 # -- parts and training sets -------------------------------------------------------------------------------------------
 
 
-def test_a_published_split_is_kept_whatever_is_left_out(tmp_path: Path) -> None:
-    data = small("green", 100, ("fine", "bad", "odd"))
-    parts = zip(data.ids.to_pylist(), data.attribute("part").to_pylist(), strict=True)
-    (tmp_path / "published.csv").write_text("id,part\n" + "".join(f"{name},{part}\n" for name, part in parts))
-    for split in ("part", tmp_path / "published.csv"):
-        entry = DatasetEntry(data.take(np.arange(100)), map={"fine": "no", "bad": "yes", "odd": ""}, split=split)
-        found = next(
-            each
-            for each in members({"red": DatasetEntry(small("red")), "green": entry}, LABELS)
-            if each.name == "green"
-        )
-        test = [found.data.attribute("part")[int(row)].as_py() for row in found.rows("test")]
-        assert set(test) == {"test"}
-        assert "test" not in {found.data.attribute("part")[int(row)].as_py() for row in found.rows("train")}
-        assert len(test) == sum(part == "test" and label != 2 for part, label in zip(
-            data.attribute("part").to_pylist(), data.labels, strict=True
-        ))  # fmt: skip
-        assert len(found.rows("dev")) > 0
-
-
-def test_groups_stay_on_one_side() -> None:
-    blue = members(given(), LABELS)[1]
-    users = np.array(blue.data.attribute("user").to_pylist())
-    sides = [set(users[blue.rows(part)]) for part in ("train", "dev", "test")]
-    assert not sides[0] & sides[2]
-    assert not sides[1] & sides[2]
-
-
 def test_a_cap_leaves_as_many_as_it_says() -> None:
-    corpus = Corpus.of(members(given(), LABELS))
-    sets = {each.name: each for each in training_sets(corpus, Extras(merge=True, cap=2), 42)[0]}
-    blue = corpus.member("blue")
+    corpus = Corpus(members(given(), LABELS))
+    sets = training_sets(corpus, Extras(merge=True, cap=2), 42)[0]
+    blue = corpus.members["blue"]
     keys = [
         (user, int(label))
         for user, label in zip(blue.data.attribute("user").to_pylist(), blue.data.labels, strict=True)
@@ -309,20 +171,20 @@ def test_a_cap_leaves_as_many_as_it_says() -> None:
 
 
 def test_a_cap_that_takes_nothing_is_told() -> None:
-    corpus = Corpus.of(members(given(), LABELS))
+    corpus = Corpus(members(given(), LABELS))
     sets, findings = training_sets(corpus, Extras(cap=1000), 42)
-    assert [each.name for each in sets] == ["red", "blue", "green"]
+    assert list(sets) == ["red", "blue", "green"]
     assert [(each.check, each.level) for each in findings] == [("cap[blue]", "skipped")]
 
 
 def test_matched_sets_are_of_one_size_and_keep_their_mix() -> None:
-    corpus = Corpus.of(members(given(), LABELS))
-    whole = {each.name: each for each in training_sets(corpus, Extras(merge=True), 42)[0]}
+    corpus = Corpus(members(given(), LABELS))
+    whole = training_sets(corpus, Extras(merge=True), 42)[0]
     sets = training_sets(corpus, Extras(merge=True, matched=True), 42)[0]
-    assert {len(each.train) for each in sets} == {min(len(each.train) for each in whole.values())}
-    for each in sets:
-        assert set(each.train) <= set(whole[each.name].train)
-        shares = [corpus.data.labels[rows].mean() for rows in (each.train, whole[each.name].train)]
+    assert {len(each.train) for each in sets.values()} == {min(len(each.train) for each in whole.values())}
+    for name, each in sets.items():
+        assert set(each.train) <= set(whole[name].train)
+        shares = [corpus.data.labels[rows].mean() for rows in (each.train, whole[name].train)]
         assert shares[0] == pytest.approx(shares[1], abs=1 / len(each.train))
 
 
@@ -349,11 +211,13 @@ def test_what_cannot_be_meant_is_refused_and_nothing_written(
 
 def test_a_dataset_needs_another_and_a_name_of_its_own() -> None:
     with pytest.raises(InputError, match="one dataset has nowhere to go"):
-        members({"red": DatasetEntry(small("red"))}, LABELS)
+        transfer({"red": small("red")}, model="logistic")
     with pytest.raises(InputError) as error:
-        members({"red": DatasetEntry(small("red")), "merged": DatasetEntry(small("blue"))}, LABELS)
+        transfer({"red": small("red"), "merged": small("blue")}, model="logistic")
     assert error.value.problems == ("merged: that name has a meaning of its own in the tables",)
     both = {name: DatasetEntry(small(name), split="part") for name in ("red", "blue")}
+    with pytest.raises(InputError, match="the files of 'red capped' and 'red_capped' would have one name"):
+        transfer({"red": small("red"), "red_capped": small("blue")}, model="logistic", groups="user", cap=1)
     with pytest.raises(InputError, match="test has no effect"):
         transfer(both, model="logistic", test=0.3)
     with pytest.raises(InputError, match="groups has no effect"):
@@ -388,7 +252,7 @@ def leaking() -> dict[str, DatasetEntry]:
 
 
 def test_test_texts_in_training_data_are_found(leaking: dict[str, DatasetEntry]) -> None:
-    corpus = Corpus.of(members(leaking, LABELS))
+    corpus = Corpus(members(leaking, LABELS))
     found = overlaps(corpus, training_sets(corpus, Extras(merge=True), 42)[0], 42)
     over = found["red", "blue"]
     assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 2, 3, 1]
@@ -428,11 +292,10 @@ def test_an_overlap_is_what_an_audit_finds(leaking: dict[str, DatasetEntry]) -> 
     texts[1], labels[1], labels[0] = texts[0], "no", "yes"
     texts[2], labels[2] = f"{texts[0]}!", "yes"
     own = build(blue.ids.to_pylist(), texts, labels, LABELS, part=blue.attribute("part").to_pylist())
-    corpus = Corpus.of(members(leaking | {"blue": DatasetEntry(own, split="part")}, LABELS))
-    (known,) = (each for each in training_sets(corpus, Extras(), 42)[0] if each.name == "blue")
-    over = overlaps(corpus, [known], 42)["blue", "blue"]
+    corpus = Corpus(members(leaking | {"blue": DatasetEntry(own, split="part")}, LABELS))
+    over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["blue", "blue"]
     assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
-    member = corpus.member("blue")
+    member = corpus.members["blue"]
     subject = Subject(member.data, member.parts)
     for kind, found in (("exact", over.exact), ("normalised", over.normalised), ("near", over.near)):
         assert leak(subject, kind).test.tolist() == member.rows("test")[found].tolist()  # type: ignore[union-attr]
@@ -448,7 +311,7 @@ def test_a_text_of_handles_alone_is_like_its_copies() -> None:
         made[name] = DatasetEntry(
             build(data.ids.to_pylist(), texts, labels, part=data.attribute("part").to_pylist()), split="part"
         )
-    corpus = Corpus.of(members(made, LABELS))
+    corpus = Corpus(members(made, LABELS))
     over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["red", "blue"]
     assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
 
@@ -464,5 +327,5 @@ def test_empty_texts_are_no_copies_of_each_other() -> None:
                           part=data.attribute("part").to_pylist()), split="part")
         for name, data, said in (("red", red, theirs), ("blue", blue, texts))
     }  # fmt: skip
-    corpus = Corpus.of(members(entries, LABELS))
+    corpus = Corpus(members(entries, LABELS))
     assert overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["red", "blue"].count == 0

@@ -171,7 +171,7 @@ def _folds(suite: Dataset, scheme: str, together: Rows, folds: int, seed: int) -
     sizes = np.bincount(together)
     if folds < 2 or folds > len(sizes):
         raise InputError(
-            f"the {len(sizes)} units of the scheme {scheme!r} cannot make {folds} folds",
+            f"the {len(sizes)} groups of the scheme {scheme!r} cannot make {folds} folds",
             expected=f"from 2 to {len(sizes)} folds",
         )
     counts = np.zeros((len(sizes), len(suite.label_names)), np.int64)

@@ -29,7 +29,7 @@ from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, percent
-from unseen.runs.experiment import Arm, Chosen, Contrast, answers, in_order, measured, refuse_without_parts
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, in_order, measured, refuse_without_parts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
@@ -37,10 +37,9 @@ from unseen.splits.quotas import within_cap
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split
-from unseen.types.numbers import bounds, number, points, scored
+from unseen.types.arrays import Mask, Rows
+from unseen.types.numbers import number, points, scored
 
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
 CAP = 250
 """Rows per author and class that a capped training part has at most, as in the published remedy."""
 NEEDED = "Give the data with an author column, or --calibrate DATA with --calibrate-author COLUMN."
@@ -179,8 +178,11 @@ def unseen_authors(
         run = Run.of(data, asked_about, test, split=f"{family}-{seed}", family=family, seed=seed, groups=author)
         conditions.setdefault(family, []).append(run)
     pairs = [("random", "grouped"), *([("thinned", "capped")] if "capped" in conditions else [])]
-    contrasts = [Contrast(reference, compared, {**_tags(compared), "than": reference}) for reference, compared in pairs]
-    rows = measured(conditions, [settings.metric], contrasts, {family: _tags(family) for family in conditions})
+    contrasts = [
+        Contrast(conditions[than], conditions[family], {**_tags(family), "than": than}) for than, family in pairs
+    ]
+    levels = [Level(runs, _tags(family)) for family, runs in conditions.items()]
+    rows = measured([*levels, *contrasts], [settings.metric])
     for (family, seed), (train, dev, test) in cuts.items():
         both = np.intersect1d(writers.code[np.concatenate([train, dev])], writers.code[test])
         tags: dict[str, str | int | float] = {
@@ -198,13 +200,13 @@ def _cuts(
     sizes, got = grouped.sizes, grouped.certificate.got
     mix = {label: got[label] / sizes["test"] for label in got}
     random = api.split(data, "random", test=sizes["test"], dev=sizes.get("dev", 0), mix=mix, seed=seed)
-    found = [((cut.name, seed), _parts(data, cut)) for cut in (random, grouped)]
-    train, dev, test = found[1][1]
+    cuts = [((cut.name, seed), _parts(data, cut)) for cut in (random, grouped)]
+    train, dev, test = cuts[1][1]
     dropped = over_cap(Writers.of(data, author).code[train], data.labels[train], settings.cap, seed)
     if dropped.any():
         thinned = next(iter(random_removals(data.labels[train], dropped, 1, generator(seed, "thinned"))))[0]
-        found += [(("capped", seed), (train[~dropped], dev, test)), (("thinned", seed), (train[~thinned], dev, test))]
-    return found
+        cuts += [(("capped", seed), (train[~dropped], dev, test)), (("thinned", seed), (train[~thinned], dev, test))]
+    return cuts
 
 
 def _parts(data: Dataset, split: Split) -> tuple[Rows, Rows, Rows]:
@@ -264,11 +266,9 @@ def concentration_table(record: RunRecord) -> Table | None:
     lines: list[tuple[Cell, ...]] = []
     for row in record.measurements:
         if row.metric == "authors.unknown":
-            count, gini = (record.row(name, row.slice) for name in ("authors.count", "author_gini"))
-            shares = [record.row(f"author_share.top{top}", row.slice) for top in TOPS]
-            authors = int(count.value) if count is not None and count.value is not None else 0
-            cells = (number(gini.value if gini else None), *(percent(each.value if each else None) for each in shares))
-            lines.append((_class(row.slice), row.n, percent(row.value), authors, *cells))
+            authors, gini = (record.value(name, row.slice) for name in ("authors.count", "author_gini"))
+            shares = [percent(record.value(f"author_share.top{top}", row.slice)) for top in TOPS]
+            lines.append((_class(row.slice), row.n, percent(row.value), int(authors or 0), number(gini), *shares))
     heads = ("class", "rows", "unknown author", "authors", "Gini", *(f"top {top}" for top in TOPS))
     note = "Gini 0: all authors wrote equally much; towards 1: few wrote all. Of rows whose author is known."
     return Table("How rows are spread over authors", heads, tuple(lines), note) if lines else None
@@ -295,8 +295,8 @@ def top_table(record: RunRecord) -> Table | None:
         if row.metric == "know_top_authors.f1":
             names = ("precision", "recall", "f1", "f1.macro", "f1.weighted")
             top = str(row.tags["authors"])
-            found = [record.row(f"know_top_authors.{name}", row.slice, authors=top) for name in names]
-            lines.append((_class(row.slice), int(top), *(number(each.value if each else None) for each in found)))
+            values = [record.value(f"know_top_authors.{name}", row.slice, authors=top) for name in names]
+            lines.append((_class(row.slice), int(top), *map(number, values)))
     heads = ("class", "top authors", "precision", "recall", "F1", "macro F1", "weighted F1")
     note = "Every row of these authors is called that class, every other row is not."
     return Table("Knowing a few authors", heads, tuple(lines), note) if lines else None
@@ -309,18 +309,14 @@ def unseen_table(record: RunRecord) -> Table | None:
     if not falls:
         return None
     metric = falls[0].metric.removeprefix("fall.")
-    for family, said in FAMILIES.items():
-        score = record.row(metric, split=family)
+    for family, title in FAMILIES.items():
+        score, fall = record.row(metric, split=family), record.row(f"fall.{metric}", split=family)
         if score is None:
             continue
-        lost = next((row for row in falls if row.tags.get("split") == family), None)
-        sides = [
-            row for row in record.measurements if row.metric == "authors_on_both_sides" and row.tags["split"] == family
-        ]
-        cost = "" if lost is None else " ".join(filter(None, [points(lost.value), bounds(lost, points)]))
-        than = "" if lost is None else FAMILIES[str(lost.tags["than"])]
-        sizes, both = _range([each.n for each in sides]), _range([int(each.value or 0) for each in sides])
-        lines.append((said, sizes, both, scored(score), cost, than))
+        sides = list(record.rows("authors_on_both_sides", split=family))
+        sizes, both = _range([row.n for row in sides]), _range([int(row.value or 0) for row in sides])
+        compared = ("", "") if fall is None else (scored(fall, points), FAMILIES[str(fall.tags["than"])])
+        lines.append((title, sizes, both, scored(score), *compared))
     heads = ("split", "test rows", "authors on both sides", called(metric), "fall, points", "against")
     note = "Test rows of one split, of which there is one per seed. Intervals draw seeds and whole authors."
     return Table("Random and unseen authors", heads, tuple(lines), note)
@@ -336,8 +332,8 @@ def estimate_table(record: RunRecord) -> Table | None:
         "verifier.false_alarms": "verifier of the estimate: pairs of two authors that it takes for one's",
         "verifier.alarms_here": "verifier of the estimate: pairs of this data that it takes for one author's",
     }
-    found = [(said, row) for name, said in names.items() if (row := record.row(name)) is not None]
-    lines: list[tuple[Cell, ...]] = [(said, scored(row), row.n) for said, row in found]
+    rows = [(title, row) for name, title in names.items() if (row := record.row(name)) is not None]
+    lines: list[tuple[Cell, ...]] = [(title, scored(row), row.n) for title, row in rows]
     return Table("An estimate, with its measured error", ("what", "share", "of"), tuple(lines)) if lines else None
 
 
@@ -349,7 +345,7 @@ def lorenz_figure(record: RunRecord, narrow: bool = False) -> str | None:
             curves.setdefault(_class(row.slice), []).append(CurvePoint(float(row.tags["authors"]), row.value))
     if not curves:
         return None
-    shown = [Series(name, tuple(found)) for name, found in list(curves.items())[:MOST_CURVES]]
+    shown = [Series(name, tuple(curve)) for name, curve in list(curves.items())[:MOST_CURVES]]
     equal = Series("equal", (CurvePoint(0, 0), CurvePoint(1, 1)), dashed=True)
     axes = "share of authors, least prolific first", "share of rows"
     return curve_chart([*shown, equal], *axes, narrow=narrow, marked=False)

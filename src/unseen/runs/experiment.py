@@ -1,41 +1,49 @@
-"""Experiments: arms, which are trainings on chosen rows; conditions, which are arms that differ in their seed alone;
-and contrasts between conditions.
+"""Experiments: arms, which are trainings on chosen rows; conditions, which are runs of arms that differ in their seed
+alone; and contrasts between conditions.
 
 Whatever compares trainings on different rows (with and without leaks, random and unseen authors, one dataset and
-another) is a list of arms and a list of contrasts. A control is a condition that differs from another in one thing.
+another, a task and a suite) is a list of arms and a list of levels and contrasts. A control is a condition that
+differs from another in one thing.
 """
 
 from __future__ import annotations
 
+import inspect
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen import api, inference
-from unseen.audits.removals import cost_of_removal
+from unseen.audits.removals import ENOUGH, cost_of_removal
 from unseen.engines import Inline, Local, Step, Workspace
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run, fall, level
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.models import open_model
+from unseen.naming import recipe_of
 from unseen.runs.cost import FASTER, Cost, speed
 from unseen.runs.spaces import Model
-from unseen.runs.training_steps import fit
+from unseen.runs.training_steps import MODEL, fit
 from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name, temporary_folder
 from unseen.store.results import Results
+from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
+from unseen.types.arrays import Rows
 from unseen.types.numbers import turned
 
-Rows = npt.NDArray[np.intp]
 DEV = 0.1
 """Share of the training rows that is drawn for dev where a split has none."""
-Conditions = Mapping[Any, Sequence[Run]]
-"""What models of each condition say about the rows they are asked about."""
+Condition = Sequence[Run]
+"""What models that differ in their seed alone say about the rows they are asked about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,12 @@ class Chosen:
     """Some rows of a dataset, copied only while they are needed: a hundred arms on one dataset hold it once."""
 
     data: Dataset
-    rows: npt.NDArray[np.intp]
+    rows: Rows
+
+    @cached_property
+    def identity(self) -> list[str]:
+        """Content and order of these rows."""
+        return _identity(self.taken())
 
     def taken(self) -> Dataset:
         """These rows as a dataset of their own."""
@@ -62,20 +75,28 @@ class Arm:
     """For people, and what tells its answers apart."""
     train: Dataset | Chosen
     dev: Dataset | Chosen
-    ask: Mapping[str, Dataset]
+    ask: Mapping[str, Dataset | Chosen]
     """Test sets by name; all have the labels of `train`."""
     seed: int = 42
+    start: Arm | None = None
+    """The arm whose model it goes on from; that one is `kept`."""
+    kept: bool = False
+    """Whether its model is kept, so that others can start from it."""
+
+    def __post_init__(self) -> None:
+        if self.start is not None and not self.start.kept:
+            raise InputError(f"the model of {self.start.name!r} is not kept, so {self.name!r} cannot start from it")
 
     def step(self, model: Model) -> Step:
         """The training as a step; the same rows, model and seed are trained once, whatever the arm is called."""
-        asked = {name: _identity(data) for name, data in self.ask.items()}
         settings = {
-            "model": model.described, "train": _identity(taken(self.train)), "dev": _identity(taken(self.dev)),
-            "ask": asked, "seed": self.seed,
+            "model": model.described, "train": _identity(self.train), "dev": _identity(self.dev),
+            "ask": {name: _identity(data) for name, data in self.ask.items()}, "seed": self.seed,
         }  # fmt: skip
-        return Step(
-            f"train {self.name}", f"{__name__}:train", settings, {}, {"arm": self.name}, uses_gpu=model.is_transformer
-        )
+        settings |= ({"kept": True} if self.kept else {}) | ({} if self.start is None else model.opening)
+        needs = {} if self.start is None else {"start": self.start.step(model)}
+        shared = {"arm": self.name}
+        return Step(f"train {self.name}", f"{__name__}:train", settings, needs, shared, uses_gpu=model.is_transformer)
 
 
 def taken(rows: Dataset | Chosen) -> Dataset:
@@ -98,62 +119,111 @@ def answers(
             return answers(arms, model, Results(folder), workers=workers, work=work)
     steps = {arm.name: arm.step(model) for arm in arms}
     engine = Inline() if workers == 1 else Local(workers)
-    carry_out(list(steps.values()), engine, results, {arm.name: arm for arm in arms}, work)
+    shared = {arm.name: replace(arm, start=None) for arm in arms}
+    carry_out(list(steps.values()), engine, results, shared, work)
     return {
         arm.name: {
-            name: read_predictions(_file(results.folder(steps[arm.name].key), name), data)
+            name: read_predictions(_file(results.folder(steps[arm.name].key), name), taken(data))
             for name, data in arm.ask.items()
         }
         for arm in arms
     }
 
 
+def publish(predictions: Mapping[str, Predictions], folder: RunFolder) -> None:
+    """Put predictions where people look for them, by the names of their files; what other settings left is gone."""
+    shutil.rmtree(folder / "predictions", ignore_errors=True)
+    for name, content in predictions.items():
+        write_predictions(content, folder / "predictions" / f"{name}.parquet")
+
+
+def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple[int, int]:
+    """How many different trainings these arms are, and how many of them are done."""
+    keys = {arm.step(model).key for arm in arms}
+    return len(keys), sum(map(results.has, keys))
+
+
 def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Cost:
     """What these arms cost, the speed tried now."""
     left = [arm for arm in arms if results is None or not results.has(arm.step(model).key)]
     texts = sum(_size(arm.train) for arm in left) * model.epochs
-    asked = sum(_size(each) for arm in left for each in arm.ask.values())
+    asked = sum(_size(data) for arm in left for data in arm.ask.values())
     fast = speed(model, taken(left[0].train)) if left else None
     seconds = None if fast is None else (texts + asked / FASTER) / fast
     return Cost(len(arms), len(arms) - len(left), texts, fast, seconds)
 
 
-@dataclass(frozen=True)
+def removals(asked: int | None, model: Model | None, seeds: int, costly: int) -> int:
+    """Random removals for each seed: as many as were asked for, or 20 in all, and `costly` for a transformer."""
+    if asked is not None:
+        return asked
+    return costly if model is not None and model.is_transformer else -(-ENOUGH // seeds)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A condition whose score is measured."""
+
+    runs: Condition
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    slice: str = "all"
+    singly: bool = False
+    """Whether, of several, the score of each training is told too, without an interval, under the tag `seed`."""
+
+    def measured(self, metric: str, seed: int = 42) -> list[Measurement]:
+        """`METRIC`, and `standard_error.METRIC` over seeds; without runs, because no row is left, it has no value."""
+        if not self.runs:
+            return [Measurement(metric, None, 0, slice=self.slice, tags=self.tags)]
+        single = [_single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
+        rows = [*single, *level(self.runs, metric, tags=self.tags, seed=seed)]
+        return [replace(row, slice=self.slice) for row in rows]
+
+
+@dataclass(frozen=True, eq=False)
 class Contrast:
     """Two conditions that are compared, and how."""
 
-    reference: Any
-    compared: Any
+    reference: Condition
+    compared: Condition
     tags: Mapping[str, Any] = field(default_factory=dict)
+    slice: str = "all"
     sign: str = "fall"
     """`fall`: the reference less what is compared with it, above zero is worse; `difference`: the other way round."""
     removals: bool = False
     """Whether the arms of the reference, or of what is compared, each lack other random rows: the interval then draws
     test rows and adds the spread between these removals; else it is over seeds and test rows."""
 
-    def measured(self, conditions: Conditions, metric: str, seed: int = 42) -> Measurement:
-        """`fall.METRIC` or `difference.METRIC`."""
-        before, after = conditions[self.reference], conditions[self.compared]
+    def measured(self, metric: str, seed: int = 42) -> list[Measurement]:
+        """`fall.METRIC` or `difference.METRIC`; without runs, because no row is left, it has no value."""
+        name = f"{self.sign}.{metric}"
+        if not self.reference or not self.compared:
+            return [Measurement(name, None, 0, slice=self.slice, tags=self.tags)]
         compare = cost_of_removal if self.removals else fall
-        row = compare(before, after, metric, tags=self.tags, seed=seed)
-        row = row if self.sign == "fall" else turned(row)
-        return replace(row, metric=f"{self.sign}.{metric}")
+        row = compare(self.reference, self.compared, metric, tags=self.tags, seed=seed)
+        return [replace(row if self.sign == "fall" else turned(row), metric=name, slice=self.slice)]
 
 
-def measured(
-    conditions: Conditions,
-    metrics: Sequence[str],
-    contrasts: Sequence[Contrast] = (),
-    tags: Mapping[Any, Mapping[str, Any]] | None = None,
-    seed: int = 42,
-) -> list[Measurement]:
-    """The score of every condition that has `tags`, under these, then every contrast; metric by metric."""
-    rows: list[Measurement] = []
-    for metric in metrics:
-        for condition, told in (tags or {}).items():
-            rows += level(conditions[condition], metric, tags=told, seed=seed)
-        rows += [contrast.measured(conditions, metric, seed) for contrast in contrasts]
-    return rows
+def measured(measures: Sequence[Level | Contrast], metrics: Sequence[str], seed: int = 42) -> list[Measurement]:
+    """Every level and contrast, in this order, metric by metric."""
+    return [row for metric in metrics for measure in measures for row in measure.measured(metric, seed)]
+
+
+def _single(run: Run, metric: str, tags: Mapping[str, Any]) -> Measurement:
+    value = run.score(metric_of(metric))
+    return Measurement(metric, value, len(run.gold) if value is not None else 0, tags={**tags, "seed": run.seed})
+
+
+def relabelled(data: Dataset, renamed: Mapping[str, str], label_names: Sequence[str]) -> Dataset:
+    """`data` under `label_names`, as `renamed` says {theirs: ours}; rows whose label becomes none of ours are left out.
+
+    A label that has the name of one of ours needs no saying; several of theirs may become one of ours.
+    """
+    ours = [renamed.get(name, name) for name in data.label_names]
+    codes = np.array([label_names.index(name) if name in label_names else -1 for name in ours], np.int32)[data.labels]
+    column = pa.DictionaryArray.from_arrays(pa.array(np.maximum(codes, 0)), pa.array(list(label_names), pa.string()))
+    table = data.table.set_column(2, "label", pa.chunked_array([column]))
+    made = replace(data, table=table, label_names=tuple(label_names))
+    return made if (codes >= 0).all() else made.take(np.flatnonzero(codes >= 0))
 
 
 def in_order(data: Dataset, rows: Rows) -> Rows:
@@ -186,14 +256,28 @@ def _size(rows: Dataset | Chosen) -> int:
 def train(here: Workspace) -> None:
     """Train one arm and write down what its model says about each test set."""
     arm: Arm = here.shared["arm"]
-    model = fit(here.settings["model"], taken(arm.train), taken(arm.dev), arm.seed, here.scratch)
+    model = _fitted(here, arm)
+    if arm.kept:
+        if not hasattr(model, "save"):
+            raise InputError("the model cannot be kept to start from", expected="a classifier with save(folder)")
+        model.save(here.folder / MODEL)
     for name, data in arm.ask.items():
-        write_predictions(inference.predict(model, data, work=f"ask about {name}"), _file(here.folder, name))
+        write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
 
 
-def _identity(data: Dataset) -> list[str]:
+def _fitted(here: Workspace, arm: Arm) -> Any:
+    described, rows = here.settings["model"], (taken(arm.train), taken(arm.dev))
+    if "start" not in here.needs:
+        return fit(described, *rows, arm.seed, here.scratch)
+    recipe = recipe_of(described["model"], **described["params"])
+    start = open_model(here.needs["start"] / MODEL, **here.settings.get("opening", {}))
+    resumable = "scratch" in inspect.signature(recipe.fit).parameters
+    return recipe.fit(*rows, arm.seed, start=start, **{"scratch": here.scratch} if resumable else {})
+
+
+def _identity(rows: Dataset | Chosen) -> list[str]:
     """Content and order of rows."""
-    return [data.fingerprint, data.order]
+    return rows.identity if isinstance(rows, Chosen) else [rows.fingerprint, rows.order]
 
 
 def _file(folder: Path, name: str) -> Path:

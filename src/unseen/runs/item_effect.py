@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from unseen.audits.items import DEFAULT_PACKS, Flags, flag_items, rule_findings,
 from unseen.audits.items.effects import degenerate, effect_of, enough_seeds, sameness
 from unseen.audits.items.rule import Codes, Mask
 from unseen.audits.price import random_removals
-from unseen.audits.removals import ENOUGH
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
@@ -30,7 +28,17 @@ from unseen.reports import wording
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import RunRecord
-from unseen.runs.experiment import Arm, Chosen, Contrast, answers, measured, refuse_without_parts, with_dev
+from unseen.runs.experiment import (
+    Arm,
+    Chosen,
+    Contrast,
+    Level,
+    answers,
+    measured,
+    refuse_without_parts,
+    removals,
+    with_dev,
+)
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
@@ -93,9 +101,7 @@ class ItemEffectSettings:
     @property
     def removals(self) -> int:
         """Random removals for each seed."""
-        if self.repeats is not None:
-            return self.repeats
-        return COSTLY if self.model.is_transformer else -(-ENOUGH // self.seeds)
+        return removals(self.repeats, self.model, self.seeds, COSTLY)
 
 
 def item_effect(
@@ -207,28 +213,27 @@ class ItemEffectPlan:
     def carried_out(self, flags: Flags, results: Results | None, workers: int) -> Output:
         """Train, ask and measure."""
         predictions = answers(self.arms, self.settings.model, results, workers=workers)
-        conditions = {(kind, test): self._runs(predictions, kind, test) for kind, test in product(TRAIN, TESTS)}
+        runs = {(kind, test): self._runs(predictions, kind, test) for kind, test in product(TRAIN, TESTS)}
+        levels = {(kind, test): Level(runs[kind, test], {"train": kind, "test": test}) for kind, test in runs}
         contrasts = [
             Contrast(
-                (than, test), (kind, test), {"train": kind, "than": than, "test": test}, "difference", than == "random"
+                runs[than, test], runs[kind, test], {"train": kind, "than": than, "test": test}, sign="difference",
+                removals=than == "random",
             )
             for test, (kind, than) in product(TESTS, COMPARED)
         ]  # fmt: skip
-        tags: dict[Any, dict[str, Any]] = {(kind, test): {"train": kind, "test": test} for kind, test in conditions}
         rows = [*rule_report(flags, self.data, self.split), *self._sizes()]
-        rows += measured(conditions, self.settings.metrics, contrasts, tags, self.settings.seed)
-        for condition, runs in conditions.items():
-            rows += sameness([run.probabilities for run in runs], tags[condition])
+        rows += measured([*levels.values(), *contrasts], self.settings.metrics, self.settings.seed)
+        for condition in levels.values():
+            rows += sameness([run.probabilities for run in condition.runs], dict(condition.tags))
         return Output(rows, [*self._findings(rows), *rule_findings(flags, self.data)], data=self.data)
 
-    def _runs(self, said: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:
-        rows = self.rows("test", test)
+    def _runs(self, predictions: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:
+        rows, groups = self.rows("test", test), self.settings.groups
         return [
-            Run.of(
-                self.data, said[name]["test"], rows, split=test, family=kind, seed=seed, groups=self.settings.groups
-            )
+            Run.of(self.data, predictions[name]["test"], rows, split=test, family=kind, seed=seed, groups=groups)
             for name, seed, _ in self._trained(kind)
-        ]  # fmt: skip
+        ]
 
     def _sizes(self) -> list[Measurement]:
         parts = (("train", TRAIN), ("dev", TRAIN), ("test", TESTS))
@@ -296,7 +301,7 @@ def score_table(record: RunRecord) -> Table:
         (
             wording.called(name),
             CLEANED[train],
-            *(_scored(record, name, train, test) for test in ("original", "cleaned")),
+            *(numbers.scored(record.row(name, train=train, test=test), _decimals) for test in TESTS),
         )
         for name in record.about["settings"]["metrics"]
         for train in CLEANED
@@ -307,17 +312,16 @@ def score_table(record: RunRecord) -> Table:
 
 def difference_table(record: RunRecord) -> Table:
     """Differences between trainings on both test parts."""
-    names = tuple(f"difference.{name}" for name in record.about["settings"]["metrics"])
-    found = [row for row in record.measurements if row.metric in names]
     lines = [
         (
-            wording.called(row.metric.removeprefix("difference.")),
+            wording.called(name),
             f"{CLEANED[str(row.tags['train'])]}, less {CLEANED[str(row.tags['than'])]}",
             "all" if row.tags["test"] == "original" else "unflagged",
-            numbers.number(row.value, 3),
-            numbers.bounds(row, lambda value: numbers.number(value, 3)),
+            _decimals(row.value),
+            numbers.bounds(row, _decimals),
         )
-        for row in found
+        for name in record.about["settings"]["metrics"]
+        for row in record.rows(f"difference.{name}")
     ]
     note = (
         "Positive: the first training is better. Flagged less random is the effect of which rows were left out; its "
@@ -330,7 +334,12 @@ def rule_table(record: RunRecord) -> Table:
     """What share of all rows and of the training and test parts each rule flags."""
     places = ("all", "part=train", "part=test")
     lines = [
-        (name, rule["pack"], rule["trait"], *(wording.percent(_coverage(record, name, each)) for each in places))
+        (
+            name,
+            rule["pack"],
+            rule["trait"],
+            *(wording.percent(record.value("rule_coverage", place, rule=name)) for place in places),
+        )
         for name, rule in record.about["rules"].items()
     ]
     return Table("Rules", ("rule", "pack", "trait", "all", "train", "test"), tuple(lines), "Shares of rows flagged.")
@@ -339,22 +348,13 @@ def rule_table(record: RunRecord) -> Table:
 def answer_table(record: RunRecord) -> Table:
     """Whether models answer alike whatever they are asked."""
     names = ("identical_answers", "largest_predicted_class")
-    found = {(row.metric, row.tags["train"]): row for row in record.measurements if row.tags.get("test") == "original"}
     lines = [
-        (said, *(wording.percent(found[name, train].value) for name in names))
-        for train, said in CLEANED.items()
-    ]  # fmt: skip
+        (title, *(wording.percent(record.value(name, train=train, test="original")) for name in names))
+        for train, title in CLEANED.items()
+    ]
     columns = ("trained on", "most frequent answer", "most frequent label")
     return Table("Answers", columns, tuple(lines), "Shares of the test rows, means over seeds.")
 
 
-def _scored(record: RunRecord, metric: str, train: str, test: str) -> str:
-    row = record.row(metric, train=train, test=test)
-    if row is None:
-        return numbers.DASH
-    interval = numbers.bounds(row, lambda value: numbers.number(value, 3))
-    return f"{numbers.number(row.value, 3)} {interval}".strip()
-
-
-def _coverage(record: RunRecord, rule: str, place: str) -> float | None:
-    return record.value("rule_coverage", place, rule=rule)
+def _decimals(value: float | None) -> str:
+    return numbers.number(value, 3)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.audits.leaks import Leak, leak, write_leaks
 from unseen.audits.price import lowers, pays, price_findings, price_on_test, random_removals, removable
-from unseen.audits.removals import ENOUGH
 from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, Subject
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError, UnknownNameError
@@ -32,22 +31,24 @@ from unseen.runs.experiment import (
     Arm,
     Chosen,
     Contrast,
+    Level,
     answers,
     cost_of,
     in_order,
     measured,
     refuse_without_parts,
+    removals,
     with_dev,
 )
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
+from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
+from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
 
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
 KINDS = (*LIKENESSES, *GROUPINGS)
 TOGETHER = "all kinds"
 COSTLY = 5
@@ -75,7 +76,7 @@ class Pricing:
     """Trainings of everything that is trained."""
     repeats: int | None = None
     """Random removals for each of them; None: so many that there are 20 in all, and 5 for a transformer."""
-    units: str | None = None
+    groups: str | None = None
     """Attribute whose values are drawn together in intervals."""
     seed: int = 42
 
@@ -87,9 +88,7 @@ class Pricing:
     @property
     def removals(self) -> int:
         """Random removals for each training."""
-        if self.repeats is not None:
-            return self.repeats
-        return COSTLY if self.model is not None and self.model.is_transformer else -(-ENOUGH // self.seeds)
+        return removals(self.repeats, self.model, self.seeds, COSTLY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ class Leaked:
     """Test rows with a counterpart in training."""
     train: Mask
     """Their counterparts in train and dev."""
-    units: str | None = None
+    groups: str | None = None
     """Attribute whose values are drawn together in intervals, unless another is asked for."""
     left_out: tuple[str, ...] = ()
     """Of several kinds together: those that are not among them, each with the reason."""
@@ -119,19 +118,19 @@ def find_leaks(subject: Subject, kinds: Sequence[str] | None = None) -> list[Lea
         if kind not in KINDS:
             raise UnknownNameError.of("kind of leak", kind, KINDS)
     _refuse_nameless(subject, kinds or KINDS)
-    found = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
-    blind = [kind for kind, each in found.items() if each is None]
+    pairs = {kind: leak(subject, kind) for kind in dict.fromkeys(kinds or KINDS)}
+    blind = [kind for kind, leaked in pairs.items() if leaked is None]
     if kinds and blind:
         raise InputError(
             f"leaks cannot be looked for: {', '.join(blind)}",
             expected="a column for each, e.g. --author COLUMN; vectors for semantic",
         )
-    there = [each for each in found.values() if each is not None]
     named = [
-        Leaked(each.kind, subject.mask(each.test), subject.mask(each.train), _units(subject, each.kind), pairs=each)
-        for each in there
+        Leaked(kind, subject.mask(both.test), subject.mask(both.train), _drawn_together(subject, kind), pairs=both)
+        for kind, both in pairs.items()
+        if both is not None
     ]
-    return [*named, *_together(subject, [each for each in named if each.test.any()], kinds or ())]
+    return [*named, *_together(subject, [leaked for leaked in named if leaked.test.any()], kinds or ())]
 
 
 def _refuse_nameless(subject: Subject, kinds: Sequence[str]) -> None:
@@ -150,19 +149,20 @@ def _refuse_nameless(subject: Subject, kinds: Sequence[str]) -> None:
 
 def _together(subject: Subject, leaks: Sequence[Leaked], named: Sequence[str]) -> list[Leaked]:
     """The rows of any of these kinds, where there are several and none has all of them already."""
-    whole = {each.kind: "it concerns every test row" for each in leaks if each.test[subject.test].all()}
-    apart = {each.kind: "it was not named" for each in leaks if each.kind == "source" and "source" not in named} | whole
-    some = [each for each in leaks if each.kind not in apart]
+    kinds = [leaked.kind for leaked in leaks]
+    apart = {"source": "it was not named"} if "source" in kinds and "source" not in named else {}
+    apart |= {leaked.kind: "it concerns every test row" for leaked in leaks if leaked.test[subject.test].all()}
+    some = [leaked for leaked in leaks if leaked.kind not in apart]
     if len(some) < 2:
         return []
-    test, train = (np.logical_or.reduce([getattr(each, side) for each in some]) for side in ("test", "train"))
-    if any((each.test == test).all() and (each.train == train).all() for each in some):
+    test, train = (np.logical_or.reduce([getattr(leaked, side) for leaked in some]) for side in ("test", "train"))
+    if any((leaked.test == test).all() and (leaked.train == train).all() for leaked in some):
         return []  # the rows of one kind: its price is theirs
     left_out = tuple(f"{kind} ({why})" for kind, why in apart.items())
-    return [Leaked(TOGETHER, test, train, _units(subject, TOGETHER), left_out)]
+    return [Leaked(TOGETHER, test, train, _drawn_together(subject, TOGETHER), left_out)]
 
 
-def _units(subject: Subject, kind: str) -> str | None:
+def _drawn_together(subject: Subject, kind: str) -> str | None:
     """The attribute of a kind of leak, because its rows leak together; for other kinds that of the authors."""
     own = kind in GROUPINGS and kind not in BY_ID
     return subject.columns.get(kind if own else "author")
@@ -196,75 +196,22 @@ def price(
         "split": described_split(split),
         "settings": {
             "metric": settings.metric, "model": None if settings.model is None else settings.model.described,
-            "seeds": settings.seeds, "repeats": settings.removals, "units": settings.units, "seed": settings.seed,
+            "seeds": settings.seeds, "repeats": settings.removals, "groups": settings.groups, "seed": settings.seed,
             "predictions": predictions is not None,
         },
         "leaks": [leaked.kind for leaked in leaks],
     }  # fmt: skip
 
+    plan = PricePlan(data, split, [replace(each, groups=settings.groups or each.groups) for each in leaks], settings)
+
     def work(folder: RunFolder | None) -> Output:
         if folder is not None:
             write_leaks(data, [leaked.pairs for leaked in leaks if leaked.pairs is not None], folder / "leaks.csv")
-        rows = _measured(data, split, leaks, settings, predictions, folder, workers, announce)
+        results = None if folder is None else folder.results
+        rows = plan.measured(predictions, results, workers, announce)
         return Output(rows, price_findings(rows, settings.metric))
 
     return carry_through("price", about, work, out=out, command=command, gates=gates)
-
-
-def _measured(
-    data: Dataset,
-    split: Split,
-    leaks: Sequence[Leaked],
-    settings: Pricing,
-    predictions: Predictions | None,
-    folder: RunFolder | None,
-    workers: int,
-    announce: Callable[[Cost], None] | None,
-) -> list[Measurement]:
-    rows = [row for leaked in leaks for row in _counts(split, leaked)]
-    test = in_order(data, split.rows("test"))
-    trained: dict[TrainedRows, Predictions] = {}
-    if settings.model is not None and any(leaked.test.any() for leaked in leaks):
-        arms = _arms(data, split, test, leaks, settings)
-        results = None if folder is None else folder.results
-        if announce is not None:
-            announce(cost_of(list(arms.values()), settings.model, results))
-        asked = answers(list(arms.values()), settings.model, results, workers=workers)
-        trained = {name: asked[arm.name]["test"] for name, arm in arms.items()}
-    models = [predictions] if predictions is not None else [each for name, each in trained.items() if name.is_whole]
-    for leaked in leaks if models else ():
-        leaked = replace(leaked, units=settings.units or leaked.units)
-        rows += price_on_test(
-            data, models, test, leaked.test[test], settings.metric, tags=_tags(leaked), units=leaked.units,
-            seed=settings.seed,
-        )  # fmt: skip
-        if settings.model is not None and leaked.test.any():
-            why = _unmeasurable(data, *_pool(data, split, settings.seed), leaked)
-            rows += (
-                _on_train(data, test, leaked, trained, settings)
-                if why is None
-                else [_unmeasured(leaked, settings.metric, why)]
-            )
-    return rows
-
-
-def _tags(leaked: Leaked) -> dict[str, str]:
-    return {"leak": leaked.kind, "units": leaked.units or "rows"}
-
-
-def _unmeasured(leaked: Leaked, metric: str, why: str) -> Measurement:
-    """A price of training that has no value, and why."""
-    return Measurement(f"fall.{metric}", None, 0, tags={**_tags(leaked), "side": "train", "rows": "all", "why": why})
-
-
-def _unmeasurable(data: Dataset, pool: Rows, is_dev: Mask, leaked: Leaked) -> str | None:
-    """Why training without the leaked rows cannot be compared with anything; None where it can."""
-    gone, labels = leaked.train[pool], data.labels[pool]
-    if not gone[~is_dev].any():
-        return "none of them is in the training part itself, only among the rows for tuning"
-    if not removable(labels[~is_dev], gone[~is_dev]):
-        return "without them training has no row of a label"
-    return "without them no row for tuning is left" if gone[is_dev].all() else None
 
 
 class TrainedRows(NamedTuple):
@@ -278,84 +225,129 @@ class TrainedRows(NamedTuple):
     repeat: int = 0
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing was removed."""
-        return self.removed == "nothing"
+    def drawn_as(self) -> int:
+        """The seed that intervals draw: each random removal has one of its own, because removals differ as seeds do."""
+        return -(self.seed * 1000 + self.repeat) if self.removed == "random" else self.seed
 
 
-def _arms(data: Dataset, split: Split, test: Rows, leaks: Sequence[Leaked], how: Pricing) -> dict[TrainedRows, Arm]:
-    """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
-    pool, is_dev = _pool(data, split, how.seed)
-    asked = {"test": data.take(test)}
+@dataclass(frozen=True, eq=False)
+class PricePlan:
+    """The rows of every training and test, and what is measured of them."""
 
-    def arm(name: TrainedRows, kept: Mask) -> Arm:
-        train, dev = (Chosen(data, pool[kept & side]) for side in (~is_dev, is_dev))
-        said = " ".join(str(each) for each in (*name[:3], name.repeat) if each != "")
-        return Arm(said, train, dev, asked, name.seed)
+    data: Dataset
+    split: Split
+    leaks: Sequence[Leaked]
+    settings: Pricing
 
-    found = {}
-    for seed in range(how.seed, how.seed + how.seeds):
-        whole = TrainedRows("", "nothing", seed)
-        found[whole] = arm(whole, np.ones(len(pool), bool))
-        for each in leaks:
-            leaked, strata = each.train[pool], data.labels[pool] * 2 + is_dev
-            if not each.test.any() or _unmeasurable(data, pool, is_dev, each) is not None:
-                continue
-            name = TrainedRows(each.kind, "leaked", seed)
-            found[name] = arm(name, ~leaked)
-            draws = random_removals(strata, leaked, how.removals, generator(how.seed, "price", each.kind, seed))
-            for repeat, removed in enumerate(np.concatenate(list(draws)), start=1):
-                name = TrainedRows(each.kind, "random", seed, repeat)
-                found[name] = arm(name, ~removed)
-    return found
+    @cached_property
+    def test(self) -> Rows:
+        """Test rows in the order of their ids."""
+        return in_order(self.data, self.split.rows("test"))
+
+    @cached_property
+    def pool(self) -> tuple[Rows, Mask]:
+        """The rows of train and dev in the order of their ids, and which are for dev."""
+        train, dev = with_dev(self.data, self.split, self.settings.seed)
+        pool = in_order(self.data, np.concatenate([train, dev]))
+        return pool, np.isin(pool, dev)
+
+    def unmeasurable(self, leaked: Leaked) -> str | None:
+        """Why training without the leaked rows cannot be compared with anything; None where it can."""
+        pool, is_dev = self.pool
+        gone, labels = leaked.train[pool], self.data.labels[pool]
+        if not gone[~is_dev].any():
+            return "none of them is in the training part itself, only among the rows for tuning"
+        if not removable(labels[~is_dev], gone[~is_dev]):
+            return "without them training has no row of a label"
+        return "without them no row for tuning is left" if gone[is_dev].all() else None
+
+    @property
+    def arms(self) -> dict[TrainedRows, Arm]:
+        """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
+        settings, asked, (pool, is_dev) = self.settings, {"test": self.data.take(self.test)}, self.pool
+        kept: dict[TrainedRows, Mask] = {}
+        for seed in range(settings.seed, settings.seed + settings.seeds):
+            kept[TrainedRows("", "nothing", seed)] = np.ones(len(pool), bool)
+            for leaked in self.leaks:
+                if leaked.test.any() and self.unmeasurable(leaked) is None:
+                    gone, strata = leaked.train[pool], self.data.labels[pool] * 2 + is_dev
+                    kept[TrainedRows(leaked.kind, "leaked", seed)] = ~gone
+                    draw = generator(settings.seed, "price", leaked.kind, seed)
+                    draws = np.concatenate(list(random_removals(strata, gone, settings.removals, draw)))
+                    kept |= {
+                        TrainedRows(leaked.kind, "random", seed, repeat): ~removed
+                        for repeat, removed in enumerate(draws, start=1)
+                    }
+        return {
+            rows: Arm(
+                " ".join(filter(None, map(str, rows))), Chosen(self.data, pool[where & ~is_dev]),
+                Chosen(self.data, pool[where & is_dev]), asked, rows.seed,
+            )
+            for rows, where in kept.items()
+        }  # fmt: skip
+
+    def measured(
+        self,
+        predictions: Predictions | None,
+        results: Results | None,
+        workers: int,
+        announce: Callable[[Cost], None] | None,
+    ) -> list[Measurement]:
+        """Counts of leaked rows, then the prices of each kind: of the predictions, or of what is trained."""
+        settings, rows = self.settings, [row for leaked in self.leaks for row in self._counts(leaked)]
+        trained: dict[TrainedRows, Predictions] = {}
+        if settings.model is not None and any(leaked.test.any() for leaked in self.leaks):
+            arms = self.arms
+            if announce is not None:
+                announce(cost_of(list(arms.values()), settings.model, results))
+            asked = answers(list(arms.values()), settings.model, results, workers=workers)
+            trained = {which: asked[arm.name]["test"] for which, arm in arms.items()}
+        whole = [answered for which, answered in trained.items() if which.removed == "nothing"]
+        models = whole if predictions is None else [predictions]
+        for leaked in self.leaks if models else ():
+            rows += price_on_test(
+                self.data, models, self.test, leaked.test[self.test], settings.metric, tags=_tags(leaked),
+                units=leaked.groups, seed=settings.seed,
+            )  # fmt: skip
+            if settings.model is not None and leaked.test.any():
+                rows += self._on_train(leaked, trained)
+        return rows
+
+    def _on_train(self, leaked: Leaked, trained: Mapping[TrainedRows, Predictions]) -> list[Measurement]:
+        """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
+        metric, tags = self.settings.metric, {**_tags(leaked), "side": "train"}
+        if (why := self.unmeasurable(leaked)) is not None:
+            return [Measurement(f"fall.{metric}", None, 0, tags={**tags, "rows": "all", "why": why})]
+        runs: dict[str, list[Run]] = {"random": [], "leaked": []}
+        for which, answered in trained.items():
+            if which.kind == leaked.kind:
+                run = Run.of(
+                    self.data, answered, self.test, split=str(which), family=which.removed, seed=which.drawn_as,
+                    groups=leaked.groups,
+                )  # fmt: skip
+                runs[which.removed].append(run)
+        where, measures = leaked.test[self.test], list[Level | Contrast]()
+        for tested, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
+            if chosen.any():
+                own = {**tags, "rows": tested}
+                only = {removed: [run.only(chosen) for run in several] for removed, several in runs.items()}
+                measures += [Level(several, {**own, "removed": removed}) for removed, several in only.items()]
+                measures.append(Contrast(only["random"], only["leaked"], own, removals=True))
+        return measured(measures, [metric], self.settings.seed)
+
+    def _counts(self, leaked: Leaked) -> list[Measurement]:
+        """How many rows leak, of each side."""
+        trained = np.concatenate([self.split.rows("train"), self.split.rows("dev")])
+        sides = {"test": (leaked.test, self.split.rows("test")), "train": (leaked.train, trained)}
+        tags = {"leak": leaked.kind} | ({"left_out": "; ".join(leaked.left_out)} if leaked.left_out else {})
+        return [
+            Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={**tags, "side": side})
+            for side, (where, rows) in sides.items()
+        ]
 
 
-def _pool(data: Dataset, split: Split, seed: int) -> tuple[Rows, Mask]:
-    """The rows of train and dev in the order of their ids, and which are for dev."""
-    train, dev = with_dev(data, split, seed)
-    pool = in_order(data, np.concatenate([train, dev]))
-    return pool, np.isin(pool, dev)
-
-
-def _on_train(
-    data: Dataset, test: Rows, leaked: Leaked, said: Mapping[TrainedRows, Predictions], how: Pricing
-) -> list[Measurement]:
-    """Levels without leaked and without random training rows, and the price: on all test rows and on two kinds."""
-    runs = {
-        name: Run.of(data, each, test, split=str(name), family=name.removed, seed=_drawn_as(name), groups=leaked.units)
-        for name, each in said.items()
-        if name.kind == leaked.kind
-    }
-    rows: list[Measurement] = []
-    where = leaked.test[test]
-    for tested, chosen in (("all", where | ~where), ("leaked", where), ("unleaked", ~where)):
-        if not chosen.any():
-            continue
-        conditions = {
-            removed: [run.only(chosen) for name, run in runs.items() if name.removed == removed]
-            for removed in ("random", "leaked")
-        }
-        tags = {**_tags(leaked), "side": "train", "rows": tested}
-        contrast = Contrast("random", "leaked", tags, removals=True)
-        levels = {removed: {**tags, "removed": removed} for removed in conditions}
-        rows += measured(conditions, [how.metric], [contrast], levels, how.seed)
-    return rows
-
-
-def _drawn_as(name: TrainedRows) -> int:
-    """The seed that intervals draw: each random removal is one of its own, because removals differ like seeds do."""
-    return -(name.seed * 1000 + name.repeat) if name.removed == "random" else name.seed
-
-
-def _counts(split: Split, leaked: Leaked) -> list[Measurement]:
-    """How many rows leak, of each side."""
-    trained = np.concatenate([split.rows("train"), split.rows("dev")])
-    sides = {"test": (leaked.test, split.rows("test")), "train": (leaked.train, trained)}
-    tags = {"leak": leaked.kind} | ({"left_out": "; ".join(leaked.left_out)} if leaked.left_out else {})
-    return [
-        Measurement("leaked_rows", float(where[rows].sum()), len(rows), tags={**tags, "side": side})
-        for side, (where, rows) in sides.items()
-    ]
+def _tags(leaked: Leaked) -> dict[str, str]:
+    return {"leak": leaked.kind, "groups": leaked.groups or "rows"}
 
 
 def page(record: RunRecord) -> Page:
@@ -391,19 +383,19 @@ def headlines(record: RunRecord, metric: str) -> list[str]:
     leaking = [kind for kind in kinds if _count(record, kind, "test")]
     if not leaking:
         return [f"No test row leaks: nothing to price ({', '.join(kinds) or 'no kind of leak was looked for'})."]
-    said = []
+    sentences = []
     for side in ("test", "train"):
         priced = [sentence for kind in leaking if (sentence := _headline(record, metric, kind, side)) is not None]
-        said += priced[-1:]
-    said.sort(key=lambda sentence: DOUBT in sentence)
+        sentences += priced[-1:]
+    sentences.sort(key=lambda sentence: DOUBT in sentence)
     last = leaking[-1]
-    if not any(f"({last})" in each for each in said):
+    if not any(f"({last})" in sentence for sentence in sentences):
         count = _count(record, last, "test")
         leak = (
             "1 test row leaks ({}); what it buys" if count == 1 else f"{count:,} test rows leak ({{}}); what they buy"
         )
-        said.append(f"{leak.format(last)} could not be measured.")
-    return said
+        sentences.append(f"{leak.format(last)} could not be measured.")
+    return sentences
 
 
 def _badge(record: RunRecord) -> str:
@@ -424,21 +416,12 @@ def on_test_table(record: RunRecord, metric: str) -> Table | None:
         price = record.row(f"fall.{metric}", leak=kind, side="test", rows="all")
         if price is None:
             continue
-        shown = [
-            record.row(metric, leak=kind, side="test", rows=each) for each in ("all", "leaked", "unleaked", "random")
-        ]
-        cells = (*(scored(each) for each in shown), _price(price, metric), _as_far(price))
-        lines.append((kind, _count(record, kind, "test"), *cells))
+        rows = ("all", "leaked", "unleaked", "random")
+        shown = [scored(record.row(metric, leak=kind, side="test", rows=which)) for which in rows]
+        lines.append((kind, _count(record, kind, "test"), *shown, *_price(price, metric)))
     heads = (
-        "leak",
-        "leaked rows",
-        "all rows",
-        "leaked",
-        "without leaked",
-        "without random",
-        _unit(metric),
-        "by chance",
-    )
+        "leak", "leaked rows", "all rows", "leaked", "without leaked", "without random", _unit(metric), "by chance",
+    )  # fmt: skip
     note = (
         "Random rows have the labels of the leaked ones; the brackets beside them hold 95 % of the random removals. "
         "The interval of the price draws test rows anew. “By chance”: share of random removals that move the score at "
@@ -456,8 +439,7 @@ def on_train_table(record: RunRecord, metric: str) -> Table | None:
             price = record.row(f"fall.{metric}", **tags)
             if price is not None:
                 sides = [scored(record.row(metric, removed=removed, **tags)) for removed in ("random", "leaked")]
-                removed_rows = _count(record, kind, "train")
-                lines.append((kind, removed_rows, called_rows, *sides, _price(price, metric), _as_far(price)))
+                lines.append((kind, _count(record, kind, "train"), called_rows, *sides, *_price(price, metric)))
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
     if all(line[-1] == DASH for line in lines):
         return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
@@ -473,25 +455,19 @@ def _headline(record: RunRecord, metric: str, kind: str, side: str) -> str | Non
     else:
         pair = [{"rows": "all", "removed": removed} for removed in ("random", "leaked")]
         doing = "trained again without the {} leaked training {}"
-    before, after = (record.row(metric, leak=kind, side=side, **each) for each in pair)
-    values = [row.value if row else None for row in (after, before)]
-    known = [each for each in values if each is not None]
-    scores = told_apart(*known) if len(known) == len(values) else [number(each) for each in values]
+    before, after = (record.value(metric, leak=kind, side=side, **tags) for tags in pair)
+    scores = [number(after), number(before)] if before is None or after is None else told_apart(after, before)
     write = points if in_points(metric) else number
     doubt = price.low is not None and price.high is not None and price.low <= 0 <= price.high
     verb, shown = ("cost", turned(price)) if lowers(price) else ("buy", price)
     bought = " ".join(filter(None, [amount(metric, shown.value), bounds(shown, write)]))
     count = _count(record, kind, side)
-    done, others = (
-        doing.format(f"{count:,}", "row" if count == 1 else "rows"),
-        "a random one" if count == 1 else "as many random ones",
-    )
-    said = f"The leaks ({kind}) {verb} {bought}"
-    if not (pays(price) or lowers(price)):
-        said = f"No price of the leaks ({kind}) is seen, {bought}"
-    return (
-        f"{said} of {called(metric)}: {done} it is {scores[0]}, without {others} {scores[1]}{DOUBT if doubt else ''}."
-    )
+    done = doing.format(f"{count:,}", "row" if count == 1 else "rows")
+    others = "a random one" if count == 1 else "as many random ones"
+    seen = pays(price) or lowers(price)
+    effect = f"The leaks ({kind}) {verb} {bought}" if seen else f"No price of the leaks ({kind}) is seen, {bought}"
+    sides = f"{done} it is {scores[0]}, without {others} {scores[1]}"
+    return f"{effect} of {called(metric)}: {sides}{DOUBT if doubt else ''}."
 
 
 def _kinds(record: RunRecord) -> list[str]:
@@ -499,18 +475,13 @@ def _kinds(record: RunRecord) -> list[str]:
 
 
 def _count(record: RunRecord, kind: str, side: str) -> int:
-    found = record.row("leaked_rows", leak=kind, side=side)
-    return int(found.value or 0) if found is not None else 0
+    return int(record.value("leaked_rows", leak=kind, side=side) or 0)
 
 
-def _price(row: Measurement, metric: str) -> str:
-    write = points if in_points(metric) else number
-    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
-
-
-def _as_far(row: Measurement) -> str:
+def _price(row: Measurement, metric: str) -> tuple[str, str]:
+    """The price, and how often random removals are as far."""
     p = row.tags.get("p")
-    return DASH if p is None else percent(float(p))
+    return scored(row, points if in_points(metric) else number), DASH if p is None else percent(float(p))
 
 
 def _unit(metric: str) -> str:

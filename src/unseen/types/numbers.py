@@ -75,9 +75,9 @@ def bounds(row: Measurement | None, write: Callable[[float], str] = number) -> s
     return f"[{write(row.low)}, {write(row.high)}]"
 
 
-def scored(row: Measurement | None) -> str:
-    """A score with its interval."""
-    return " ".join(filter(None, [number(row.value), bounds(row)])) if row else DASH
+def scored(row: Measurement | None, write: Callable[[float | None], str] = number) -> str:
+    """A score with its interval; with `points`, a difference with its interval."""
+    return " ".join(filter(None, [write(row.value), bounds(row, write)])) if row else DASH
 
 
 def turned(row: Measurement) -> Measurement:

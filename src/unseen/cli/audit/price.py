@@ -92,7 +92,7 @@ def price(
         parted = needed_split(data, split, parts)
         numbers = {"seeds": trainings, "repeats": repeats}
         pricing = Pricing(
-            model=_model(model, predictions, parameters(settings)), metric=metric, units=groups, seed=seed,
+            model=_model(model, predictions, parameters(settings)), metric=metric, groups=groups, seed=seed,
             **{name: value for name, value in numbers.items() if value is not None},
         )  # fmt: skip
         answers = _predictions(predictions, data, pairs(rename, "--map"))

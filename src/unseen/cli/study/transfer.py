@@ -79,7 +79,7 @@ def transfer(
 
 def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_dir: Path | None) -> Any:
     """The datasets that are meant: those of the file with these names, others as sources; all of the file without."""
-    from unseen.runs.transfer import DatasetEntry, Datasets, read_datasets
+    from unseen.runs.transfer_file import DatasetEntry, Datasets, read_datasets
 
     if not names and file is None:
         raise InputError(

@@ -28,7 +28,7 @@ from unseen.evaluation.metrics import metric
 from unseen.naming import content_of_name
 from unseen.roles import Engine
 from unseen.runs import experiment
-from unseen.runs.experiment import Arm, Contrast, measured
+from unseen.runs.experiment import Arm, Contrast, Level, measured
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.run import StudyPlan, carry_out_all
 from unseen.runs.validation.file import AUTHORS, PUBLISHED, RANDOM, capped_name, read_validation, thinned_name
@@ -255,8 +255,7 @@ def measurements(materials: ValidationMaterials, answers: Sequence[ProtocolAnswe
         return {"data": materials.pool.name, "model": learner, "family": family, "part": "test"}
 
     def sliced(condition: tuple[str, str], runs: Sequence[Run], name: str) -> list[Measurement]:
-        rows = measured({condition: runs}, metrics, tags={condition: tags(*condition)}, seed=seed)
-        return [replace(row, slice=name) for row in rows]
+        return measured([Level(runs, tags(*condition), name)], metrics, seed)
 
     rows: list[Measurement] = []
     for condition, runs in conditions.items():
@@ -270,8 +269,8 @@ def measurements(materials: ValidationMaterials, answers: Sequence[ProtocolAnswe
             before, after = ((learner, protocol) for protocol in ends)
             if before in conditions and after in conditions:
                 compared = {"from": ends[0], "to": ends[1]} | ({"counted": ONCE} if before in once else {})
-                contrast = Contrast(before, after, tags(learner, price) | compared)
-                rows += [contrast.measured({**conditions, **once}, name, seed) for name in metrics]
+                reference, runs = (once.get(condition, conditions[condition]) for condition in (before, after))
+                rows += measured([Contrast(reference, runs, tags(learner, price) | compared)], metrics, seed)
     on_authors = {AUTHORS, *map(capped_name, study.caps), *map(thinned_name, study.caps)}
     for cap in study.caps:
         kept = np.isin(materials.own, materials.within(cap, materials.own, seed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,10 @@ from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import MEAN, RunRecord
 from unseen.reports.wording import called, capital, percent
-from unseen.runs.transfer.members import ALL, MAJORITY, MERGED, OTHERS, OWN, WITHOUT
+from unseen.runs.transfer import ALL, MAJORITY, MERGED, OTHERS, OWN, WITHOUT
 from unseen.store.files import file_name
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, points, scored, turned
+from unseen.types.numbers import DASH, points, scored, turned
 
 MAIN = "f1.macro"
 NO_FALL = "no clear fall"
@@ -129,13 +129,13 @@ def transfer_verdict(run: TransferRun) -> Verdict:
         )
     way, size = change(mean)
     sure = _falls(mean) or (mean.high is not None and mean.high < 0)
-    how = f"{way}s by {size}" if sure else f"does not clearly {way}: by {size}"
+    result = f"{way}s by {size}" if sure else f"does not clearly {way}: by {size}"
     sentences = [
         *_some(run), *_worst(run), *_positive(run), *_below_majority(run), *_merged(run), *_capped(run),
         *_overlapping(run),
     ]  # fmt: skip
-    said = f"Trained elsewhere, {called(MAIN)} {how} points on average."
-    return Verdict(said, [capital(each) for each in sentences], level, badge=badge(run))
+    headline = f"Trained elsewhere, {called(MAIN)} {result} points on average."
+    return Verdict(headline, [capital(sentence) for sentence in sentences], level, badge=badge(run))
 
 
 def badge(run: TransferRun) -> str:
@@ -145,14 +145,14 @@ def badge(run: TransferRun) -> str:
         return "falls elsewhere"
     if _falling(run):
         return "some fall"
-    seen = any(each.level == "fail" and each.check.startswith("overlap") for each in run.record.findings)
+    seen = any(finding.level == "fail" and finding.check.startswith("overlap") for finding in run.record.findings)
     return "look closer" if seen or mean is None or mean.value is None else NO_FALL
 
 
 def change(row: Measurement) -> tuple[str, str]:
     """Whether it is a fall or a rise, and by how many points, with its interval."""
     rises = row.value is not None and row.value < 0
-    return ("rise", written(turned(row))) if rises else ("fall", written(row))
+    return ("rise", scored(turned(row), points)) if rises else ("fall", scored(row, points))
 
 
 def _falls(row: Measurement | None) -> bool:
@@ -227,10 +227,9 @@ def _capped(run: TransferRun) -> Iterator[str]:
         whole = run.record.about["training_sets"][name].get("uncapped")
         if whole in run.names:
             others = [test for test in run.names if test != whole]
-            rows = [run.row(f"fall.{MAIN}", name, test, than_train=whole, than_test=test) for test in others]
-            said = [f"{test} {points(-row.value)}" for test, row in zip(others, rows, strict=True)
-                    if row is not None and row.value is not None]  # fmt: skip
-            yield f"capping {whole} changes {called(MAIN)} elsewhere, in points: {', '.join(said)}."
+            rows = {test: run.row(f"fall.{MAIN}", name, test, than_train=whole, than_test=test) for test in others}
+            changes = [f"{test} {points(-row.value)}" for test, row in rows.items() if row and row.value is not None]
+            yield f"capping {whole} changes {called(MAIN)} elsewhere, in points: {', '.join(changes)}."
 
 
 def _overlapping(run: TransferRun) -> Iterator[str]:
@@ -248,31 +247,21 @@ def _overlapping(run: TransferRun) -> Iterator[str]:
         yield f"without such texts the mean {way} is {size} points."
 
 
-def score_of(run: TransferRun, metric: str, train: str, test: str) -> float | None:
-    """A score as a bare number."""
-    row = run.row(metric, train, test)
-    return None if row is None else row.value
-
-
-def written(row: Measurement | None) -> str:
-    """A difference in points with its interval."""
-    return DASH if row is None else " ".join(filter(None, [points(row.value), bounds(row, points)]))
-
-
 def tables(run: TransferRun) -> dict[str, Table]:
     """Every table by the name of its file."""
-    found = {f"matrix-{file_name(metric)}": matrix_table(run, metric) for metric in run.metrics}
-    found |= {"falls-same-test": same_test_table(run), "falls-same-training": same_training_table(run)}
-    found |= {"overlap": overlap_table(run), "sizes": size_table(run), "labels": label_table(run)}
+    named = {f"matrix-{file_name(metric)}": matrix_table(run, metric) for metric in run.metrics}
+    named |= {"falls-same-test": same_test_table(run), "falls-same-training": same_training_table(run)}
+    named |= {"overlap": overlap_table(run), "sizes": size_table(run), "labels": label_table(run)}
     if any(table_of_unseen(run).rows):
-        found["without-overlap"] = table_of_unseen(run)
-    return found
+        named["without-overlap"] = table_of_unseen(run)
+    return named
 
 
 def _map(run: TransferRun, metric: str) -> Markup:
     """The heat map of one metric; all have one scale."""
     rows = [*run.sets, MAJORITY]
-    values = [[score_of(run, metric, train, test) for test in run.names] for train in rows]
+    scores = [[run.row(metric, train, test) for test in run.names] for train in rows]
+    values = [[row.value if row else None for row in line] for line in scores]
     title = f"{capital(called(metric))}: trained on the row, tested on the column"
     return Markup(heat_map(values, rows, run.names, title=title, scale=(0.0, 1.0)))
 
@@ -285,7 +274,7 @@ def matrix_table(run: TransferRun, metric: str) -> Table:
         cells = [Strong(cell) if train == test else cell for cell, test in zip(cells, run.names, strict=True)]
         elsewhere = run.row(metric, train, run.mean_over(train))
         rows = int(run.record.about["training_sets"][train]["rows"])
-        lines.append((train, rows, *cells, scored(elsewhere) if elsewhere else DASH))
+        lines.append((train, rows, *cells, scored(elsewhere)))
     lines.append((MAJORITY, None, *(scored(run.row(metric, MAJORITY, test)) for test in run.names), DASH))
     lines.append((OTHERS, None, *(scored(run.row(metric, OTHERS, test)) for test in run.names), DASH))
     note = (
@@ -299,30 +288,20 @@ def matrix_table(run: TransferRun, metric: str) -> Table:
 
 def same_test_table(run: TransferRun) -> Table:
     """The fall from training on the test's own dataset, the same test texts on both sides."""
-    lines = [
-        (train, *(DASH if train == test else written(run.fall(train, test)) for test in run.names), _mean(run, train))
-        for train in run.sets
-    ]
-    lines.append((OTHERS, *(written(run.fall(OTHERS, test)) for test in run.names), written(run.fall(OTHERS, OTHERS))))
+    rows = {train: [*run.names, run.mean_over(train)] for train in run.sets} | {OTHERS: [*run.names, OTHERS]}
+    lines = [(train, *(scored(run.fall(train, test), points) for test in tests)) for train, tests in rows.items()]
     columns = ("trained on", *(f"tested on {name}" for name in run.names), "mean")
     note = "Points below a model trained on the dataset that is tested; paired, because the test texts are the same."
     return Table(f"Fall of {called(MAIN)} by training elsewhere", columns, tuple(lines), note)
 
 
-def _mean(run: TransferRun, train: str) -> str:
-    row = run.fall(train, run.mean_over(train))
-    return DASH if row is None else written(row)
-
-
 def same_training_table(run: TransferRun) -> Table:
     """The fall from a model's own test part to those of others."""
-
-    def cell(train: str, test: str) -> str:
-        if train == test:
-            return DASH
-        return written(run.row(f"fall.{MAIN}", train, test, than_train=train, than_test=train))
-
-    lines = [(train, *(cell(train, test) for test in run.names)) for train in run.names]
+    rows = [
+        [run.row(f"fall.{MAIN}", train, test, than_train=train, than_test=train) for test in run.names]
+        for train in run.names
+    ]
+    lines = [(train, *(scored(row, points) for row in line)) for train, line in zip(run.names, rows, strict=True)]
     note = (
         "Points below the same model's score on its own test texts. Other texts and another mix of labels: "
         "part of it is that the other test is easier or harder for everybody."
@@ -355,44 +334,41 @@ def table_of_unseen(run: TransferRun) -> Table:
         for test in run.names:
             row = run.row(MAIN, train, test, WITHOUT)
             if row is not None:
-                falls = [DASH, DASH] if train == test else _both(lambda where: run.fall(train, test, slice=where))  # noqa: B023
-                lines.append((f"{train} → {test}", row.n, scored(run.row(MAIN, train, test)), scored(row), *falls))
+                falls = [run.fall(train, test, slice=where) for where in ("all", WITHOUT)]
+                scores = (scored(run.row(MAIN, train, test)), scored(row), *(scored(fall, points) for fall in falls))
+                lines.append((f"{train} → {test}", row.n, *scores))
     name = called(MAIN)
     columns = ("trained → tested", "texts left", f"{name}, all", f"{name}, without", "fall, all", "fall, without")
     note = "The same predictions. Falls without: texts that neither of the two training sets has."
     return Table("Without test texts that were seen in training", columns, tuple(lines), note)
 
 
-def _both(fall: Callable[[str], Measurement | None]) -> list[str]:
-    return [written(fall(where)) for where in ("all", WITHOUT)]
-
-
 def size_table(run: TransferRun) -> Table:
     """Texts per part and label of each dataset."""
     lines: list[tuple[Cell, ...]] = []
-    for name, each in run.record.about["datasets"].items():
+    for name, about in run.record.about["datasets"].items():
         for part in PARTS:
-            counts = each["counts"][part]
+            counts = about["counts"][part]
             total = sum(counts.values())
             cells = [f"{counts[label]:,} ({percent(counts[label] / max(1, total))})" for label in run.labels]
             lines.append((name, part, total, *cells))
-    note = "; ".join(f"{name}: {_how_split(each)}" for name, each in run.record.about["datasets"].items())
+    note = "; ".join(f"{name}: {_how_split(about)}" for name, about in run.record.about["datasets"].items())
     return Table("Texts", ("dataset", "part", "texts", *run.labels), tuple(lines), f"Split: {note}.")
 
 
-def _how_split(each: dict[str, Any]) -> str:
-    if each.get("split"):
-        return f"published ({each['split']})"
-    return f"random, {each['groups']} on one side" if each.get("groups") else "random"
+def _how_split(about: dict[str, Any]) -> str:
+    if about.get("split"):
+        return f"published ({about['split']})"
+    return f"random, {about['groups']} on one side" if about.get("groups") else "random"
 
 
 def label_table(run: TransferRun) -> Table:
     """What each label of each dataset is called here."""
     lines: list[tuple[Cell, ...]] = []
-    for name, each in run.record.about["datasets"].items():
-        left_out = each.get("left_out", {})
-        for theirs, ours in each["map"].items():
+    for name, about in run.record.about["datasets"].items():
+        left_out = about.get("left_out", {})
+        for theirs, ours in about["map"].items():
             lines.append((name, theirs, f"left out ({left_out[theirs]:,} texts)" if theirs in left_out else ours))
-        if not each["map"]:
+        if not about["map"]:
             lines.append((name, "every label", "the same"))
     return Table("Labels", ("dataset", "its label", "here"), tuple(lines))

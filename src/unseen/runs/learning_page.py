@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from unseen.reports.record import RunRecord
 from unseen.reports.wording import capital, percent
 from unseen.store.files import unharmed
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, points, scored
+from unseen.types.numbers import DASH, bounds, number, points, scored, turned
 
 STRICTEST = ("class", "functionality", "pair", "template", "target")
 """Schemes by how far what they hold out is from what is trained on, as far as names can tell."""
@@ -69,7 +69,7 @@ def page(record: RunRecord) -> Page:
     run, about = LearningRun(record), record.about
     suite, task, settings = about["datasets"]["suite"], about["datasets"]["task"], about["settings"]
     random, of_task, leaks = random_table(run), task_table(run), leak_table(run)
-    held_out = {each: held_out_table(run, each) for each in run.configurations if run.schemes}
+    held_out = {name: held_out_table(run, name) for name in run.configurations if run.schemes}
     by_value = {scheme: value_table(run, scheme) for scheme in run.schemes}
     tables = {f"held-out-{name.replace(' ', '-')}": table for name, table in held_out.items()}
     tables |= {f"by-{scheme}": table for scheme, table in by_value.items()} | {"leaks": leaks}
@@ -130,17 +130,22 @@ class LearningRun:
     @property
     def schemes(self) -> list[str]:
         """The schemes that hold something out, in the order of the run."""
-        return [each for each in self.record.about["settings"]["schemes"] if each != "all"]
+        return [name for name in self.record.about["settings"]["schemes"] if name != "all"]
 
     @property
     def configurations(self) -> list[str]:
         """What models were trained on besides the task alone."""
-        return [each for each in self.record.about["settings"]["configurations"] if each != TASK]
+        return [name for name in self.record.about["settings"]["configurations"] if name != TASK]
 
     @property
     def main(self) -> str:
         """The configuration that the verdict is about."""
         return BOTH if BOTH in self.configurations else SUITE
+
+    def before_and_after(self, metric: str, write: Callable[[float | None], str], **tags: str) -> list[str]:
+        """The score of the task model and that of the main configuration; empty where one was not measured."""
+        rows = [self.row(metric, configuration=name, **tags) for name in (TASK, self.main)]
+        return [] if None in rows else [write(row.value) for row in rows if row]
 
     @property
     def ranking(self) -> str:
@@ -161,12 +166,12 @@ def learning_verdict(run: LearningRun) -> Verdict:
     macro F1 falls, or when ROC AUC does: a threshold that moved can hide the loss from F1.
     """
     passed = run.row("difference.accuracy", scheme="all", part="test", configuration=run.main, than=TASK)
-    beyond = next((row for each in STRICTEST if (row := _held_out(run, each))), None)
+    beyond = next((row for scheme in STRICTEST if (row := _held_out(run, scheme))), None)
     task = run.row("difference.f1.macro", part="task test", configuration=run.main, than=TASK)
     ranked = run.row(f"difference.{run.ranking}", part="task test", configuration=run.main, than=TASK)
     sentences = [*_passed(run, passed), *_beyond(run), *_kept(run, task), *_ranked(run, task, ranked)]
     headline, level = _judged(_rises(passed), _rises(beyond), _falls(task) or _falls(ranked))
-    return Verdict(headline, [capital(each) for each in sentences], level, badge=level)
+    return Verdict(headline, [capital(sentence) for sentence in sentences], level, badge=level)
 
 
 def _judged(passed: bool, beyond: bool, forgotten: bool) -> tuple[str, str]:
@@ -195,8 +200,7 @@ def _rises(row: Measurement | None) -> bool:
 
 
 def _falls(row: Measurement | None) -> bool:
-    p = p_value(row)
-    return row is not None and p is not None and (row.value or 0) < 0 and p < ALPHA
+    return row is not None and _rises(turned(row))
 
 
 def said_p(p: float | None) -> str:
@@ -210,42 +214,43 @@ def said_p(p: float | None) -> str:
     return "p < .001" if p < 0.001 else f"p = {number(p, 3)}"
 
 
-def _passed(run: LearningRun, row: Measurement | None) -> list[str]:
-    levels = [run.row("accuracy", scheme="all", part="test", configuration=each) for each in (TASK, run.main)]
-    if row is None or None in levels:
-        return []
-    before, after = (percent(each.value) for each in levels if each)
-    return [f"of random unseen cases {before} were right before and {after} after training on others ({_told(row)})."]
+def _p_cell(row: Measurement | None, name: str) -> str:
+    return said_p(p_value(row, name)).removeprefix("p ").removeprefix("= ")
 
 
-def _beyond(run: LearningRun) -> list[str]:
-    found = []
+def _passed(run: LearningRun, row: Measurement | None) -> Iterator[str]:
+    levels = run.before_and_after("accuracy", percent, scheme="all", part="test")
+    if row is not None and levels:
+        before, after = levels
+        yield f"of random unseen cases {before} were right before and {after} after training on others ({_told(row)})."
+
+
+def _beyond(run: LearningRun) -> Iterator[str]:
     for scheme in run.schemes:
-        row = _held_out(run, scheme)
-        levels = [run.row("accuracy", scheme=scheme, part="held-out", configuration=each) for each in (TASK, run.main)]
-        if row is not None and None not in levels:
-            before, after = (percent(each.value) for each in levels if each)
-            found.append(f"of held-out {HELD_OUT_OF[scheme]} {before} before and {after} after ({_told(row)}).")
-    return found
+        row, levels = _held_out(run, scheme), run.before_and_after("accuracy", percent, scheme=scheme, part="held-out")
+        if row is not None and levels:
+            yield f"of held-out {HELD_OUT_OF[scheme]} {levels[0]} before and {levels[1]} after ({_told(row)})."
 
 
-def _kept(run: LearningRun, row: Measurement | None) -> list[str]:
-    levels = [run.row("f1.macro", part="task test", configuration=each) for each in (TASK, run.main)]
-    if row is None or None in levels:
-        return ["the task was not measured: that takes the scheme all."]
-    before, after = (number(each.value, 3) for each in levels if each)
-    return [f"on the task itself macro F1 went from {before} to {after} ({_told(row)})."]
+def _kept(run: LearningRun, row: Measurement | None) -> Iterator[str]:
+    levels = run.before_and_after("f1.macro", _decimals, part="task test")
+    if row is None or not levels:
+        yield "the task was not measured: that takes the scheme all."
+    else:
+        yield f"on the task itself macro F1 went from {levels[0]} to {levels[1]} ({_told(row)})."
 
 
-def _ranked(run: LearningRun, task: Measurement | None, row: Measurement | None) -> list[str]:
-    levels = [run.row(run.ranking, part="task test", configuration=each) for each in (TASK, run.main)]
-    if row is None or None in levels:
-        return []
-    before, after = (number(each.value, 3) for each in levels if each)
-    said = [f"its ROC AUC, which knows no threshold, went from {before} to {after} ({_told(row)})."]
+def _ranked(run: LearningRun, task: Measurement | None, row: Measurement | None) -> Iterator[str]:
+    levels = run.before_and_after(run.ranking, _decimals, part="task test")
+    if row is None or not levels:
+        return
+    yield f"its ROC AUC, which knows no threshold, went from {levels[0]} to {levels[1]} ({_told(row)})."
     if _falls(row) and not _falls(task):
-        said.append("macro F1 hides that: the threshold moved with the mix of labels.")
-    return said
+        yield "macro F1 hides that: the threshold moved with the mix of labels."
+
+
+def _decimals(value: float | None) -> str:
+    return number(value, 3)
 
 
 def _told(row: Measurement) -> str:
@@ -254,7 +259,7 @@ def _told(row: Measurement) -> str:
 
 def bars(run: LearningRun) -> Markup:
     """For each scheme: covered and held-out after, held-out before, as lengths and numbers."""
-    found = []
+    schemes = []
     for scheme in run.schemes:
         shown = [
             ("covered", run.row("accuracy", scheme=scheme, part="covered", configuration=run.main), "covered"),
@@ -266,9 +271,11 @@ def bars(run: LearningRun) -> Markup:
              "bounds": bounds(row, percent), "n": row.n}
             for name, row, kind in shown if row is not None and row.value is not None
         ]  # fmt: skip
-        gap = run.row("gap.accuracy", scheme=scheme, configuration=run.main)
-        found.append({"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": _in_points(gap)})
-    return drawn("bars.html", bars=found)
+        fall = run.row("fall.accuracy", scheme=scheme, part="held-out", configuration=run.main, than="covered")
+        schemes.append(
+            {"scheme": scheme, "plans": len(run.values(scheme)), "lines": lines, "gap": scored(fall, points)}
+        )
+    return drawn("bars.html", bars=schemes)
 
 
 def random_table(run: LearningRun) -> Table | None:
@@ -294,24 +301,13 @@ def held_out_table(run: LearningRun, configuration: str) -> Table:
     lines = []
     for scheme in run.schemes:
         where = {"scheme": scheme, "part": "held-out"}
-        before, after = (run.row("accuracy", configuration=each, **where) for each in (TASK, configuration))
+        before, after = (run.row("accuracy", configuration=trained, **where) for trained in (TASK, configuration))
         row = run.row("difference.accuracy", configuration=configuration, than=TASK, **where)
-        exact = said_p(p_value(row, "p.mcnemar")).removeprefix("p ").removeprefix("= ")
-        by_template = said_p(p_value(row)).removeprefix("p ").removeprefix("= ")
-        n = 0 if row is None else row.n
-        lines.append(
-            (scheme, len(run.values(scheme)), n, scored(before), scored(after), _in_points(row), exact, by_template)
-        )
+        n, tests = 0 if row is None else row.n, (_p_cell(row, "p.mcnemar"), _p_cell(row, "p"))
+        lines.append((scheme, len(run.values(scheme)), n, scored(before), scored(after), scored(row, points), *tests))
     columns = (
-        "held out by",
-        "plans",
-        "cases",
-        "before",
-        "after",
-        "effect, points",
-        "p, exact binomial",
-        "p, by template",
-    )
+        "held out by", "plans", "cases", "before", "after", "effect, points", "p, exact binomial", "p, by template",
+    )  # fmt: skip
     return Table(f"Held-out cases, {NAMES[configuration]}", columns, tuple(lines))
 
 
@@ -321,17 +317,14 @@ def value_table(run: LearningRun, scheme: str) -> Table:
     for value in run.values(scheme):
         name, where = f"{scheme}={value}", {"scheme": scheme, "part": "held-out"}
         before, after = (
-            run.row("accuracy", name, configuration=each, of=run.main, **where) for each in (TASK, run.main)
+            run.row("accuracy", name, configuration=trained, of=run.main, **where) for trained in (TASK, run.main)
         )
         row = run.row("difference.accuracy", name, configuration=run.main, than=TASK, **where)
-        adjusted = said_p(p_value(row, "p.holm")).removeprefix("p ").removeprefix("= ")
-        order = 0.0 if row is None or row.value is None else row.value
-        lines.append(
-            (order, (value, 0 if row is None else row.n, scored(before), scored(after), _in_points(row), adjusted))
-        )
+        n, effect = (0, 0.0) if row is None else (row.n, row.value or 0.0)
+        lines.append((effect, (value, n, scored(before), scored(after), scored(row, points), _p_cell(row, "p.holm"))))
     columns = (scheme, "cases", "before", "after", "effect, points", "p, adjusted")
     note = f"p: by whole templates, adjusted for {len(lines)} tests (Holm)."
-    return Table(scheme, columns, tuple(line for _, line in sorted(lines, key=lambda each: each[0])), note)
+    return Table(scheme, columns, tuple(cells for _, cells in sorted(lines, key=lambda line: line[0])), note)
 
 
 def task_table(run: LearningRun) -> Table | None:
@@ -362,7 +355,7 @@ def _changed(run: LearningRun) -> Iterator[Section]:
     if not lines:
         return
     rows = [row for row in run.record.measurements if row.metric == "change.gold_probability" and row.slice != "all"]
-    means = "; ".join(f"{row.slice.removeprefix('label=')} {_in_points(row)}" for row in rows)
+    means = "; ".join(f"{row.slice.removeprefix('label=')} {scored(row, points)}" for row in rows)
     cards = [{"label": label, "change": CELLS[way], "rows": rows} for (label, way), rows in lines.items()]
     yield Section(
         "Largest changes on the task", CHANGED_TEXT + (f" On average, in points: {means}." if means else ""),
@@ -383,13 +376,9 @@ def leak_table(run: LearningRun) -> Table:
     return Table("Near-copies of test cases in train", columns, tuple(lines))
 
 
-def _in_points(row: Measurement | None) -> str:
-    return DASH if row is None else " ".join(filter(None, [points(row.value), bounds(row, points)]))
-
-
 def _effect(row: Measurement | None) -> str:
     """A difference in points with the published test: exact binomial for accuracy, randomisation for F1."""
     if row is None:
         return DASH
     p = p_value(row, "p.mcnemar")
-    return f"{_in_points(row)}, {said_p(p_value(row) if p is None else p)}"
+    return f"{scored(row, points)}, {said_p(p_value(row) if p is None else p)}"
