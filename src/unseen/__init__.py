@@ -1,11 +1,11 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
-The main job is `stress`; grids of experiments are `run_study`; `price`, `authors`, `check`, `transfer`, `item_effect`,
-`learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose page `report`
-writes anew. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`,
-`score`, `compare`, `analyse`, `audit`; `open_model` takes anybody's model; splits go to files and come back with
-`write_split` and `read_split`; `compare_runs` and `track` look at finished runs; `file_schema` tells an editor what may
-stand in a file. Names are imported when first used, so `import unseen` is fast.
+The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `transfer`,
+`item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose
+page `report` writes anew. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for
+several), `predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and
+come back with `write_split` and `read_split`; `compare_runs` and `track` look at finished runs; `file_schema` tells an
+editor what may stand in a file. Names are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from unseen.release import __version__ as __version__
 
 if TYPE_CHECKING:
-    from unseen.api import analyse, audit, compare, encode, folds, load, predict, score, split, train
+    from unseen.api import analyse, compare, encode, folds, load, predict, score, split, train
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.file_schemas import file_schema
     from unseen.models import open_model
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from unseen.reports.comparison import compare_runs
     from unseen.reports.tracking import track
     from unseen.runs import run_study
-    from unseen.runs.audit import audit_pipeline
+    from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.check import check
     from unseen.runs.frame import Result, report
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
 
 _HOMES = {
-    "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse", "audit"),
+    "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse"),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.file_schemas": ("file_schema",),
     "unseen.models": ("open_model",),
@@ -43,7 +43,7 @@ _HOMES = {
     "unseen.reports.comparison": ("compare_runs",),
     "unseen.reports.tracking": ("track",),
     "unseen.runs": ("run_study",),
-    "unseen.runs.audit": ("audit_pipeline",),
+    "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.check": ("check",),
     "unseen.runs.frame": ("Result", "report"),

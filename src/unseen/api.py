@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen import analysis, audits, evaluation, inference
-from unseen.audits import Audit, Subject
-from unseen.audits.subject import NEAR, SEMANTIC
+from unseen import analysis, evaluation, inference
 from unseen.data.catalogue import cards, load_card
 from unseen.data.files import foreign_format
 from unseen.data.labels import doubts
@@ -174,13 +172,13 @@ def analyse(
     metric: str = "cosine",
     words: analysis.Words | None = None,
     categories: Sequence[str] | None = None,
-    groupings: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
     neutral: str | None = None,
     english: Any = None,
 ) -> list[Measurement]:
     """Sizes, class mixes, with vectors the distance from test to training, and the properties; for any split.
 
-    `words`, `categories`, `groupings`, `neutral` and `english` are those of `unseen.analysis.properties`. A
+    `words`, `categories`, `groups`, `neutral` and `english` are those of `unseen.analysis.properties`. A
     split without a training or a test part has sizes and mixes only.
     """
     rows = analysis.sizes_and_mixes(data, split)
@@ -188,7 +186,7 @@ def analyse(
         rows += analysis.distances(data, split, vectors_of(data, using), metric)
     if "test" in split.sizes and {"train", "dev"} & split.sizes.keys():
         rows += analysis.properties(
-            data, split, words, categories=categories, groupings=groupings, neutral=neutral, english=english
+            data, split, words, categories=categories, groups=groups, neutral=neutral, english=english
         )
     return rows
 
@@ -241,26 +239,6 @@ def compare(
         )
 
     return by_part(data, split, [first, second], compared)
-
-
-def audit(
-    data: Dataset,
-    split: Split | None = None,
-    *,
-    using: Vectors = None,
-    checks: Sequence[str] | None = None,
-    near: float = NEAR,
-    semantic: float = SEMANTIC,
-    seed: int = 42,
-    **columns: str,
-) -> Audit:
-    """Every check of data and of a split of it: leaks, conflicts, drift, shortcuts; findings, passes included.
-
-    `columns` name attributes by their role: `author`, `conversation`, `template`, `partner`, `source`, `original`
-    (of a copy), `time`. With vectors (`using`), semantic neighbours are looked for too.
-    """
-    vectors = None if using is None else vectors_of(data, using, seed)
-    return audits.audit(Subject(data, split, columns, vectors, near, semantic, seed), checks)
 
 
 def vectors_of(data: Dataset, using: Vectors, seed: int = 42) -> Embeddings:

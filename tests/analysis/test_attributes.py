@@ -121,7 +121,7 @@ def test_kinds_of_attributes(tiny):
     )
     assert attribute_kinds(data) == (["source", "most", "topic"], ["more", "few_rows"])
     assert attribute_kinds(data, ["more"]) == (["more"], ["few_rows"])
-    assert attribute_kinds(data, groupings=["source", "unique"]) == (["most", "topic"], ["source", "unique"])
+    assert attribute_kinds(data, groups=["source", "unique"]) == (["most", "topic"], ["source", "unique"])
     assert attribute_kinds(data, [], []) == ([], [])
     with pytest.raises(UnknownNameError, match="did you mean 'source'"):
         attribute_kinds(data, ["sorce"])

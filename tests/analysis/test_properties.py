@@ -63,7 +63,7 @@ def test_words_made_once_serve_all_splits(data, monkeypatch):
 
 def test_settings_reach_the_properties(data):
     split = unseen.split(data, "random", test=0.2)
-    rows = unseen.analyse(data, split, categories=[], groupings=["source"], neutral="no", english=["w3"])
+    rows = unseen.analyse(data, split, categories=[], groups=["source"], neutral="no", english=["w3"])
     assert [row.metric for row in rows if "." in row.metric] == ["length.words"] * 2 + ["split_groups.source"]
     assert [row.slice for row in rows if row.metric == "class_word_overlap"] == ["all", "label=yes"]
     assert next(row for row in rows if row.metric == "rare_words").tags["list"] == "own"

@@ -60,18 +60,18 @@ class Values:
 
 
 def attribute_kinds(
-    data: Dataset, categories: Sequence[str] | None = None, groupings: Sequence[str] | None = None
+    data: Dataset, categories: Sequence[str] | None = None, groups: Sequence[str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """Which attributes are looked at as categories and which as groupings.
+    """Which attributes are looked at as categories and which as groups.
 
     What is given is taken. Of the others, an attribute of lists is a category; one with at most 50 values
     that have ten rows each on average is a category; one with more values, some of them repeated, is a
     grouping. Times and numbers with decimals are neither, nor is an attribute with one value.
     """
-    named = {*(categories or ()), *(groupings or ())}
+    named = {*(categories or ()), *(groups or ())}
     kinds = {name: _kind(data.attribute(name)) for name in data.attributes if name not in named}
     as_category = [name for name, kind in kinds.items() if kind == "category"] if categories is None else categories
-    as_grouping = [name for name, kind in kinds.items() if kind == "grouping"] if groupings is None else groupings
+    as_grouping = [name for name, kind in kinds.items() if kind == "grouping"] if groups is None else groups
     for name in {*as_category, *as_grouping}:
         data.attribute(name)
     return list(as_category), list(as_grouping)

@@ -21,17 +21,17 @@ def properties(
     words: Words | None = None,
     *,
     categories: Sequence[str] | None = None,
-    groupings: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
     neutral: str | None = None,
     english: English = None,
 ) -> list[Measurement]:
     """Word overlap, lengths, rare words, class words, and how each attribute lies on the two sides.
 
     For several splits of the same data make `words` once, by `Words.of(data)`. Which attributes are
-    categories and which are groupings is decided by `attribute_kinds` unless given; `neutral` is a label
+    categories and which are groups is decided by `attribute_kinds` unless given; `neutral` is a label
     without words of its own; `english` replaces the list of English words.
     """
-    as_category, as_grouping = attribute_kinds(data, categories, groupings)
+    as_category, as_grouping = attribute_kinds(data, categories, groups)
     words = words_for(data, words)
     rows = unigram_overlap(data, split, words) + lengths(data, split, words)
     rows += rare_words(data, split, words, english)

@@ -35,12 +35,12 @@ def values(data: Dataset, rows: Rows, attribute: str, links: bool = False) -> tu
     return alone(codes), int((codes == NONE).sum())
 
 
-def joined(groupings: Sequence[Rows]) -> Rows:
-    """The connected components of several groupings: rows that share a group in any of them, or with one that does."""
-    n = len(groupings[0])
-    links = [np.unique(codes, return_index=True, return_inverse=True)[1:] for codes in groupings]
+def joined(ties: Sequence[Rows]) -> Rows:
+    """The connected components of several ties: rows that share a group in any of them, or with one that does."""
+    n = len(ties[0])
+    links = [np.unique(codes, return_index=True, return_inverse=True)[1:] for codes in ties]
     ends = np.concatenate([first[group.reshape(-1)] for first, group in links])
-    starts = np.tile(np.arange(n), len(groupings))
+    starts = np.tile(np.arange(n), len(ties))
     graph = sparse.coo_array((np.ones(len(ends), np.int8), (starts, ends)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
@@ -66,17 +66,17 @@ class Units:
 
 def units_of(draft: Draft, recipe: RepairRecipe) -> Units:
     """The connected components of all grouping attributes and of the texts that stay together."""
-    rows, groupings, names, notes = draft.active, [], [], []
+    rows, ties, names, notes = draft.active, [], [], []
     for attribute in recipe.groups:
         codes, missing = values(draft.data, rows, attribute, attribute in recipe.links)
-        groupings.append(codes)
+        ties.append(codes)
         names.append(f"{attribute} (links between rows)" if attribute in recipe.links else attribute)
         if missing:
             notes.append(f"{missing:,} rows have no {attribute}: each is a group of its own")
     if recipe.together:
-        groupings.append(ties(draft.data, rows, recipe.together, recipe.seed).groups())
+        ties.append(ties(draft.data, rows, recipe.together, recipe.seed).groups())
         names.append(f"{recipe.together} duplicates")
-    return Units(joined(groupings), " and ".join(names), tuple(notes))
+    return Units(joined(ties), " and ".join(names), tuple(notes))
 
 
 def move_minimally(draft: Draft, recipe: RepairRecipe) -> Draft:
@@ -141,13 +141,13 @@ def on_both_sides(draft: Draft, units: Units, recipe: RepairRecipe) -> int:
 
     Attributes are read afresh and counted on the final parts: borders that were fixed before a shuffle prove nothing.
     """
-    groupings = [
+    ties = [
         values(draft.data, draft.active, attribute, attribute in recipe.links)[0] for attribute in recipe.groups
     ]
     if recipe.together:
-        groupings.append(units.codes)
+        ties.append(units.codes)
     tested = draft.tested
-    return sum(len(np.intersect1d(codes[tested], codes[~tested])) for codes in groupings)
+    return sum(len(np.intersect1d(codes[tested], codes[~tested])) for codes in ties)
 
 
 def cap_rows(draft: Draft, cap: int, by: str, parts: str, seed: int = 42) -> Draft:

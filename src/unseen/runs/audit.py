@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from unseen import api
 from unseen.audits.audit import audit as made
 from unseen.audits.leaks import write_leaks
 from unseen.audits.pipelines import audit_pipeline as experimented
 from unseen.audits.pipelines import prepared
-from unseen.audits.subject import Subject
+from unseen.audits.subject import NEAR, SEMANTIC, Subject
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.reports.formats import Table
@@ -40,19 +41,31 @@ LEAKED = {
 
 
 def audit(
-    subject: Subject,
+    data: Dataset,
+    split: Split | None = None,
     *,
+    using: api.Vectors = None,
     checks: Sequence[str] | None = None,
+    near: float = NEAR,
+    semantic: float = SEMANTIC,
+    seed: int = 42,
     gates: Sequence[Gate | str] = GATES,
     out: str | Path | None = None,
     texts: bool = False,
     command: str | None = None,
+    typed: str = "",
+    **columns: str,
 ) -> Result:
-    """Make the checks and, with `out`, write the folder of it: findings, measurements, leaks row by row, report.
+    """Every check of data and of a split of it: leaks, conflicts, drift, shortcuts; findings, passes included.
 
-    `texts` puts the texts of leaked rows and of their counterparts into leaks.csv. A check that was named and cannot be
-    made is refused, for a gate without it would always pass.
+    `columns` name attributes by their role: `author`, `conversation`, `template`, `partner`, `source`, `original`
+    (of a copy), `time`. With vectors (`using`), semantic neighbours are looked for too. With `out` there is a folder
+    of it: findings, measurements, leaks row by row, report; `texts` puts the texts of leaked rows and of their
+    counterparts into leaks.csv. A check that was named and cannot be made is refused, for a gate without it would
+    always pass. `command` and `typed` are what was typed: all of it, and the data with how to read it.
     """
+    vectors = None if using is None else api.vectors_of(data, using, seed)
+    subject = Subject(data, split, columns, vectors, near, semantic, seed, typed)
     about = _about(subject) | {
         "columns": dict(subject.columns), "thresholds": {"near": subject.near, "semantic": subject.semantic},
     }  # fmt: skip

@@ -55,18 +55,16 @@ def audit_data(
 
     Example: unseen audit data posts.csv --split hard.csv --text text --label label --author user --gate none -o audited
     """
-    from unseen import api
-    from unseen.audits.subject import SEMANTIC, Subject
-    from unseen.runs.audit import audit as audited
+    from unseen.audits.subject import SEMANTIC
+    from unseen.runs.audit import audit
 
     using = semantic_source(vectors, encoder, semantic)
     if texts and out is None:
         raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
     with notes(quiet), progress(quiet):
-        subject = Subject(
-            data, split_of(data, split, parts), roles, None if using is None else api.vectors_of(data, using, seed),
-            near, SEMANTIC if semantic is None else semantic, seed, typed,
+        result = audit(
+            data, split_of(data, split, parts), using=using, checks=check, near=near,
+            semantic=SEMANTIC if semantic is None else semantic, seed=seed, gates=gates_of(gate), out=out, texts=texts,
+            command=command_line(), typed=typed, **roles,
         )  # fmt: skip
-        command = command_line()
-        result = audited(subject, checks=check, gates=gates_of(gate), out=out, texts=texts, command=command)
     print_result(result, as_json, junit)

@@ -59,7 +59,7 @@ def describe(
             using or api.DEFAULT_ENCODER,
             metric=distance,
             categories=category or None,
-            groupings=None if groups is None else [groups],
+            groups=None if groups is None else [groups],
             neutral=neutral,
             english=english,
         )
