@@ -10,11 +10,11 @@ from pathlib import Path
 
 from unseen.command_lines import with_option
 from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
-from unseen.reports.run import BASELINE, StressRun
-from unseen.reports.wording import amount, called, higher_is_better, percent
+from unseen.reports.record import BASELINE, RunRecord
+from unseen.reports.wording import amount, called, higher_is_better
 from unseen.store import atomic
 from unseen.store.files import csv_rows, harmless
-from unseen.types.numbers import number
+from unseen.types.numbers import number, percent
 
 ACTIONS, SUSPECTS = "actions.csv", "suspects.csv"
 TO_READ = 50
@@ -50,7 +50,7 @@ class Action:
         return self.what + "".join(f" → {each}" for each in (self.file, self.command) if each)
 
 
-def actions(run: StressRun) -> list[Action]:
+def actions(run: RunRecord) -> list[Action]:
     """What to do, the most points first, then what has no points."""
     found = cases(run)
     if not found:
@@ -94,7 +94,7 @@ def _labels(case: Case) -> Iterator[Action]:
         yield Action("relabel", what, None, count, SUSPECTS)
 
 
-def _collect(run: StressRun) -> Iterator[Action]:
+def _collect(run: RunRecord) -> Iterator[Action]:
     """Collect texts like those that cost most by being unseen."""
     case = newest(run)
     if case is None or not case.is_new or case.novelty is None:
@@ -109,7 +109,7 @@ def _collect(run: StressRun) -> Iterator[Action]:
     yield Action("collect", what, case.novelty.value, split.sizes["test"], f"splits/{split.name}.csv")
 
 
-def _slices(run: StressRun) -> Iterator[Action]:
+def _slices(run: RunRecord) -> Iterator[Action]:
     """Slices that are certainly weaker than the whole on random splits."""
     whole, sign = run.score(BASELINE), 1 if higher_is_better(run.metric) else -1
     names = dict.fromkeys(row.slice for row in run.measurements if row.metric == run.metric and "=" in row.slice)
@@ -127,7 +127,7 @@ def _slices(run: StressRun) -> Iterator[Action]:
         yield Action("slice", f"Look at {name}: {how}", loss, row.n, "measurements.csv")
 
 
-def _leaks(run: StressRun) -> Iterator[Action]:
+def _leaks(run: RunRecord) -> Iterator[Action]:
     """The random split whose test texts stand in training most often."""
     baselines = {split.name: split for split in run.of_family(BASELINE)}
     found = [
@@ -143,16 +143,16 @@ def _leaks(run: StressRun) -> Iterator[Action]:
     yield Action("leak", what, None, count, "findings.csv", _repair(run, split))
 
 
-def _repair(run: StressRun, split: str) -> str:
+def _repair(run: RunRecord, split: str) -> str:
     """The command that repairs a split; none where nobody typed its data, or only a part of that was split."""
     typed, limit = run.about.get("typed"), run.about["settings"].get("limit")
     if not typed or limit is not None:
         return ""
-    file = shlex.quote(str(run.folder / "splits" / f"{split}.csv"))
+    file = shlex.quote(str(run.place / "splits" / f"{split}.csv"))
     return f"unseen repair {typed} {file} --dedupe near -o repaired.csv"
 
 
-def _again(run: StressRun, option: str, value: str) -> str:
+def _again(run: RunRecord, option: str, value: str) -> str:
     """The command of the run with another value of an option, which takes its place."""
     typed = str(run.about.get("command") or "")
     changed = with_option(typed, option, value=value) if typed.startswith("unseen stress ") else None

@@ -10,7 +10,7 @@ from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PA
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.store.files import file_name
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number
+from unseen.types.numbers import DASH, bounds, number, percent
 
 LOW = 0.5
 """Rates below are marked: guessing between two labels does as well."""
@@ -170,11 +170,9 @@ def headline(of: Behaviour, model: str) -> str:
     said = f"{model or 'The model'} passes {_percent(overall)} % of the {overall.n:,} cases of {of.suite}"
     low = [name for value, name in rates if value < LOW]
     if not low:
-        return f"{said}, and at least {number(100 * rates[0][0], 0)} % of every functionality." if rates else f"{said}."
-    worst = ", ".join(f"{name} ({number(100 * value, 0)} %)" for value, name in rates[:3] if value < LOW)
-    return (
-        f"{said}. {len(low)} of {len(rates)} functionalities are below {number(100 * LOW, 0)} %; the lowest: {worst}."
-    )
+        return f"{said}, and at least {percent(rates[0][0], 0)} of every functionality." if rates else f"{said}."
+    worst = ", ".join(f"{name} ({percent(value, 0)})" for value, name in rates[:3] if value < LOW)
+    return f"{said}. {len(low)} of {len(rates)} functionalities are below {percent(LOW)}; the lowest: {worst}."
 
 
 def kinds_of_failure(of: Behaviour) -> list[str]:
@@ -214,7 +212,7 @@ def _compared(of: Behaviour, slice: str) -> list[str]:
 
 
 def _percent(row: Measurement | None) -> str:
-    return DASH if row is None or row.value is None else f"{100 * row.value:.1f}"
+    return DASH if row is None or row.value is None else percent(row.value, 1).removesuffix(" %")
 
 
 def _value_of(row: Measurement) -> str:
@@ -223,4 +221,4 @@ def _value_of(row: Measurement) -> str:
 
 def _note(of: Behaviour) -> str:
     best = "Best in bold. " if len(of.models) > 1 else ""
-    return f"{best}{MARK} below {100 * LOW:.0f} %. Brackets: 95 % intervals, drawn by template. {CAUTION}"
+    return f"{best}{MARK} below {percent(LOW)}. Brackets: 95 % intervals, drawn by template. {CAUTION}"

@@ -13,16 +13,15 @@ from typing import Any
 from unseen.audits.hardness import SINGLES
 from unseen.errors import UnseenWarning
 from unseen.reports import croissant, genbench, reforms
-from unseen.reports.facts import CardFacts, DataFacts, PublishedSplit, read_card_facts
+from unseen.reports.facts import CardFacts, DataFacts, read_card_facts
 from unseen.reports.markdown import Markdown, environment
 from unseen.reports.page import sorted_findings
-from unseen.reports.record import RunRecord
-from unseen.reports.run import BASELINE, StressRun
-from unseen.reports.wording import amount, called, capital, in_points, percent
+from unseen.reports.record import BASELINE, RunRecord, SplitFile
+from unseen.reports.wording import amount_within, called, capital
 from unseen.store import read_json, sha256_of, write_json, write_text
 from unseen.store.files import json_text
 from unseen.types import Measurement
-from unseen.types.numbers import bounds, number, points, scored
+from unseen.types.numbers import percent, scored
 
 LEVELS = {"fail": "failed", "warn": "look closer", "ok": "in order", "skipped": "not checked"}
 """Levels of findings in words."""
@@ -49,7 +48,7 @@ def write_cards(run_folder: str | Path) -> tuple[Path, ...]:
     )
     described = json_text(croissant.croissant(facts))
     return _write_unless_edited(
-        facts.folder, {"card.md": card, "reforms.md": listed, "croissant.json": described}
+        facts.record.place, {"card.md": card, "reforms.md": listed, "croissant.json": described}
     )  # fmt: skip
 
 
@@ -73,12 +72,12 @@ def context(facts: CardFacts) -> dict[str, Any]:
     return {
         "facts": facts,
         "about": facts.about,
-        "metric": capital(called(facts.metric)),
+        "metric": capital(called(facts.record.metric)),
         "datasets": list(facts.datasets.values()),
         "splits": [_split(facts, split) for split in facts.splits],
         "example": _example(facts),
         "scores": scores(facts),
-        "findings": [(LEVELS[each.level], each) for each in sorted_findings(facts.findings)],
+        "findings": [(LEVELS[each.level], each) for each in sorted_findings(facts.record.findings)],
         "limits": limits(facts),
         "axes": axes,
         "tally": reforms.tally(reforms.items(facts)),
@@ -86,35 +85,33 @@ def context(facts: CardFacts) -> dict[str, Any]:
     }
 
 
-def _split(facts: CardFacts, split: PublishedSplit) -> dict[str, Any]:
-    card, params = split.card, split.origin.params
+def _split(facts: CardFacts, split: SplitFile) -> dict[str, Any]:
+    certificate, params = split.certificate, split.origin.params
     used = {name: value for name, value in params.items() if name not in ("dev", "independent", *VECTORS)}
     return {
         "split": split,
-        "card": card,
-        "data": facts.datasets[split.dataset].name,
+        "data": facts.datasets[facts.keys[split.name]].name,
         "representation": next((params[name] for name in VECTORS if params.get(name)), None),
         "vectors": split.origin.inputs.get("vectors"),
         "params": ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in used.items()),
         "versions": ", ".join(f"{name} {version}" for name, version in split.origin.versions.items()),
-        "mix": [(label, card.certificate.asked[label], card.certificate.got.get(label, 0))
-                for label in card.certificate.asked],
+        "mix": [(label, count, certificate.got.get(label, 0)) for label, count in certificate.asked.items()],
         "completed": _completed(split),
         "proof": _proof(split),
-        "groups": ", ".join(f"{name} {value}" for name, value in (card.certificate.groups or {}).items()),
+        "groups": ", ".join(f"{name} {value}" for name, value in (certificate.groups or {}).items()),
     }  # fmt: skip
 
 
-def _completed(split: PublishedSplit) -> str:
-    certificate = split.card.certificate
+def _completed(split: SplitFile) -> str:
+    certificate = split.certificate
     if certificate.n_clusters is None:
         return "no clusters were made"
     singly = f"{certificate.completed:,} test rows ({percent(certificate.completed_share)}) added one by one"
     return f"{singly}; {certificate.n_clusters} clusters"
 
 
-def _proof(split: PublishedSplit) -> str:
-    certificate = split.card.certificate
+def _proof(split: SplitFile) -> str:
+    certificate = split.certificate
     if certificate.optimal:
         return "proven: no choice comes nearer to the class counts asked for"
     if certificate.missed_at_least is not None:
@@ -124,15 +121,15 @@ def _proof(split: PublishedSplit) -> str:
 
 def _example(facts: CardFacts) -> Markdown:
     """File of the first split that is not random; a made-up name where the real one would need quoting."""
-    chosen = sorted(facts.splits, key=lambda split: split.card.family == BASELINE)
-    name = chosen[0].path.removeprefix("splits/") if chosen else ""
+    chosen = sorted(facts.splits, key=lambda split: split.family == BASELINE)
+    name = chosen[0].path.name if chosen else ""
     return Markdown(name if PLAIN_FILE.fullmatch(name) else "NAME.csv")
 
 
 def scores(facts: CardFacts) -> list[dict[str, Any]]:
     """A row per family of each dataset, model and space that were told apart: test score, fall, independent score."""
-    metrics = (facts.metric, f"fall.{facts.metric}")
-    measured = [row for row in facts.measurements if row.metric in metrics and row.slice == "all"]
+    metrics = (facts.record.metric, f"fall.{facts.record.metric}")
+    measured = [row for row in facts.record.measurements if row.metric in metrics and row.slice == "all"]
     values = [sorted({str(row.tags[tag]) for row in measured if tag in row.tags}) or [""] for tag in TELLING_APART]
     places = [dict(zip(TELLING_APART, chosen, strict=True)) for chosen in product(*values)]
     found = []
@@ -149,35 +146,29 @@ def scores(facts: CardFacts) -> list[dict[str, Any]]:
 
 def _is_of(facts: CardFacts, row: Measurement, key: str) -> bool:
     """Whether a row was measured on the dataset `key`: by its tag, by its split, or because there is no other."""
-    if len(facts.datasets) == 1 or "dataset" in row.tags:
-        return len(facts.datasets) == 1 or str(row.tags["dataset"]) == key
-    return any(split.card.name == row.tags.get("split") for split in facts.splits if split.dataset == key)
+    if len(facts.datasets) == 1 or "data" in row.tags:
+        return len(facts.datasets) == 1 or str(row.tags["data"]) == key
+    return any(split.name == row.tags.get("split") for split in facts.splits if facts.keys[split.name] == key)
 
 
 def _compared(facts: CardFacts, key: str, rows: Sequence[Measurement], place: Sequence[str]) -> list[dict[str, Any]]:
     """The families that were measured in one place."""
-    splits = tuple(split.card for split in facts.splits if split.dataset == key)
-    run = StressRun(RunRecord({"settings": {"metric": facts.metric}}, tuple(rows), folder=facts.folder), splits)
+    splits = {split.name: split for split in facts.splits if facts.keys[split.name] == key}
+    run = RunRecord({"settings": {"metric": facts.record.metric}}, tuple(rows), splits=splits)
     measured = [family for family in run.families if run.score(family) is not None]
     return [_scored(run, family, ", ".join(filter(None, place))) for family in measured]
 
 
-def _scored(run: StressRun, family: str, place: str) -> dict[str, Any]:
+def _scored(run: RunRecord, family: str, place: str) -> dict[str, Any]:
     fall = None if family == BASELINE else run.fall(family)
     return {
         "place": place,
         "family": family,
         "runs": len(run.single(family)),
         "test": scored(run.score(family)),
-        "fall": _fallen(run.metric, fall),
+        "fall": "" if fall is None else amount_within(run.metric, fall),
         "independent": scored(run.score(family, "independent")),
     }
-
-
-def _fallen(metric: str, fall: Measurement | None) -> str:
-    if fall is None:
-        return ""
-    return " ".join(filter(None, [amount(metric, fall.value), bounds(fall, points if in_points(metric) else number)]))
 
 
 def limits(facts: CardFacts) -> list[str]:
@@ -189,15 +180,15 @@ def limits(facts: CardFacts) -> list[str]:
         whose = f" ({', '.join(spaces)})" if spaces else ""
         said.append(f"A hard test part is hard for the model whose latent space chose it{whose}; another may not fall.")
     said += [
-        f"{card.name}: {percent(share)} of the test part was added row by row"
+        f"{split.name}: {percent(share)} of the test part was added row by row"
         + (", so it is less a region than a selection." if share > SINGLES else ".")
-        for card in (split.card for split in facts.splits)
-        if (share := card.certificate.completed_share)
+        for split in facts.splits
+        if (share := split.certificate.completed_share)
     ]
     said += [
-        f"{card.name}: the test part misses the class counts that were asked for by {card.certificate.missed} rows."
+        f"{split.name}: the test part misses the class counts that were asked for by {split.certificate.missed} rows."
         for split in facts.splits
-        if (card := split.card).certificate.missed
+        if split.certificate.missed
     ]
     return said + _wrong_labels(facts)
 

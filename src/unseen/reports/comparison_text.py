@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from unseen.evaluation.differences import Key
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
-from unseen.reports.wording import amount, called, capital, higher_is_better, in_points, shortened
+from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, shortened
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, points, scored
+from unseen.types.numbers import DASH, bounds, number, scored
 
 SAID = 6
 """Up to so many groups are told one by one in a sentence; of more, how many there are."""
@@ -161,16 +161,11 @@ def _size(row: Measurement, metric: str) -> str:
 
 
 def _with_bounds(row: Measurement, metric: str) -> str:
-    said = f"{amount(metric, row.value)} {bounds(row, _writer(metric))} over {_pairs(row)}"
-    return ", ".join([said, *_caution(row)])
+    return ", ".join([f"{amount_within(metric, row)} over {_pairs(row)}", *_caution(row)])
 
 
 def _caution(row: Measurement) -> list[str]:
     return [f"other {row.tags.get('part', 'test')} rows"] if row.tags["rows"] == "other" else []
-
-
-def _writer(metric: str) -> Callable[[float], str]:
-    return points if in_points(metric) else number
 
 
 def _pairs(row: Measurement) -> str:

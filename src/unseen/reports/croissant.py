@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from unseen.reports.facts import CardFacts, DataFacts, PublishedSplit
+from unseen.reports.facts import CardFacts, DataFacts
+from unseen.reports.record import SplitFile
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 TERMS = (
@@ -46,7 +47,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 def croissant(facts: CardFacts) -> dict[str, Any]:
     """The JSON-LD of the splits: a file and a record set for each, and a record set of what the parts mean."""
-    names = _identifiers([split.path.removeprefix("splits/").removesuffix(".csv") for split in facts.splits])
+    names = _identifiers([split.path.stem for split in facts.splits])
     parts = "parts"
     while parts in names:
         parts += "-"
@@ -98,15 +99,15 @@ def _based_on(data: DataFacts) -> dict[str, Any]:
     return said | ({"license": data.licence} if data.licence else {})
 
 
-def _file(split: PublishedSplit, name: str) -> dict[str, Any]:
+def _file(split: SplitFile, name: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": f"{name}.csv",
-        "name": split.path.removeprefix("splits/"),
-        "contentUrl": split.path,
-        "contentSize": f"{split.bytes} B",
+        "name": split.path.name,
+        "contentUrl": f"splits/{split.path.name}",
+        "contentSize": f"{split.path.stat().st_size} B",
         "encodingFormat": "text/csv",
-        "sha256": split.card.sha256,
+        "sha256": split.sha256,
     }
 
 
@@ -126,8 +127,8 @@ def _parts(name: str) -> dict[str, Any]:
     }
 
 
-def _record_set(split: PublishedSplit, name: str, parts: str) -> dict[str, Any]:
-    sizes = ", ".join(f"{count} {part}" for part, count in split.card.sizes.items() if count)
+def _record_set(split: SplitFile, name: str, parts: str) -> dict[str, Any]:
+    sizes = ", ".join(f"{count} {part}" for part, count in split.sizes.items() if count)
     fields: list[tuple[str, str, str | list[str]]] = [
         ("id", "Id of a text. A leading apostrophe is not part of it: it stops spreadsheets.", "sc:Text"),
         ("part", "Part the text is in.", ["sc:Text", "cr:Split"]),
@@ -138,8 +139,8 @@ def _record_set(split: PublishedSplit, name: str, parts: str) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": name,
-        "name": split.card.name,
-        "description": f"Family {split.card.family}, made with {split.card.step}: {sizes} rows.",
+        "name": split.name,
+        "description": f"Family {split.family}, made with {split.origin.step}: {sizes} rows.",
         "key": {"@id": f"{name}/id"},
         "field": described,
     }

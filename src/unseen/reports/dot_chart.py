@@ -10,7 +10,7 @@ from unseen.reports.figures import CLASS_COLOURS, OTHER_COLOUR
 from unseen.reports.svg import FAINT, INK, svg
 from unseen.reports.wording import shortened
 from unseen.types import Measurement
-from unseen.types.numbers import number
+from unseen.types.numbers import number, percent
 
 LINE, EDGE = 0.24, 0.75
 """Inches of a line, and of axis and margin together."""
@@ -78,7 +78,7 @@ def _bare(axes: Any, count: int, axis: str) -> None:
     axes.set_ylim(count - 0.4, -0.6)
     axes.set_yticks([])
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.xaxis.set_major_formatter(lambda value, _: percent(value, 0))
     axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
     axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
     axes.set_axisbelow(True)

@@ -45,6 +45,10 @@ class Strong(str):
     """A cell that stands out: bold where there is bold."""
 
 
+class Pale(str):
+    """The name of a row that rests on too little to mean much."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table to be written; numbers in it keep all their digits, so round them, or give them as text."""

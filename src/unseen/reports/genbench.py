@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from unseen.audits.hardness import MIX
 from unseen.registry import VERSION
-from unseen.reports.facts import CardFacts, PublishedSplit
-from unseen.reports.run import BASELINE
-from unseen.reports.wording import percent
+from unseen.reports.facts import CardFacts
+from unseen.reports.record import BASELINE, SplitFile
 from unseen.training import RECIPES
 from unseen.types import Measurement
+from unseen.types.numbers import percent, points
 
 CONSTRUCTION, MEASURED, AUTHOR = "by construction", "measured", "to be stated by the author"
 LATENT = ("subset-sum", "closest", "novel", "difficulty", "deployment", "hard-kfold")
@@ -61,7 +61,7 @@ def axes(facts: CardFacts) -> dict[tuple[str, ...], tuple[Axis, ...]]:
 
 
 def _of_family(facts: CardFacts, family: str) -> tuple[Axis, ...]:
-    splits = [split for split in facts.splits if split.card.family == family]
+    splits = [split for split in facts.splits if split.family == family]
     methods = {split.method for split in splits}
     if methods == {BASELINE}:
         return _control()
@@ -96,11 +96,11 @@ def _kind(methods: set[str]) -> Axis:
     return Axis("generalisation type", "", AUTHOR, "it depends on what the attribute stands for that divides the texts")
 
 
-def _shift(facts: CardFacts, family: str, splits: list[PublishedSplit], methods: set[str]) -> Axis:
+def _shift(facts: CardFacts, family: str, splits: list[SplitFile], methods: set[str]) -> Axis:
     if not methods <= {*NATURAL}:
         return Axis("shift type", "", AUTHOR, "the method does not say in what the parts differ")
     gap = max(_mix_gap(split, facts) for split in splits)
-    mix = f"a label's share in the test part is at most {100 * gap:.1f} points from its share in all rows"
+    mix = f"a label's share in the test part is at most {points(gap)} points from its share in all rows"
     kept = (
         f"the inputs are divided, and {mix}" if gap <= MIX else f"the inputs are divided, but the class mix too: {mix}"
     )
@@ -111,9 +111,9 @@ def _shift(facts: CardFacts, family: str, splits: list[PublishedSplit], methods:
     return Axis("shift type", value, MEASURED, f"{kept}; {found}")
 
 
-def _mix_gap(split: PublishedSplit, facts: CardFacts) -> float:
+def _mix_gap(split: SplitFile, facts: CardFacts) -> float:
     """Largest difference between a label's share in the test part and its share in all rows."""
-    data, got = facts.datasets[split.dataset], split.card.certificate.got
+    data, got = facts.datasets[facts.keys[split.name]], split.certificate.got
     tested, rows = max(1, sum(got.values())), max(1, sum(data.counts.values()))
     return max(abs(got.get(label, 0) / tested - count / rows) for label, count in data.counts.items())
 
@@ -126,7 +126,7 @@ def wrong_labels(facts: CardFacts, family: str) -> WrongLabels | None:
 
 def _highest(facts: CardFacts, family: str, metric: str) -> Measurement | None:
     rows = [
-        row for row in facts.measurements
+        row for row in facts.record.measurements
         if row.metric == metric and row.slice == "all" and row.tags.get("family") == family and row.value is not None
     ]  # fmt: skip
     return max(rows, key=lambda row: row.value or 0.0, default=None)

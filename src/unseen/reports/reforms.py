@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unseen.reports.facts import CardFacts
-from unseen.reports.run import BASELINE
+from unseen.reports.record import BASELINE
 from unseen.reports.wording import called, duration
 
 FILLED, PARTLY, BLANK = "filled", "partly", "blank"
@@ -137,7 +137,7 @@ def _model(facts: CardFacts) -> Answer:
 
 
 def _evaluated(facts: CardFacts) -> Answer:
-    seeds = sorted({str(row.tags["seed"]) for row in facts.measurements if "seed" in row.tags} - {"mean"})
+    seeds = sorted({str(row.tags["seed"]) for row in facts.record.measurements if "seed" in row.tags} - {"mean"})
     trained = f"; training seeds {', '.join(seeds)}" if seeds else ""
     return FILLED, f"held-out test parts of {len(facts.splits)} splits, their sizes in card.md{trained}"
 
@@ -156,8 +156,8 @@ def _hyperparameters(facts: CardFacts) -> Answer:
 
 
 def _baselines(facts: CardFacts) -> Answer:
-    names = {row.metric for row in facts.measurements}
-    guessing = "; guessing by the class mix is measured" if f"chance.{facts.metric}" in names else ""
+    names = {row.metric for row in facts.record.measurements}
+    guessing = "; guessing by the class mix is measured" if f"chance.{facts.record.metric}" in names else ""
     if BASELINE not in facts.families:
         return BLANK, "there is no random split to compare with"
     return PARTLY, f"hard splits are compared with random ones{guessing}. Other models are missing"
@@ -176,22 +176,22 @@ def _separated(facts: CardFacts) -> Answer:
 
 
 def _dependent(facts: CardFacts) -> Answer:
-    grouped = {str(split.card.certificate.groups.get("attribute", "?")) for split in facts.splits
-               if split.card.certificate.groups}  # fmt: skip
+    grouped = {str(split.certificate.groups.get("attribute", "?")) for split in facts.splits
+               if split.certificate.groups}  # fmt: skip
     if not grouped:
         return BLANK, "no groups were kept together: texts of one author or thread, or repeated, may be on both sides"
     return PARTLY, f"groups were kept on one side: {', '.join(sorted(grouped))}. Near duplicates are not ruled out"
 
 
 def _metrics(facts: CardFacts) -> Answer:
-    names = sorted({row.metric for row in facts.measurements if "family" in row.tags and "[" not in row.metric})
+    names = sorted({row.metric for row in facts.record.measurements if "family" in row.tags and "[" not in row.metric})
     if not names:
         return BLANK, "nothing was measured in this run"
-    return FILLED, f"the main one is {called(facts.metric)}; in measurements.csv: {', '.join(names)}"
+    return FILLED, f"the main one is {called(facts.record.metric)}; in measurements.csv: {', '.join(names)}"
 
 
 def _uncertain(facts: CardFacts) -> Answer:
-    known = [row for row in facts.measurements if row.value is not None]
+    known = [row for row in facts.record.measurements if row.value is not None]
     with_ends = sum(row.low is not None for row in known)
     if not with_ends:
         return BLANK, "no interval was computed"
@@ -199,7 +199,7 @@ def _uncertain(facts: CardFacts) -> Answer:
 
 
 def _significance(facts: CardFacts) -> Answer:
-    falls = any(row.metric.startswith("fall.") and row.low is not None for row in facts.measurements)
+    falls = any(row.metric.startswith("fall.") and row.low is not None for row in facts.record.measurements)
     return (
         (FILLED, "none is made; differences have intervals instead") if falls else (BLANK, "no difference was measured")
     )
@@ -207,7 +207,7 @@ def _significance(facts: CardFacts) -> Answer:
 
 def _external(facts: CardFacts) -> Answer:
     aside = facts.settings.get("independent")
-    if not any(split.card.sizes.get("independent") for split in facts.splits):
+    if not any(split.sizes.get("independent") for split in facts.splits):
         return BLANK, "no row was set aside"
     where = f"from the file {Path(aside).name}" if isinstance(aside, str) else "drawn from the same data"
     return PARTLY, f"an independent part, {where}, is in no training or test part. Data from elsewhere is missing"

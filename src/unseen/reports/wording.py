@@ -1,11 +1,13 @@
-"""Numbers and names as people write them."""
+"""Names and differences of metrics as people write them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from unseen.errors import UnseenError
-from unseen.types.numbers import DASH, number, points
+from unseen.types import Measurement
+from unseen.types.numbers import bounds, number, points
 
 SCORES = {
     "f1": "F1",
@@ -69,15 +71,20 @@ def amount(metric: str, difference: float | None) -> str:
     return f"{points(difference)} points" if in_points(metric) else number(difference)
 
 
-def percent(share: float | None) -> str:
-    """A share in hundredths.
+def writer(metric: str) -> Callable[[float | None], str]:
+    """What writes a difference of a metric without its unit."""
+    return points if in_points(metric) else number
 
-    >>> percent(0.335), percent(0.004), percent(0.0), percent(None)
-    ('34 %', '0.4 %', '0 %', '–')
-    """
-    if share is None:
-        return DASH
-    return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+def fallen(metric: str, row: Measurement) -> str:
+    """A difference of a metric with its interval, without its unit."""
+    write = writer(metric)
+    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+
+
+def amount_within(metric: str, row: Measurement) -> str:
+    """A difference of a metric with its unit and its interval."""
+    return " ".join(filter(None, [amount(metric, row.value), bounds(row, writer(metric))]))
 
 
 def duration(seconds: float) -> str:

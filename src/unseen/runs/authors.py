@@ -28,7 +28,7 @@ from unseen.reports.curves import CurvePoint, Series, curve_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, percent
+from unseen.reports.wording import called
 from unseen.runs.experiment import Arm, Chosen, Contrast, answers, in_order, measured, refuse_without_parts
 from unseen.runs.folder import RunFolder
 from unseen.runs.frame import Output, Result, carry_through
@@ -38,7 +38,7 @@ from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store.results import Results
 from unseen.types import Dataset, Finding, Measurement, Split
-from unseen.types.numbers import bounds, number, points, scored
+from unseen.types.numbers import bounds, number, percent, points, scored
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]

@@ -8,7 +8,7 @@ from typing import Any
 
 from unseen.engines import Step, in_order
 from unseen.errors import InputError
-from unseen.reports.study import Cell
+from unseen.reports.study_tables import Cell
 from unseen.runs.definition import OWN_MODEL, Splits, Study
 from unseen.runs.settings import BASELINE, seen_folds
 from unseen.runs.source import Source, load_source

@@ -331,7 +331,7 @@ def rule_table(record: RunRecord) -> Table:
     """What share of all rows and of the training and test parts each rule flags."""
     places = ("all", "part=train", "part=test")
     lines = [
-        (name, rule["pack"], rule["trait"], *(wording.percent(_coverage(record, name, each)) for each in places))
+        (name, rule["pack"], rule["trait"], *(numbers.percent(_coverage(record, name, each)) for each in places))
         for name, rule in record.about["rules"].items()
     ]
     return Table("Rules", ("rule", "pack", "trait", "all", "train", "test"), tuple(lines), "Shares of rows flagged.")
@@ -342,7 +342,7 @@ def answer_table(record: RunRecord) -> Table:
     names = ("identical_answers", "largest_predicted_class")
     found = {(row.metric, row.tags["train"]): row for row in record.measurements if row.tags.get("test") == "original"}
     lines = [
-        (said, *(wording.percent(found[name, train].value) for name in names))
+        (said, *(numbers.percent(found[name, train].value) for name in names))
         for train, said in CLEANED.items()
     ]  # fmt: skip
     columns = ("trained on", "most frequent answer", "most frequent label")

@@ -26,7 +26,7 @@ from unseen.evaluation.metrics import metric as metric_of
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import amount, called, in_points, percent
+from unseen.reports.wording import amount, called, in_points
 from unseen.runs.cost import Cost
 from unseen.runs.experiment import (
     Arm,
@@ -45,7 +45,7 @@ from unseen.runs.provenance import described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Predictions, Split
-from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
+from unseen.types.numbers import DASH, bounds, number, percent, points, scored, told_apart, turned
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]

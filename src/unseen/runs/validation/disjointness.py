@@ -14,6 +14,7 @@ from unseen.runs.validation.folds import Fold, Rows, covered, on_both_sides
 from unseen.runs.validation.materials import ValidationMaterials
 from unseen.runs.validation.steps import ProtocolAnswers
 from unseen.types import Dataset, Finding
+from unseen.types.numbers import percent
 
 SHOWN = 10
 
@@ -43,7 +44,7 @@ class FoldSides:
         shared, tested, which = _worst(folds, self.materials.authors)
         said = (
             f"{protocol}: {len(shared):,} of {tested:,} tested texts have an author who is also trained on "
-            f"({len(shared) / tested:.0%}{which})."
+            f"({percent(len(shared) / tested)}{which})."
         )
         if protocol == RANDOM:
             advice = "Compare with folds of whole authors: the score on random rows also counts knowing the author."
@@ -54,7 +55,7 @@ class FoldSides:
         shared, tested, which = _worst(folds, self.texts)
         said = (
             f"{protocol}: {len(shared):,} of {tested:,} tested texts are also trained on, but for case, handles, links "
-            f"and punctuation ({len(shared) / tested:.0%}{which})."
+            f"and punctuation ({percent(len(shared) / tested)}{which})."
         )
         advice = "Keep copies on one side (unseen repair)." if len(shared) else ""
         return self._finding("copies on both sides", "warn" if len(shared) else "ok", said, shared, advice)
