@@ -50,7 +50,7 @@ def percent(share: float | None, places: int | None = None) -> str:
     if share is None:
         return DASH
     if places is None:
-        places = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+        places = 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
     return f"{100 * share:.{places}f} %"
 
 
