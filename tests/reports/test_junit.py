@@ -15,7 +15,6 @@ from unseen.reports.junit import junit
 from unseen.runs.frame import Result, report
 from unseen.types import Finding
 
-OUTCOMES = ("failure", "error", "skipped")
 FINDINGS = (
     Finding("copies", "fail", "12 texts are twice.", 12, ("a", "b"), "Remove them."),
     Finding("labels", "warn", "Look at these.", 1, ("c",), "Read them."),

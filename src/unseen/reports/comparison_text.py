@@ -8,10 +8,12 @@ from dataclasses import replace
 from unseen.evaluation.differences import Key
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
-from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, shortened
+from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, scored
+from unseen.types.numbers import DASH, bounds, number, scored, told_apart
 
+KINDS = ("better", "worse", "higher", "lower", "unclear", "same")
+"""Of a change, as a sentence lists them; higher and lower where nobody knows which is better."""
 SAID = 6
 """Up to so many groups are told one by one in a sentence; of more, how many there are."""
 LONGEST = 60
@@ -31,16 +33,16 @@ def headline(found: Comparison) -> str:
     kinds: dict[str, list[Measurement]] = {}
     for row in rows:
         kinds.setdefault(_kind(row, found.metric), []).append(row)
-    ordered = [(kind, kinds[kind]) for kind in ("better", "worse", "unclear", "same") if kind in kinds]
+    ordered = [(kind, kinds[kind]) for kind in KINDS if kind in kinds]
     clauses = [_clause(kind, some, rows, found.metric) for kind, some in ordered]
-    first = f"B is {clauses[0]}" if ordered[0][0] in ("better", "worse") else capital(clauses[0])
+    first = capital(clauses[0]) if ordered[0][0] in ("unclear", "same") else f"B is {clauses[0]}"
     return "; ".join([first, *clauses[1:]]) + told
 
 
 def remarks(found: Comparison) -> list[str]:
     """How trainings were paired, and on which groups both runs were tested on the same rows."""
     compared = ", ".join(tag for tag in ORDER if tag in found.pairs.tags)
-    said = [f"Paired by {compared}." if found.rows else ""]
+    said = [f"Paired by {compared}." if found.rows and compared else ""]
     for tag, (a, b) in found.pairs.ignored.items():
         said.append(f"The {tag} is not the same: {a or 'not said'} in A, {b or 'not said'} in B.")
     if found.seeds[0] != found.seeds[1]:
@@ -118,8 +120,10 @@ def _part_of_fall(metric: str) -> tuple[str, str]:
 
 def named(row: Measurement, rows: Sequence[Measurement]) -> str:
     """Family of a group, with what else tells it from the other groups."""
-    more = [str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags]
-    return str(row.tags.get("family", "all splits")) + (f" ({', '.join(more)})" if more else "")
+    more = ", ".join(str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags)
+    if "family" not in row.tags:
+        return more or "all splits"
+    return f"{row.tags['family']} ({more})" if more else str(row.tags["family"])
 
 
 def _told_apart(rows: Iterable[Measurement]) -> list[str]:
@@ -132,6 +136,8 @@ def _told_apart(rows: Iterable[Measurement]) -> list[str]:
 def _kind(row: Measurement, metric: str) -> str:
     value = row.value or 0.0
     if row.low is None or row.high is None:
+        if value and not is_score(metric):
+            return "higher" if value > 0 else "lower"
         gain = value if higher_is_better(metric) else -value
         return "same" if not gain else "better" if gain > 0 else "worse"
     if row.low <= 0 <= row.high:
@@ -147,6 +153,9 @@ def _clause(kind: str, some: Sequence[Measurement], rows: Sequence[Measurement],
         return f"{start} on {', '.join(named(row, rows) for row in some)}"
     if kind == "unclear":
         return f"{start} on " + ", ".join(f"{named(row, rows)} (B − A {_with_bounds(row, metric)})" for row in some)
+    if kind in ("higher", "lower"):
+        ends = (" → ".join(told_apart(*(float(row.tags[side]) for side in "ab"))) for row in some)
+        return f"{kind} on " + ", on ".join(f"{named(row, rows)} ({end})" for row, end in zip(some, ends, strict=True))
     return f"{kind} on " + ", on ".join(f"{named(row, rows)} by {_size(row, metric)}" for row in some)
 
 

@@ -76,7 +76,10 @@ def read_card_facts(folder: str | Path) -> CardFacts:
     """The facts of the run in `folder`; every split is read whole, so its checksum is known to hold."""
     record, problems = read_record(folder, whole=True), list[str]()
     if not record.splits:
-        problems.append("splits/*.json is missing")
+        raise InputError(
+            f"the run in {record.place} made no splits to publish", got=f"a run of the kind {record.kind}",
+            fix=f"its page says what it found: unseen report {record.place}",
+        )  # fmt: skip
     datasets = tried(lambda path: _datasets(record.about), record.place / ABOUT, problems) or {}
     # Without its data no split can be placed, and that is one problem, not one per split.
     splits = record.splits if datasets else {}
@@ -96,18 +99,22 @@ def _datasets(about: Mapping[str, Any]) -> dict[str, DataFacts]:
     """The one dataset of a stress run, or the several of a study."""
     several = about.get("datasets")
     contents = several if isinstance(several, dict) and several else {"": about.get("data")}
-    return {str(key): _data(str(key), content) for key, content in contents.items()}
+    settings = about.get("settings")
+    shared = settings.get("labels") if isinstance(settings, dict) else None
+    return {str(key): _data(str(key), content, shared) for key, content in contents.items()}
 
 
-def _data(key: str, content: Any) -> DataFacts:
+def _data(key: str, content: Any, shared: Any) -> DataFacts:
+    """What run.json says of one dataset; its labels may be those that all datasets share, its counts by part."""
     if not isinstance(content, dict):
         raise InputError("run.json does not say its data", expected="data, or datasets by name")
-    name, labels, counts = str(content.get("name") or key), content.get("label_names"), content.get("counts")
+    name, labels, counts = str(content.get("name") or key), content.get("label_names", shared), content.get("counts")
     if not isinstance(labels, list) or not labels or not isinstance(counts, dict):
         raise InputError(f"run.json does not say the labels of {name!r} and their counts")
     if not isinstance(content.get("rows"), int) or not isinstance(content.get("fingerprint"), str):
         raise InputError(f"run.json does not say the rows and the fingerprint of {name!r}")
-    held = {str(label): int(counts.get(label, 0)) for label in labels}
+    parts = [part for part in counts.values() if isinstance(part, dict)] or [counts]
+    held = {str(label): sum(int(part.get(label, 0)) for part in parts) for label in labels}
     return DataFacts(name, content["rows"], held, content["fingerprint"], _known(name, held))
 
 

@@ -35,8 +35,8 @@ class JudgedRun(Protocol):
 
 
 @dataclass(frozen=True)
-class Case:
-    """One test case."""
+class Judgement:
+    """One test case of the file."""
 
     group: str
     name: str
@@ -81,17 +81,17 @@ def junit(result: JudgedRun) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _cases(result: JudgedRun) -> Iterator[Case]:
+def _cases(result: JudgedRun) -> Iterator[Judgement]:
     for gate in result.gates:
         name = f"{gate.gate} ({gate.place})" if gate.place else gate.gate
-        yield Case("gates", name, "" if gate.passed else "failure", str(gate))
+        yield Judgement("gates", name, "" if gate.passed else "failure", str(gate))
     for finding in result.findings:
         outcome = {"fail": "failure", "skipped": "skipped"}.get(finding.level, "")
         evidence = f"rows: {', '.join(finding.shown)}" if finding.evidence else ""
         more = "\n".join(filter(None, [finding.advice, evidence]))
-        yield Case("findings", finding.check, outcome, finding.message, more)
+        yield Judgement("findings", finding.check, outcome, finding.message, more)
     for step, message in result.failures.items():
-        yield Case("steps", step, "error", message.partition("\n")[0], message)
+        yield Judgement("steps", step, "error", message.partition("\n")[0], message)
 
 
 def _clean(text: str) -> str:

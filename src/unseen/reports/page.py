@@ -51,7 +51,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Heading:
+class Subheading:
     """A heading within a section."""
 
     title: str
@@ -60,14 +60,14 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Fold:
+class Folded:
     """Something that is opened by a click on its summary."""
 
     summary: str
     parts: Sequence[Part]
 
 
-Part = str | Markup | Table | Heading | Fold
+Part = str | Markup | Table | Subheading | Folded
 """What a section is made of; a text that is not Markup is a paragraph."""
 
 

@@ -15,7 +15,7 @@ from unseen.reports.case import Case, cases, chance, hardest_split
 from unseen.reports.fall_chart import FallBar, fall_chart
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
 from unseen.reports.formats import Table
-from unseen.reports.page import Fold, Heading, Page, Part, Section, Tile, counted, drawn, flat, two_widths
+from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.verdict import changes_of, verdict
 from unseen.reports.wording import called, capital, duration
@@ -103,7 +103,7 @@ def _parts_of_falls(run: RunRecord, falls: Sequence[Case]) -> Iterator[Section]:
     ]
     if bars:
         wide, narrow = (fall_chart(bars, called(run.metric), narrow=narrow) for narrow in (False, True))
-        parts = [
+        parts: list[Part] = [
             PARTS_KEY.format(tables.falling(run)),
             two_widths(wide, narrow),
             tables.parts_table(run, _parted(falls)),
@@ -119,7 +119,7 @@ def _gap(run: RunRecord, worst: Case | None) -> Section:
     dotted = "" if guessing is None else f" Dotted: guessing by the class mix, {number(guessing)}."
     others = tables.metric_table(run)
     parts: list[Part] = [GAP_KEY.format(dotted), two_widths(wide, narrow), tables.gap_table(run)]
-    parts += [Fold("Other metrics on the test part", [others])] if others else []
+    parts += [Folded("Other metrics on the test part", [others])] if others else []
     return Section("How far it falls", parts=parts, short="Gap")
 
 
@@ -162,8 +162,8 @@ def _splits(run: RunRecord) -> Section:
     return Section(
         "The splits, and what is proven about them",
         parts=[
-            tables.split_table(run), Fold("Asked and got, per label", [tables.asked_table(run)]), *notes,
-            Fold("What the words mean", [meanings]), Fold("How they were made, and their fingerprints", made),
+            tables.split_table(run), Folded("Asked and got, per label", [tables.asked_table(run)]), *notes,
+            Folded("What the words mean", [meanings]), Folded("How they were made, and their fingerprints", made),
         ],
         short="Splits",
     )  # fmt: skip
@@ -174,10 +174,10 @@ def _properties(run: RunRecord) -> Section:
     for split in run.splits.values():
         sentences = changes_of(run, split, MOST_CHANGES) if split.family != BASELINE else []
         if sentences:
-            parts += [Heading(split.name, "against random splits"), _listed(map(capital, sentences))]
+            parts += [Subheading(split.name, "against random splits"), _listed(map(capital, sentences))]
     whole, sliced = tables.property_tables(run)
     parts += [whole] if whole else []
-    parts += [Fold(f"{len(sliced.rows)} more, by label or attribute", [sliced])] if sliced else []
+    parts += [Folded(f"{len(sliced.rows)} more, by label or attribute", [sliced])] if sliced else []
     none = "" if whole or sliced else "No properties were measured."
     return Section("What is different about them", none, parts=parts, short="Properties")
 
@@ -197,20 +197,20 @@ def _results(run: RunRecord, worst: Case | None) -> Section:
     first, parts = results[0]
     few = f"Pale rows rest on fewer than {tables.FEW} texts, where a score is mostly luck."
     intro = f"Random splits against “{first}”. {few}"
-    folds = [Fold(f"The same for “{family}”", others) for family, others in results[1:]]
+    folds = [Folded(f"The same for “{family}”", others) for family, others in results[1:]]
     return Section(title, parts=[SOFT.format(intro), *parts, *folds], short=name)
 
 
 def _by_family(run: RunRecord, family: str) -> Iterator[Part]:
     classes, slices = tables.class_rows(run, family), tables.slice_rows(run, family)
     if classes:
-        yield Heading("By class", "F1")
+        yield Subheading("By class", "F1")
         yield tables.compared_table(run, classes, "class")
     if slices:
-        yield Heading("By slice", f"{called(run.metric)}, largest {tables.falling(run)} first")
+        yield Subheading("By slice", f"{called(run.metric)}, largest {tables.falling(run)} first")
         yield tables.compared_table(run, slices[:MOST_SLICES], "slice")
         if more := slices[MOST_SLICES:]:
-            yield Fold(f"{len(more)} more slices", [tables.compared_table(run, more, "slice")])
+            yield Folded(f"{len(more)} more slices", [tables.compared_table(run, more, "slice")])
 
 
 def _findings(run: RunRecord) -> Section:
@@ -245,8 +245,8 @@ def _clusters(run: RunRecord, worst: Case | None) -> Section:
         "and texts come from the data and may offend."
     )
     titles = [(str(group["split"]), f"{group['count']} clusters") for group in groups]
-    folds = [Fold(f"{split}: {count}", [card]) for (split, count), card in zip(titles[1:], cards[1:], strict=True)]
-    return Section("Clusters", parts=[SOFT.format(intro), Heading(*titles[0]), cards[0], *folds])
+    folds = [Folded(f"{split}: {count}", [card]) for (split, count), card in zip(titles[1:], cards[1:], strict=True)]
+    return Section("Clusters", parts=[SOFT.format(intro), Subheading(*titles[0]), cards[0], *folds])
 
 
 def _costs(run: RunRecord) -> Section:
@@ -255,5 +255,5 @@ def _costs(run: RunRecord) -> Section:
     trained = f" Training seeds: {', '.join(seeds)}." if seeds else ""
     if table is None:
         return Section("Costs", f"No times were kept.{trained}")
-    steps = table if len(table.rows) <= MOST_STEPS else Fold(f"{len(table.rows)} steps", [table])
+    steps = table if len(table.rows) <= MOST_STEPS else Folded(f"{len(table.rows)} steps", [table])
     return Section("Costs", f"{duration(run.seconds)} in all{f', on {host}' if host else ''}.{trained}", parts=[steps])

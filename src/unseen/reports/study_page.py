@@ -10,7 +10,7 @@ from unseen.reports import study_tables
 from unseen.reports.curves import CurvePoint, Series, curve_chart
 from unseen.reports.figures import class_map, shared_map
 from unseen.reports.heat_map import heat_map
-from unseen.reports.page import Heading, Page, Part, Section, Verdict, counted, drawn, sorted_findings, two_widths
+from unseen.reports.page import Page, Part, Section, Subheading, Verdict, counted, drawn, sorted_findings, two_widths
 from unseen.reports.record import RunRecord
 from unseen.reports.study_tables import Matrix, cells_of, fall_of, level_of
 from unseen.reports.wording import called, duration
@@ -54,7 +54,7 @@ def _section(run: RunRecord, data: str) -> Section:
     """What the study says about one dataset."""
     about, correlations = run.about["datasets"][data], study_tables.correlation_table(run, data)
     rows, independent = f"{about['rows']:,}", f"{about['independent']:,}"
-    parts: list[Part] = [Heading("Scores"), study_tables.scores(run, data)]
+    parts: list[Part] = [Subheading("Scores"), study_tables.scores(run, data)]
     for title, some in (
         ("Difficulty", _difficulty(run, data)),
         ("Whose space, whose fall", _heated(study_tables.cross_model(run, data))),
@@ -63,7 +63,7 @@ def _section(run: RunRecord, data: str) -> Section:
         ("Maps", _maps(run, data)),
     ):
         shown = list(some)
-        parts += [Heading(title), *shown] if shown else []
+        parts += [Subheading(title), *shown] if shown else []
     return Section(data, f"{rows} texts, {independent} of them set aside. {counted(about['counts'])}.", parts=parts)
 
 
@@ -117,7 +117,7 @@ def _sensitivity(run: RunRecord) -> Iterator[Part]:
             family = cell.family.partition(f" {name}=")[0]
             lines.setdefault(f"{cell.data} {family}", []).append(CurvePoint(float(value), row.value, row.low, row.high))
         series = [Series(line, tuple(points)) for line, points in lines.items() if len(points) > 1]
-        yield Heading(f"{of} by {name}")
+        yield Subheading(f"{of} by {name}")
         if series:
             yield _chart(series, name, called(run.metric))
         yield tables[f"{of} by {name}"]

@@ -61,6 +61,16 @@ def higher_is_better(metric: str) -> bool:
         return True
 
 
+def is_score(metric: str) -> bool:
+    """Whether it is a metric of which it is known which way is better."""
+    from unseen.evaluation.metrics import metric as known
+
+    try:
+        return bool(known(metric).id)
+    except UnseenError:
+        return metric == "pass_rate"
+
+
 def in_points(metric: str) -> bool:
     """Whether differences of this metric are said in hundredths."""
     return not metric.startswith(("log_loss", "brier"))
