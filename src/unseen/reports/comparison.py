@@ -84,16 +84,21 @@ def compare_runs(
         raise InputError("metrics have no effect when every metric is asked for", fix="leave one of the two out")
     first, second = read_record(a), read_record(b)
     _refuse_other_labels(first, second)
-    counts = of_one_training if _by_training(first, second, metrics) else _of_all_trainings
-    chosen = _metrics(first, second, metrics, everything, counts)
+    by_training = _by_training(first, second, metrics)
+    sides = [
+        [row for row in run.measurements if of_one_training(row)] if by_training else of_whole_run(run.measurements)
+        for run in (first, second)
+    ]
+    for run, side in zip((first, second), sides, strict=True):
+        if not side:
+            raise InputError(f"{run.folder} has no number to compare", fix="name the folder of a finished run")
+    rows = [row for side in sides for row in side]
+    chosen = _metrics(first.metric, rows, metrics, everything)
     main = chosen[0] if first.metric not in chosen or metrics else first.metric
-    rows = [row for run in (first, second) for row in run.measurements if counts(row)]
-    if counts is of_one_training or part != "test":
+    if by_training or part != "test":
         _known("part", part, {str(row.tags["part"]) for row in rows if "part" in row.tags})
     of_part = part if any(row.tags.get("part") == part for row in rows if row.metric == main) else None
-    pairs = (
-        paired(first.measurements, second.measurements) if counts is of_one_training else _paired_rows(first, second)
-    )
+    pairs = paired(*sides) if by_training else _paired_rows(*sides)
     shown = _only(pairs, chosen, of_part, everything)
     tested = cache(lambda split, of: _tested(split, of, first, second))  # reads splits, once each
     falls = paired_falls(first.measurements, second.measurements, pairs.ignored)
@@ -109,27 +114,27 @@ def compare_runs(
 
 def _by_training(a: RunRecord, b: RunRecord, metrics: Sequence[str] | None) -> bool:
     """Whether single trainings are compared: where both runs have scores of some, unless only their means are there."""
-
-    def have(counts: Callable[[Measurement], bool], names: Sequence[str] | None) -> bool:
-        return all(
-            any(counts(row) and (names is None or row.metric in names) for row in run.measurements) for run in (a, b)
-        )
-
     asked = metrics or [a.metric]
-    return have(of_one_training, asked) or (have(of_one_training, None) and not have(_of_all_trainings, asked))
+    trained = [{row.metric for row in run.measurements if of_one_training(row)} for run in (a, b)]
+    whole = [{row.metric for row in of_whole_run(run.measurements)} for run in (a, b)]
+    if all(names.intersection(asked) for names in trained):
+        return True
+    return all(trained) and not all(names.intersection(asked) for names in whole)
 
 
-def _of_all_trainings(row: Measurement) -> bool:
-    """Whether the row was measured once in a run, or is a mean over its trainings; not what it says of its own rows."""
-    return not of_one_training(row) and not row.metric.startswith(("standard_error.", "difference."))
+def of_whole_run(rows: Sequence[Measurement]) -> list[Measurement]:
+    """The numbers of a run as a whole: means over trainings and what was measured once, not what each training gave."""
+    averaged = any(row.tags.get("seed") == "mean" for row in rows)
+    return [
+        row for row in rows
+        if not of_one_training(row) and not row.metric.startswith("standard_error.")
+        and (not averaged or row.tags.get("seed", "mean") == "mean")
+    ]  # fmt: skip
 
 
-def _paired_rows(a: RunRecord, b: RunRecord) -> PairedTrainings:
+def _paired_rows(a: Sequence[Measurement], b: Sequence[Measurement]) -> PairedTrainings:
     """Rows of two runs that are equal in metric, slice and tags, a pair each: kinds of run without single trainings."""
-    sides = [
-        {_identity(row): row for row in run.measurements if _of_all_trainings(row) and row.value is not None}
-        for run in (a, b)
-    ]
+    sides = [{_identity(row): row for row in rows if row.value is not None} for rows in (a, b)]
     ours, theirs = sides
     tags = dict.fromkeys(name for side in sides for key in side for name, _ in key if name not in ("metric", "slice"))
     groups = {key: ((row, theirs[key]),) for key, row in ours.items() if key in theirs}
@@ -156,18 +161,12 @@ def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
         )
 
 
-def _metrics(
-    a: RunRecord, b: RunRecord, asked: Sequence[str] | None, everything: bool, counts: Callable[[Measurement], bool]
-) -> list[str]:
+def _metrics(main: str, rows: Sequence[Measurement], asked: Sequence[str] | None, everything: bool) -> list[str]:
     """The metrics to compare; without any asked for, the main one of A, or all where that was not measured."""
-    known = [dict.fromkeys(row.metric for row in run.measurements if counts(row)) for run in (a, b)]
-    for run, names in zip((a, b), known, strict=True):
-        if not names:
-            raise InputError(f"{run.folder} has no number to compare", fix="name the folder of a finished run")
-    both = [*(known[0] | known[1])]
+    known = list(dict.fromkeys(row.metric for row in rows))
     for name in asked or ():
-        _known("metric", name, both)
-    return list(asked) if asked else both if everything or a.metric not in both else [a.metric]
+        _known("metric", name, known)
+    return list(asked) if asked else known if everything or main not in known else [main]
 
 
 def _known(kind: str, name: str, known: Sequence[str] | set[str]) -> None:

@@ -120,10 +120,10 @@ def _part_of_fall(metric: str) -> tuple[str, str]:
 
 def named(row: Measurement, rows: Sequence[Measurement]) -> str:
     """Family of a group, with what else tells it from the other groups."""
-    more = ", ".join(str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags)
+    more = [str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags]
     if "family" not in row.tags:
-        return more or "all splits"
-    return f"{row.tags['family']} ({more})" if more else str(row.tags["family"])
+        return "/".join(more) or "all splits"
+    return f"{row.tags['family']} ({', '.join(more)})" if more else str(row.tags["family"])
 
 
 def _told_apart(rows: Iterable[Measurement]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, UnseenError
 from unseen.evaluation.intervals import STATISTICS
+from unseen.reports.comparison import of_whole_run
 from unseen.reports.record import RunRecord, read_record
 from unseen.store.manifest import way_out
 from unseen.types import Measurement
@@ -136,7 +137,9 @@ def allowed(names: Mapping[str, Any], wrong: re.Pattern[str], length: int) -> di
 
 def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
     """Means, falls and what was measured once, named after metric, family and part, and what else tells them apart."""
-    chosen = [row for row in rows if row.slice == "all" and _is_of_the_run(row)]
+    chosen = [
+        row for row in of_whole_run(rows) if row.slice == "all" and (row.tags.get("seed") or "split" not in row.tags)
+    ]
     several = [tag for tag in SETUP if len({row.tags[tag] for row in chosen if tag in row.tags}) > 1]
     named: dict[str, list[Measurement]] = {}
     for row in chosen:
@@ -152,13 +155,6 @@ def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
                 if value is not None and math.isfinite(value):
                     metrics["/".join([name, *told]) + end] = value
     return metrics
-
-
-def _is_of_the_run(row: Measurement) -> bool:
-    """Whether the row is a number of the whole run, not of one training or one split."""
-    if row.metric.startswith("standard_error."):
-        return False
-    return row.tags.get("seed") == "mean" or "split" not in row.tags
 
 
 def _to_mlflow(mlflow: Any, tracked: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
