@@ -21,7 +21,9 @@ def folder(tmp_path: Path) -> Path:
 def axes_of(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
     found = genbench.axes(read_card_facts(folder))
     return {
-        family: {axis.name: (axis.value, axis.how) for axis in said} for some, said in found.items() for family in some
+        family: {axis.name: (axis.value, axis.basis) for axis in axes}
+        for families, axes in found.items()
+        for family in families
     }
 
 

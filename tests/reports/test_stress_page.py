@@ -21,6 +21,7 @@ from unseen.reports import figures
 from unseen.reports import stress_tables as tables
 from unseen.reports.figures import GapRow, class_map, gap_chart, part_map
 from unseen.reports.record import read_record
+from unseen.reports.svg import FAINT, INK, PAPER
 from unseen.types import Finding
 
 SECTIONS = [
@@ -219,7 +220,7 @@ def test_the_chart_draws_what_it_is_given() -> None:
         assert svg.count("stroke-opacity: 0.75") == 1, "one whisker"
         assert svg.count("stroke-opacity: 0.8;") == 2, "two ticks"
         assert "currentColor" in svg
-        assert not {figures.INK, figures.FAINT, figures.PAPER} & set(re.findall(r"#[0-9a-f]{6}", svg))
+        assert not {INK, FAINT, PAPER} & set(re.findall(r"#[0-9a-f]{6}", svg))
 
 
 def test_maps_hold_one_picture_and_no_more_points_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,16 +47,16 @@ class Action:
     command: str = ""
 
     def __str__(self) -> str:
-        return self.what + "".join(f" → {each}" for each in (self.file, self.command) if each)
+        return self.what + "".join(f" → {place}" for place in (self.file, self.command) if place)
 
 
 def actions(run: RunRecord) -> list[Action]:
     """What to do, the most points first, then what has no points."""
-    found = cases(run)
-    if not found:
+    falls = cases(run)
+    if not falls:
         return []
-    some = [*_labels(found[0]), *_collect(run), *_slices(run), *_leaks(run), *_certainty(found[0])]
-    return sorted(some, key=lambda each: (each.points is None, -(each.points or 0.0)))
+    todo = [*_labels(falls[0]), *_collect(run), *_slices(run), *_leaks(run), *_certainty(falls[0])]
+    return sorted(todo, key=lambda action: (action.points is None, -(action.points or 0.0)))
 
 
 def write_actions(folder: Path, actions: Sequence[Action]) -> None:
@@ -101,9 +101,10 @@ def _collect(run: RunRecord) -> Iterator[Action]:
         return
     split = hardest_split(case)
     tested = sorted(
-        (each for each in run.clusters if each.split == split.name and each.test), key=lambda each: -each.test
+        (cluster for cluster in run.clusters if cluster.split == split.name and cluster.test),
+        key=lambda cluster: -cluster.test,
     )
-    words = "; ".join(", ".join(each.words[:WORDS]) for each in tested[:CLUSTERS] if each.words)
+    words = "; ".join(", ".join(cluster.words[:WORDS]) for cluster in tested[:CLUSTERS] if cluster.words)
     of = f" like those of “{split.name}”" + (f", whose largest clusters speak of: {words}" if words else "")
     what = f"Collect and label more texts{of}; being unseen costs {amount(run.metric, case.novelty.value)} there"
     yield Action("collect", what, case.novelty.value, split.sizes["test"], f"splits/{split.name}.csv")
@@ -119,25 +120,25 @@ def _slices(run: RunRecord) -> Iterator[Action]:
         if whole is None or whole.value is None or row is None or row.value is None or row.n < FEW:
             continue
         singles = run.single(BASELINE, slice=name)
-        if singles and all(sign * (whole.value - each) > 0 for each in singles):
+        if singles and all(sign * (whole.value - score) > 0 for score in singles):
             weak.append((sign * (whole.value - row.value), name, row))
-    weak = [each for each in weak if each[0] >= VISIBLE]
-    for loss, name, row in sorted(weak, key=lambda each: -each[0])[:SLICES]:
-        how = f"{called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
-        yield Action("slice", f"Look at {name}: {how}", loss, row.n, "measurements.csv")
+    weak = [score for score in weak if score[0] >= VISIBLE]
+    for loss, name, row in sorted(weak, key=lambda score: -score[0])[:SLICES]:
+        what = f"{called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
+        yield Action("slice", f"Look at {name}: {what}", loss, row.n, "measurements.csv")
 
 
 def _leaks(run: RunRecord) -> Iterator[Action]:
     """The random split whose test texts stand in training most often."""
     baselines = {split.name: split for split in run.of_family(BASELINE)}
-    found = [
+    leaks = [
         (finding.count, match["split"])
         for finding in run.findings
         if finding.level in ("warn", "fail") and (match := LEAKS.match(finding.check)) and match["split"] in baselines
     ]
-    if not found:
+    if not leaks:
         return
-    count, split = max(found)
+    count, split = max(leaks)
     share = percent(count / max(1, baselines[split].sizes["test"]))
     what = f"Remove copies: {count} test texts of {split} ({share}) stand in training, which flatters the random score"
     yield Action("leak", what, None, count, "findings.csv", _repair(run, split))

@@ -59,9 +59,9 @@ def _heat(rows: Sequence[Measurement], metric: str, places: Sequence[Place]) -> 
         if row.metric.removeprefix("bias.") == metric and row.slice.startswith(f"{row.tags['grouping']}="):
             cells.setdefault((row.slice.partition("=")[2], _place(row)), []).append(row)
     groups = sorted({group for group, _ in cells})
-    few = {group for (group, _), found in cells.items() if any("few_texts" in row.tags for row in found)}
+    few = {group for (group, _), measured in cells.items() if any("few_texts" in row.tags for row in measured)}
     values = [[_mean(cells.get((group, place), ())) for place in places] for group in groups]
-    if not groups or all(each is None for line in values for each in line):
+    if not groups or all(value is None for line in values for value in line):
         return None
     scale = (0.5, 1.0) if metric in AUCS else (0.0, 1.0)
     named = [f"{group} (too few texts)" if group in few else group for group in groups]
@@ -76,8 +76,8 @@ def _summary(rows: Sequence[Measurement], places: Sequence[Place]) -> Table | No
         here = {name: [row for row in rows if row.metric == name and _place(row) == place] for name in names}
         if not any(here.values()):
             continue
-        first = next(row for each in here.values() for row in each)
-        means = [_shown(each) for each in here.values()]
+        first = next(row for of_metric in here.values() for row in of_metric)
+        means = [_shown(of_metric) for of_metric in here.values()]
         lines.append((*place, *means, str(first.tags.get("groups", DASH)), first.n))
     if not lines:
         return None

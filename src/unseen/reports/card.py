@@ -77,7 +77,7 @@ def context(facts: CardFacts) -> dict[str, Any]:
         "splits": [_split(facts, split) for split in facts.splits],
         "example": _example(facts),
         "scores": scores(facts),
-        "findings": [(LEVELS[each.level], each) for each in sorted_findings(facts.record.findings)],
+        "findings": [(LEVELS[finding.level], finding) for finding in sorted_findings(facts.record.findings)],
         "limits": limits(facts),
         "axes": axes,
         "tally": reforms.tally(reforms.items(facts)),
@@ -132,16 +132,16 @@ def scores(facts: CardFacts) -> list[dict[str, Any]]:
     measured = [row for row in facts.record.measurements if row.metric in metrics and row.slice == "all"]
     values = [sorted({str(row.tags[tag]) for row in measured if tag in row.tags}) or [""] for tag in TELLING_APART]
     places = [dict(zip(TELLING_APART, chosen, strict=True)) for chosen in product(*values)]
-    found = []
+    lines = []
     for key in facts.datasets:
         ours = [row for row in measured if _is_of(facts, row, key)]
         for place in places:
             rows = [row for row in ours if all(str(row.tags.get(tag, value)) == value for tag, value in place.items())]
             compared = _compared(facts, key, rows, [facts.datasets[key].name if key else "", *place.values()])
             # Rows of random splits that name no space belong to each; alone they compare nothing.
-            if len(places) == 1 or any(each["family"] != BASELINE for each in compared):
-                found += compared
-    return found
+            if len(places) == 1 or any(line["family"] != BASELINE for line in compared):
+                lines += compared
+    return lines
 
 
 def _is_of(facts: CardFacts, row: Measurement, key: str) -> bool:
@@ -173,51 +173,53 @@ def _scored(run: RunRecord, family: str, place: str) -> dict[str, Any]:
 
 def limits(facts: CardFacts) -> list[str]:
     """What the splits do not show, the general first."""
-    said = ["A random split is kind to a model and a hard one unkind; neither score is the one to expect in use."]
+    sentences = ["A random split is kind to a model and a hard one unkind; neither score is the one to expect in use."]
     latent = [split for split in facts.splits if split.method in genbench.LATENT]
     if latent:
         spaces = sorted({str(name) for split in latent if (name := _split(facts, split)["representation"])})
         whose = f" ({', '.join(spaces)})" if spaces else ""
-        said.append(f"A hard test part is hard for the model whose latent space chose it{whose}; another may not fall.")
-    said += [
+        sentences.append(
+            f"A hard test part is hard for the model whose latent space chose it{whose}; another may not fall."
+        )
+    sentences += [
         f"{split.name}: {percent(share)} of the test part was added row by row"
         + (", so it is less a region than a selection." if share > SINGLES else ".")
         for split in facts.splits
         if (share := split.certificate.completed_share)
     ]
-    said += [
+    sentences += [
         f"{split.name}: the test part misses the class counts that were asked for by {split.certificate.missed} rows."
         for split in facts.splits
         if split.certificate.missed
     ]
-    return said + _wrong_labels(facts)
+    return sentences + _wrong_labels(facts)
 
 
 def _wrong_labels(facts: CardFacts) -> list[str]:
     """Where more labels are wrong than usual, or nobody knows."""
-    found = {family: genbench.wrong_labels(facts, family) for family in facts.families if family != BASELINE}
-    open_ = [family for family, shares in found.items() if shares is None]
-    said = [
+    by_family = {family: genbench.wrong_labels(facts, family) for family in facts.families if family != BASELINE}
+    open_ = [family for family, shares in by_family.items() if shares is None]
+    sentences = [
         f"{family}: {shares}, so a part of a fall is label noise."
-        for family, shares in found.items()
+        for family, shares in by_family.items()
         if shares is not None and shares.notable
     ]
-    return said + ([f"Whether labels explain a fall is not known: {', '.join(open_)}."] if open_ else [])
+    return sentences + ([f"Whether labels explain a fall is not known: {', '.join(open_)}."] if open_ else [])
 
 
 def blanks(facts: CardFacts, axes: Mapping[tuple[str, ...], tuple[genbench.Axis, ...]]) -> list[str]:
     """What a person has still to fill in."""
-    found = [blank for data in facts.datasets.values() for blank in _of_data(data)]
-    return [*found, *croissant.unstated(), "contact for questions", "intended use", *genbench.unstated(axes)]
+    lacking = [blank for data in facts.datasets.values() for blank in _of_data(data)]
+    return [*lacking, *croissant.unstated(), "contact for questions", "intended use", *genbench.unstated(axes)]
 
 
 def _of_data(data: DataFacts) -> list[str]:
     known = data.known
-    said = {
+    facts = {
         "licence": data.licence,
         "source": known and known.homepage,
         "citation": known and known.citation,
         "language": known and known.language,
         "personal data in the texts": "",
     }
-    return [f"{name} of the data {data.name}" for name, value in said.items() if not value]
+    return [f"{name} of the data {data.name}" for name, value in facts.items() if not value]

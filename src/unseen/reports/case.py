@@ -76,8 +76,8 @@ class Case:
     @property
     def lost(self) -> float | None:
         """How much worse the independent score is than after training on a random split; None when not measured."""
-        found = self.run.fall(self.family, "independent")
-        return None if found is None else found.value
+        fall = self.run.fall(self.family, "independent")
+        return None if fall is None else fall.value
 
     @property
     def broken(self) -> bool:
@@ -99,8 +99,8 @@ class Case:
     @cached_property
     def novelty(self) -> Measurement | None:
         """What they lose by being unseen, its interval wide enough for the worst of the families."""
-        found = self.run.measured(f"fall.novelty.{self.run.metric}", self.family)
-        return None if found is None else _worst_of(found, self.families)
+        row = self.run.measured(f"fall.novelty.{self.run.metric}", self.family)
+        return None if row is None else _worst_of(row, self.families)
 
     @property
     def is_new(self) -> bool:
@@ -190,8 +190,8 @@ def cases(run: RunRecord) -> list[Case]:
     ]
     if random is None:
         return []
-    found = [Case(run, family, random, hard, fall, len(compared)) for family, hard, fall in compared]
-    return sorted(found, key=lambda case: -case.drop)
+    falls = [Case(run, family, random, hard, fall, len(compared)) for family, hard, fall in compared]
+    return sorted(falls, key=lambda case: -case.drop)
 
 
 def hardest(run: RunRecord) -> Case | None:
@@ -202,13 +202,13 @@ def hardest(run: RunRecord) -> Case | None:
 def newest(run: RunRecord) -> Case | None:
     """The family that loses most by being unseen; None where the seen control was not carried out."""
     known = [(row.value or 0.0, case) for case in cases(run) if (row := case.novelty) is not None]
-    return max(known, key=lambda each: each[0], default=(0.0, None))[1]
+    return max(known, key=lambda measured: measured[0], default=(0.0, None))[1]
 
 
 def chance(run: RunRecord, family: str) -> float | None:
     """The score of guessing by the class mix on the test part; None where that was not measured."""
-    found = run.measured(f"chance.{run.metric}", family)
-    return None if found is None else found.value
+    row = run.measured(f"chance.{run.metric}", family)
+    return None if row is None else row.value
 
 
 def hardest_split(case: Case) -> SplitFile:

@@ -68,19 +68,19 @@ def croissant(facts: CardFacts) -> dict[str, Any]:
 
 def unstated() -> list[str]:
     """What a person has to add to croissant.json, in words."""
-    return [f"{said} ({name} in croissant.json)" for name, said in PEOPLE_SAY.items()]
+    return [f"{meaning} ({name} in croissant.json)" for name, meaning in PEOPLE_SAY.items()]
 
 
 def _identifiers(stems: Sequence[str]) -> list[str]:
     """An identifier per file that is safe in an address; numbered where two would be the same."""
-    found: list[str] = []
+    names: list[str] = []
     for stem in stems:
         plain = UNSAFE.sub("-", stem).strip("-") or "split"
         name, number = plain, 2
-        while name in found:
+        while name in names:
             name, number = f"{plain}-{number}", number + 1
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _description(facts: CardFacts) -> str:
@@ -93,10 +93,10 @@ def _description(facts: CardFacts) -> str:
 
 def _based_on(data: DataFacts) -> dict[str, Any]:
     """The texts; their licence and address are those of the catalogue, where it has the dataset."""
-    said = {"@type": "sc:CreativeWork", "name": data.name, "identifier": f"unseen fingerprint {data.fingerprint}"}
+    work = {"@type": "sc:CreativeWork", "name": data.name, "identifier": f"unseen fingerprint {data.fingerprint}"}
     if data.known is not None:
-        said |= {"url": data.known.homepage, "citation": data.known.citation}
-    return said | ({"license": data.licence} if data.licence else {})
+        work |= {"url": data.known.homepage, "citation": data.known.citation}
+    return work | ({"license": data.licence} if data.licence else {})
 
 
 def _file(split: SplitFile, name: str) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _record_set(split: SplitFile, name: str, parts: str) -> dict[str, Any]:
         ("part", "Part the text is in.", ["sc:Text", "cr:Split"]),
         ("cluster", "Cluster of the latent space; empty where the text was not clustered.", "sc:Integer"),
     ]  # fmt: skip
-    described = [_field(name, column, said, kind) for column, said, kind in fields]
+    described = [_field(name, column, meaning, kind) for column, meaning, kind in fields]
     described[1]["references"] = {"field": {"@id": f"{parts}/name"}}
     return {
         "@type": "cr:RecordSet",
@@ -146,12 +146,12 @@ def _record_set(split: SplitFile, name: str, parts: str) -> dict[str, Any]:
     }
 
 
-def _field(name: str, column: str, said: str, kind: str | list[str]) -> dict[str, Any]:
+def _field(name: str, column: str, meaning: str, kind: str | list[str]) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
         "@id": f"{name}/{column}",
         "name": column,
-        "description": said,
+        "description": meaning,
         "dataType": kind,
         "source": {"fileObject": {"@id": f"{name}.csv"}, "extract": {"column": column}},
     }

@@ -29,7 +29,8 @@ class Axis:
 
     name: str
     value: str
-    how: str
+    basis: str
+    """By construction, measured, or to be stated."""
     why: str
 
 
@@ -54,10 +55,10 @@ class WrongLabels:
 
 def axes(facts: CardFacts) -> dict[tuple[str, ...], tuple[Axis, ...]]:
     """The five axes of every family of splits; families of which the same is to be said stand together."""
-    found: dict[tuple[Axis, ...], list[str]] = {}
+    families_of: dict[tuple[Axis, ...], list[str]] = {}
     for family in facts.families:
-        found.setdefault(_of_family(facts, family), []).append(family)
-    return {tuple(families): said for said, families in found.items()}
+        families_of.setdefault(_of_family(facts, family), []).append(family)
+    return {tuple(families): axes_of_family for axes_of_family, families in families_of.items()}
 
 
 def _of_family(facts: CardFacts, family: str) -> tuple[Axis, ...]:
@@ -104,11 +105,11 @@ def _shift(facts: CardFacts, family: str, splits: list[SplitFile], methods: set[
     kept = (
         f"the inputs are divided, and {mix}" if gap <= MIX else f"the inputs are divided, but the class mix too: {mix}"
     )
-    found = wrong_labels(facts, family)
-    if found is None:
+    wrong = wrong_labels(facts, family)
+    if wrong is None:
         return Axis("shift type", "covariate", MEASURED, f"{kept}; whether labels are right is not known")
-    value = "covariate, label shift not excluded" if found.notable else "covariate"
-    return Axis("shift type", value, MEASURED, f"{kept}; {found}")
+    value = "covariate, label shift not excluded" if wrong.notable else "covariate"
+    return Axis("shift type", value, MEASURED, f"{kept}; {wrong}")
 
 
 def _mix_gap(split: SplitFile, facts: CardFacts) -> float:
@@ -149,12 +150,12 @@ def _locus(facts: CardFacts) -> Axis:
     return Axis("shift locus", "", AUTHOR, "the run does not say whether its model was pretrained")
 
 
-def unstated(found: Mapping[tuple[str, ...], tuple[Axis, ...]]) -> list[str]:
+def unstated(by_families: Mapping[tuple[str, ...], tuple[Axis, ...]]) -> list[str]:
     """The axes a person has to state or confirm, each once, with the families it concerns."""
     concerned: dict[tuple[str, str], list[str]] = {}
-    for families, said in found.items():
-        for axis in said:
-            if axis.how == AUTHOR:
+    for families, axes_of_families in by_families.items():
+        for axis in axes_of_families:
+            if axis.basis == AUTHOR:
                 concerned.setdefault((axis.name, axis.value), []).extend(families)
     return [
         f"GenBench {name} of {', '.join(families)}" + (f": {value} is assumed, confirm or change it" if value else "")

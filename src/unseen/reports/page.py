@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BADGES = {"ok": "ok", "warn": "look closer", "fail": "failed", "skipped": "not measured"}
 LEVEL_ORDER = ("fail", "warn", "ok", "skipped")
-INTERVAL = re.compile(r"\[[−.\d]+( %)?, [−.\d]+( %)?\]$")
+INTERVAL = re.compile(r"\[[−.\d]+( %)?, [−.\d]+( %)?\]")
 NAVIGATED = 5
 """From so many sections on, the page has a list of them."""
 

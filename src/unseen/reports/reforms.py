@@ -27,7 +27,7 @@ class ChecklistItem:
     name: str
     state: str
     """One of filled, partly, blank."""
-    said: str
+    answer: str
 
 
 def items(facts: CardFacts) -> list[tuple[str, list[ChecklistItem]]]:
@@ -38,9 +38,9 @@ def items(facts: CardFacts) -> list[tuple[str, list[ChecklistItem]]]:
     ]
 
 
-def tally(found: Iterable[tuple[str, list[ChecklistItem]]]) -> dict[str, int]:
+def tally(sections: Iterable[tuple[str, list[ChecklistItem]]]) -> dict[str, int]:
     """How many items are filled, partly filled and blank."""
-    states = [item.state for _, some in found for item in some]
+    states = [item.state for _, items_of_section in sections for item in items_of_section]
     return {state: states.count(state) for state in (FILLED, PARTLY, BLANK)}
 
 
@@ -56,10 +56,10 @@ def _values(content: object) -> str:
 
 
 def _data(facts: CardFacts) -> Answer:
-    said = [f"{data.name}: {data.rows:,} rows, fingerprint {data.fingerprint}" for data in facts.datasets.values()]
+    datasets = [f"{data.name}: {data.rows:,} rows, fingerprint {data.fingerprint}" for data in facts.datasets.values()]
     links = [data.known.homepage for data in facts.datasets.values() if data.known is not None]
-    whole = len(links) == len(said)
-    return FILLED if whole else PARTLY, "; ".join([*said, *links, *([] if whole else ["a link or DOI is missing"])])
+    whole = len(links) == len(datasets)
+    return FILLED if whole else PARTLY, "; ".join([*datasets, *links, *([] if whole else ["a link or DOI is missing"])])
 
 
 def _code(facts: CardFacts) -> Answer:
@@ -71,8 +71,8 @@ def _code(facts: CardFacts) -> Answer:
 
 def _computer(facts: CardFacts) -> Answer:
     steps = facts.about.get("timings")
-    times = [each.get("seconds") for each in steps if isinstance(each, dict)] if isinstance(steps, list) else []
-    seconds = sum(each for each in times if isinstance(each, int | float))
+    times = [step.get("seconds") for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    seconds = sum(step for step in times if isinstance(step, int | float))
     host = _values(facts.about.get("host"))
     took = f"; the steps took {duration(seconds)}" if seconds else ""
     return (PARTLY, f"{host}{took}; memory and processor in full are missing") if host else (BLANK, "no host noted")
@@ -80,36 +80,38 @@ def _computer(facts: CardFacts) -> Answer:
 
 def _command(facts: CardFacts) -> Answer:
     command = facts.about.get("command")
-    said = f"this makes the run again where the data is: {command}"
-    return (PARTLY, f"{said}; what else the paper reports is missing") if command else (BLANK, "no command noted")
+    command_line = f"this makes the run again where the data is: {command}"
+    return (
+        (PARTLY, f"{command_line}; what else the paper reports is missing") if command else (BLANK, "no command noted")
+    )
 
 
 def _sources(facts: CardFacts) -> Answer:
-    said = [f"{data.name}: {data.known.citation}" for data in facts.datasets.values() if data.known is not None]
-    if not said:
+    citations = [f"{data.name}: {data.known.citation}" for data in facts.datasets.values() if data.known is not None]
+    if not citations:
         return (
             BLANK,
             "the run knows the name of the data only, not where, when and by whom it was collected and labelled",
         )
-    return PARTLY, f"{'; '.join(said)}; times of collection and the labelling process are missing"
+    return PARTLY, f"{'; '.join(citations)}; times of collection and the labelling process are missing"
 
 
 def _outcome(facts: CardFacts) -> Answer:
-    said = [f"{data.name}: one label per text, one of {', '.join(data.counts)}" for data in facts.datasets.values()]
-    return FILLED, f"{'; '.join(said)}; counts in 3e"
+    labels = [f"{data.name}: one label per text, one of {', '.join(data.counts)}" for data in facts.datasets.values()]
+    return FILLED, f"{'; '.join(labels)}; counts in 3e"
 
 
 def _sample(facts: CardFacts) -> Answer:
     datasets = facts.datasets.values()
-    said = [f"{data.name}: {data.rows:,} rows; {_values(data.counts)}" for data in datasets]
-    return FILLED, "; ".join(said)
+    sizes = [f"{data.name}: {data.rows:,} rows; {_values(data.counts)}" for data in datasets]
+    return FILLED, "; ".join(sizes)
 
 
 def _representative(facts: CardFacts) -> Answer:
     hard = ", ".join(family for family in facts.families if family != BASELINE)
-    said = ["random test parts are like the rest of the data"] if BASELINE in facts.families else []
-    said += [f"test parts of {hard} are not like the rest, on purpose"] if hard else []
-    return PARTLY, f"{'; '.join(said)}. How the data relates to the population is missing"
+    parts = ["random test parts are like the rest of the data"] if BASELINE in facts.families else []
+    parts += [f"test parts of {hard} are not like the rest, on purpose"] if hard else []
+    return PARTLY, f"{'; '.join(parts)}. How the data relates to the population is missing"
 
 
 def _excluded(facts: CardFacts) -> Answer:
@@ -164,15 +166,15 @@ def _baselines(facts: CardFacts) -> Answer:
 
 
 def _separated(facts: CardFacts) -> Answer:
-    said = "each id is in one part only, checked when this was written"
+    apart = "each id is in one part only, checked when this was written"
     if any("vectors" in split.origin.inputs for split in facts.splits):
         pretrained = str(facts.settings.get("representation", "")).startswith("pretrained")
         saw = "was not trained on this data" if pretrained else "may have been trained on test rows"
         return (
             PARTLY,
-            f"{said}; the model whose vectors choose the split {saw}: score only models that are trained anew",
+            f"{apart}; the model whose vectors choose the split {saw}: score only models that are trained anew",
         )
-    return FILLED, said
+    return FILLED, apart
 
 
 def _dependent(facts: CardFacts) -> Answer:
@@ -214,8 +216,8 @@ def _external(facts: CardFacts) -> Answer:
 
 
 def _beyond(facts: CardFacts) -> Answer:
-    said = "the hard parts are hard for the model that made them; see the limits in card.md"
-    return PARTLY, f"{said}. Where the claim of the study ends is missing"
+    limit = "the hard parts are hard for the model that made them; see the limits in card.md"
+    return PARTLY, f"{limit}. Where the claim of the study ends is missing"
 
 
 SECTIONS: list[tuple[str, list[tuple[str, str, Callable[[CardFacts], Answer]]]]] = [

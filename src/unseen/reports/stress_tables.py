@@ -238,11 +238,11 @@ def property_name(metric: str) -> str:
 
 def _aligned(cells: Sequence[float | None]) -> list[str]:
     """Numbers of one row with the same number of decimals, as many as the largest of them allows."""
-    if all(each is None or float(each).is_integer() for each in cells):
-        return [number(each, 0) for each in cells]
-    largest = max((abs(each) for each in cells if each is not None), default=0.0)
+    if all(value is None or float(value).is_integer() for value in cells):
+        return [number(value, 0) for value in cells]
+    largest = max((abs(value) for value in cells if value is not None), default=0.0)
     places = 3 if largest < 1 else 2 if largest < 10 else 1 if largest < 1000 else 0
-    return [number(each, places) for each in cells]
+    return [number(value, places) for value in cells]
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -275,7 +275,7 @@ def slice_rows(run: RunRecord, family: str) -> list[Compared]:
 
 
 def _compared(run: RunRecord, family: str, metric: str, slice_: str, name: str) -> Compared | None:
-    random, hard = (run.score(each, metric=metric, slice=slice_) for each in (BASELINE, family))
+    random, hard = (run.score(of_family, metric=metric, slice=slice_) for of_family in (BASELINE, family))
     if random is None and hard is None:
         return None
     fall = None

@@ -150,10 +150,10 @@ def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
         tags = dict.fromkeys(tag for row in alike for tag in row.tags if tag not in STATISTICS)
         telling = [tag for tag in tags if len({str(row.tags.get(tag, "")) for row in alike}) > 1]
         for row in alike:
-            told = [str(row.tags[tag]).replace("/", "_") for tag in telling if tag in row.tags]
+            values = [str(row.tags[tag]).replace("/", "_") for tag in telling if tag in row.tags]
             for end, value in (("", row.value), (".low", row.low), (".high", row.high)):
                 if value is not None and math.isfinite(value):
-                    metrics["/".join([name, *told]) + end] = value
+                    metrics["/".join([name, *values]) + end] = value
     return metrics
 
 

@@ -90,7 +90,7 @@ def _headline(run: RunRecord, worst: Case) -> str:
 def _expected_of_new(case: Case) -> str:
     if case.is_new:
         return f"{number(case.hard.value)} on kinds of text it has not seen (“{case.family}”)"
-    most = max((each.novelty.high or 0.0 for each in cases(case.run) if each.novelty is not None), default=0.0)
+    most = max((other.novelty.high or 0.0 for other in cases(case.run) if other.novelty is not None), default=0.0)
     if case.seeds > 1 and most <= HARDLY:
         return "hardly less on kinds of text it has not seen"
     return "perhaps less on kinds of text it has not seen"
@@ -109,7 +109,7 @@ def _sentences(run: RunRecord, worst: Case) -> Iterator[str]:
         yield from _independent(worst)
     yield from _certainty(worst)
     if worst.fell:
-        changes = [each.rstrip(". ") for each in differences(worst)]
+        changes = [change.rstrip(". ") for change in differences(worst)]
         if changes:
             yield f"What is different there: {'; '.join(changes)}."
 
@@ -199,10 +199,10 @@ def _below_chance(case: Case) -> Iterator[str]:
         )
         return
     best = case.hard.high if higher_is_better(metric) else case.hard.low
-    how = "no better than" if best is not None and _better(metric, best, guessing) else "worse than"
+    compared = "no better than" if best is not None and _better(metric, best, guessing) else "worse than"
     labels = case.noise is None or case.is_noisier
     why = "look at the labels before anything else" if labels else "there texts of one class look like another"
-    yield f"On the {case.place} it is {how} guessing by the class mix ({number(guessing)}): {why}."
+    yield f"On the {case.place} it is {compared} guessing by the class mix ({number(guessing)}): {why}."
 
 
 def _composed(case: Case) -> Iterator[str]:
@@ -220,7 +220,7 @@ def _composed(case: Case) -> Iterator[str]:
 
 
 def _independent(case: Case) -> Iterator[str]:
-    ours, theirs = (case.run.score(each, "independent") for each in (case.family, BASELINE))
+    ours, theirs = (case.run.score(family, "independent") for family in (case.family, BASELINE))
     if ours is None or theirs is None or case.lost is None:
         yield "Whether the task was learnt from that split is open: there are no two scores on independent data."
         return
@@ -267,5 +267,5 @@ def differences(case: Case, most: int = MOST_CHANGES) -> list[str]:
 
 def changes_of(run: RunRecord, split: SplitFile, most: int) -> list[str]:
     """Sentences about the properties of a split that differ most from those of the random splits."""
-    baselines = [each.name for each in run.of_family(BASELINE)]
-    return [each.sentence for each in largest_changes(run.properties, split.name, baselines)][:most]
+    baselines = [random.name for random in run.of_family(BASELINE)]
+    return [random.sentence for random in largest_changes(run.properties, split.name, baselines)][:most]

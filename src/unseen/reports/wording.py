@@ -124,6 +124,6 @@ def shortened(name: str, most: int) -> str:
     >>> shortened("posts.minilm.closest", 13), shortened("posts.minilm.novel", 13)
     ('posts.…losest', 'posts.….novel')
     """
-    clean = "".join(each if each.isprintable() else " " for each in name)
+    clean = "".join(letter if letter.isprintable() else " " for letter in name)
     end = (most - 1) // 2
     return clean if len(clean) <= most else f"{clean[: most - 1 - end]}…{clean[len(clean) - end :]}"
