@@ -17,7 +17,7 @@ import numpy.typing as npt
 from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
-from unseen.reports.run import StressRun, read_run
+from unseen.reports.record import RunRecord, read_record
 from unseen.reports.verdict import verdict
 from unseen.runs.source import limited, set_aside
 from unseen.runs.stress import stress
@@ -68,7 +68,7 @@ def settings(out: Path, name: str) -> dict[str, Any]:
     } | RUNS[name]  # fmt: skip
 
 
-def score(run: StressRun, family: str, part: str, metric: str) -> str:
+def score(run: RunRecord, family: str, part: str, metric: str) -> str:
     """Mean ± standard error over runs, in percent as in the thesis."""
     found = run.score(family, part, metric)
     if found is None or found.value is None:
@@ -86,15 +86,15 @@ def score(run: StressRun, family: str, part: str, metric: str) -> str:
     return f"{100 * found.value:.1f}" + ("" if error is None else f" ± {100 * error:.1f}")
 
 
-def why(run: StressRun, name: str) -> list[list[str]]:
+def why(run: RunRecord, name: str) -> list[list[str]]:
     """Per split: how mixed the clusters are that were held out, and how well the nearest training posts vote."""
-    given = settings(run.folder.parent, name)
+    given = settings(run.place.parent, name)
     data = unseen.load(given["source"], text=given["text"], label=given["label"], attributes=given["attributes"])
     data, aside = set_aside(limited(data, given.get("limit"), SEED), given["independent"], None, SEED)
-    vectors = read_embeddings(next((run.folder / "vectors").glob("*.npy")), data).vectors
+    vectors = read_embeddings(next((run.place / "vectors").glob("*.npy")), data).vectors
     rows = []
-    for card in run.splits:
-        split = read_split(run.folder / "splits" / f"{card.name}.csv", data)
+    for card in run.splits.values():
+        split = read_split(run.place / "splits" / f"{card.name}.csv", data)
         held_out, everywhere = purities(split, data, aside)
         vote = f"{100 * neighbour_vote(split, data, vectors):.1f}"
         rows.append([card.name, *(f"{100 * each:.1f}" if each else "" for each in (held_out, everywhere)), vote])
@@ -122,7 +122,7 @@ def neighbour_vote(split: Split, data: Dataset, vectors: npt.NDArray[np.float32]
     return float((votes.argmax(axis=0) == data.labels[test]).mean())
 
 
-def section(run: StressRun, title: str, name: str) -> str:
+def section(run: RunRecord, title: str, name: str) -> str:
     """What one run measured."""
     scores = [
         [
@@ -147,7 +147,7 @@ def section(run: StressRun, title: str, name: str) -> str:
             f"{card.certificate.completed_share:.0%}",
             str(card.sizes["test"]),
         ]
-        for card in run.splits
+        for card in run.splits.values()
     ]
     kinds = [
         [family, kind, str(found.n), f"{100 * found.value:.1f}"]
@@ -176,7 +176,7 @@ def section(run: StressRun, title: str, name: str) -> str:
 def page(out: Path) -> str:
     """The page of all finished runs."""
     finished = [name for name in RUNS if (out / name / "report.html").exists()]
-    parts = [section(read_run(out / name), TITLES[name], name) for name in finished]
+    parts = [section(read_record(out / name, "stress"), TITLES[name], name) for name in finished]
     missing = "".join(f"\nNot run yet: {TITLES[name]}.\n" for name in RUNS if name not in finished)
     return (
         "# MiniLM on HateXplain\n\n"

@@ -18,11 +18,10 @@ from benchmarks.setting import ROOT, machine, real_file, table, write_measured
 
 import unseen
 from unseen.reports.case import cases
-from unseen.reports.run import read_run
-from unseen.reports.wording import percent
+from unseen.reports.record import read_record
 from unseen.runs.stress import stress
 from unseen.types import Dataset, Measurement
-from unseen.types.numbers import bounds, number, points
+from unseen.types.numbers import bounds, number, percent, points
 
 SEED = 42
 WORDS, SHARED, OWN = 1_600, 400, 8
@@ -79,12 +78,12 @@ def said(row: Measurement | None) -> str:
 
 def lines_of(folder: Path, model: str) -> Iterator[list[str]]:
     """A line a split."""
-    run = read_run(folder)
+    run = read_record(folder, "stress")
     for case in cases(run):
         certificate = run.of_family(case.family)[0].certificate
         within = any("of each of" in note for note in certificate.notes)
         yield [
-            str(run.about["data"]["name"]), str(len(run.label_names)), model, case.family,
+            str(run.about["data"]["name"]), str(len(run.about["data"]["label_names"])), model, case.family,
             "classes" if within else "the space", percent(certificate.completed_share), str(certificate.missed),
             number(case.random.value), number(case.hard.value), said(case.measured), said(case.novelty),
         ]  # fmt: skip

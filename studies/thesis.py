@@ -16,7 +16,7 @@ from benchmarks.setting import ROOT, data_folder, machine, table
 
 from unseen.engines import Local
 from unseen.reports.formats import Table, to_markdown
-from unseen.reports.study import StudyRun, read_study_run
+from unseen.reports.record import RunRecord, read_record
 from unseen.reports.study_tables import correlation_table, costs, cross_model, overlaps, scores
 from unseen.runs import run_study
 
@@ -83,7 +83,7 @@ READING: dict[str, str] = {
 """What was seen in the numbers, by hand; keys are the study and the dataset or the experiment."""
 
 
-def write_page(runs: dict[str, StudyRun]) -> str:
+def write_page(runs: dict[str, RunRecord]) -> str:
     """The page of all finished studies."""
     parts = [
         "# The thesis's experiments with other models\n",
@@ -100,7 +100,7 @@ def write_page(runs: dict[str, StudyRun]) -> str:
     return "\n".join(parts)
 
 
-def section(name: str, run: StudyRun) -> list[str]:
+def section(name: str, run: RunRecord) -> list[str]:
     """The experiments of one study, with the thesis's figures where it has some."""
     found = []
     for data in run.about["datasets"]:
@@ -150,7 +150,7 @@ def main() -> None:
         run_study(
             path, engine=Local(), out=out / name, store=out / "steps", command=f"python -m studies.thesis FOLDER {name}"
         )
-    finished = {name: read_study_run(out / name) for name in STUDIES if (out / name / "report.html").exists()}
+    finished = {name: read_record(out / name, "study") for name in STUDIES if (out / name / "report.html").exists()}
     (ROOT / "docs" / "results" / "thesis.md").write_text(write_page(finished), encoding="utf-8")
 
 

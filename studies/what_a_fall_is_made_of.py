@@ -23,12 +23,11 @@ from unseen.audits import FOLDS, seen_fold
 from unseen.data.sample import sample_corpus
 from unseen.evaluation import metric
 from unseen.reports.case import cases
-from unseen.reports.run import StressRun, read_run
-from unseen.reports.wording import percent
+from unseen.reports.record import RunRecord, read_record
 from unseen.runs.stress import stress
 from unseen.store import read_json, write_json
 from unseen.types import Dataset, Measurement
-from unseen.types.numbers import bounds, number, points
+from unseen.types.numbers import bounds, number, percent, points
 
 Rows = npt.NDArray[np.intp]
 
@@ -174,7 +173,7 @@ def said(row: Measurement | None) -> str:
     return "–" if row is None or row.value is None else f"{points(row.value)} {bounds(row, points)}".strip()
 
 
-def rows_of(run: StressRun, corpus: str, model: str) -> Iterator[list[str]]:
+def rows_of(run: RunRecord, corpus: str, model: str) -> Iterator[list[str]]:
     """A line a split: random, seen, unseen, the fall and its parts, wrong labels."""
     for case in cases(run):
         if "TF-IDF" in model and case.family != "closest":
@@ -183,7 +182,7 @@ def rows_of(run: StressRun, corpus: str, model: str) -> Iterator[list[str]]:
         yield [
             corpus, model, PUBLISHED.get(case.family, case.family), number(case.random.value),
             "–" if case.seen is None else number(case.seen.value), number(case.hard.value), said(case.measured),
-            said(case.selection), f"**{said(run.found(f'fall.novelty.{run.metric}', case.family))}**", noise,
+            said(case.selection), f"**{said(run.measured(f'fall.novelty.{run.metric}', case.family))}**", noise,
             said(case.corrected) if case.noise is not None else "–",
             "–" if case.overlap is None else percent(case.overlap.value),
         ]  # fmt: skip
@@ -199,7 +198,7 @@ def tables(out: Path) -> str:
         corpus, _, model = name.partition(".")
         title = "HateXplain, all posts" if corpus == "published" else CORPORA[corpus].title
         called = {"tfidf": "neural, TF-IDF space", "minilm": "MiniLM, fine-tuned"}.get(model, model)
-        lines += rows_of(read_run(folder), title, called)
+        lines += rows_of(read_record(folder, "stress"), title, called)
     header = [
         "data", "model", "split", "random", "seen", "unseen", "fall", "selection", "novelty", "wrong labels",
         "fall of right labels", "stays",

@@ -236,7 +236,7 @@ def test_annotators_become_evidence_and_findings(tiny: Builder, tmp_path: Path) 
     path.write_text("\n".join(["item,annotator,label,group", *rows]))
     found = audit_card(ours(), data, measure_card(data, ratings=read_ratings(path)))
     assert one(found.findings, "agreement").level == "warn"
-    assert "a gives yes 100.0 points more often than b" in one(found.findings, "annotator_groups").message
+    assert "a gives yes 100 points more often than b" in one(found.findings, "annotator_groups").message
     assert found.coverage["social"].required == 14
     assert found.card["label_bias_evidence"].value["agreement"]["all"]["n"] == 30
     with pytest.raises(MismatchError, match="26 of 30 annotated items"):

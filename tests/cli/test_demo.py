@@ -14,7 +14,7 @@ import pytest
 
 from finished_runs import run_here
 from unseen import evaluation, load, read_split, stress
-from unseen.reports.run import read_run
+from unseen.reports.record import read_record
 from unseen.store import read_json, read_predictions, read_suspects
 
 SPLITS = ("closest", "random-1", "random-2", "random-3", "subset-sum")
@@ -75,7 +75,7 @@ def test_the_splits_come_back(done: Run) -> None:
 
 
 def test_the_hard_regions_are_harder_and_the_task_was_learnt(done: Run) -> None:
-    run = read_run(done.folder)
+    run = read_record(done.folder, "stress")
     random, closest, subset = (run.score(family).value for family in ("random", "closest", "subset-sum"))  # type: ignore[union-attr]
     assert random > 0.75
     assert max(closest, subset) < random
@@ -87,9 +87,9 @@ def test_the_hard_regions_are_harder_and_the_task_was_learnt(done: Run) -> None:
 
 def test_the_fall_on_the_hardest_region_is_no_novelty_and_that_on_novel_is(done: Run) -> None:
     closest, novel = (
-        {part: run.found(f"fall.{part}.f1.macro", family).value for part in ("selection", "novelty")}  # type: ignore[union-attr]
+        {part: run.measured(f"fall.{part}.f1.macro", family).value for part in ("selection", "novelty")}  # type: ignore[union-attr]
         for family in ("closest", "novel")
-        if (run := read_run(done.folder))
+        if (run := read_record(done.folder, "stress"))
     )
     assert closest["novelty"] < 0.04
     assert closest["selection"] > 0.2
@@ -99,14 +99,14 @@ def test_the_fall_on_the_hardest_region_is_no_novelty_and_that_on_novel_is(done:
 
 def test_wrong_labels_are_told_from_hard_texts(done: Run) -> None:
     """The sample knows which of its labels are wrong."""
-    data, run = load("sample"), read_run(done.folder)
+    data, run = load("sample"), read_record(done.folder, "stress")
     wrong = np.array([each == "yes" for each in data.attribute("noisy").to_pylist()])
     suspect = np.isin(data.ids.to_pylist(), [each.id for each in read_suspects(done.folder / "suspects.csv")])
     test = read_split(done.folder / "splits" / "closest.csv", data).rows("test")
     found = int((wrong & suspect)[test].sum())
     assert found / wrong[test].sum() >= 0.85
     assert found / suspect[test].sum() >= 0.65
-    share = run.found("label_noise", "closest")
+    share = run.measured("label_noise", "closest")
     assert share is not None
     assert share.value == pytest.approx(wrong[test].mean(), abs=0.05)
     assert share.low < wrong[test].mean() < share.high  # type: ignore[operator]
@@ -118,7 +118,7 @@ def test_wrong_labels_are_told_from_hard_texts(done: Run) -> None:
 
     random = [right_labels(f"random-{number}", seed) for number, seed in enumerate(SEEDS, start=1)]
     truth = evaluation.fall(random, [right_labels("closest", seed) for seed in SEEDS], "f1.macro", draws=10).value
-    corrected = run.found("fall.corrected.f1.macro", "closest")
+    corrected = run.measured("fall.corrected.f1.macro", "closest")
     assert corrected is not None
     assert corrected.value == pytest.approx(truth, abs=0.04)
 

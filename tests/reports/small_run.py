@@ -92,7 +92,7 @@ def study_folder(folder: Path) -> Path:
             names[name] = family
             write_split(split_of(name, f"{family}.v1", fingerprint), folder / "splits" / f"{name}.csv")
     rows = [
-        mean(family, value, dataset=dataset, model="logistic")
+        mean(family, value, data=dataset, model="logistic")
         for dataset, family, value in (
             ("mails", "random", 0.9), ("mails", "closest", 0.6), ("posts", "random", 0.4), ("posts", "closest", 0.2),
         )

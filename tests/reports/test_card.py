@@ -15,7 +15,7 @@ from small_run import data_of, split_of, stress_folder, study_folder
 from unseen.errors import InputError, UnseenWarning
 from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
-from unseen.store import read_json, write_json, write_split
+from unseen.store import read_json, write_findings, write_json, write_measurements, write_split
 
 DAVIDSON = ("hate", "offensive", "neither")
 
@@ -116,8 +116,8 @@ def test_names_of_files_are_not_escaped_in_code_and_odd_ones_stay_out_of_it(tmp_
 
 
 def test_without_measurements_and_findings_the_card_says_so(folder: Path) -> None:
-    (folder / "measurements.csv").unlink()
-    (folder / "findings.csv").unlink()
+    write_measurements([], folder / "measurements.csv")
+    write_findings([], folder / "findings.csv")
     card = card_of(folder)
     assert "Nothing was measured on these splits." in card
     assert "No checks were run on these splits." in card

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kind_folders import check_rows, checked, suite_of
+from markupsafe import Markup
 
 from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline, pair_table
 from unseen.reports.bias_section import bias_section
-from unseen.reports.formats import Strong, to_latex, to_markdown
+from unseen.reports.formats import Strong, Table, to_latex, to_markdown
 from unseen.runs.check import level_of
 from unseen.runs.frame import report
 from unseen.types import Measurement
@@ -72,12 +73,14 @@ def test_bias_is_shown_side_by_side() -> None:
         row("gmb_bpsn_auc", "random", 0.9, groups="2 of 2"), row("gmb_bpsn_auc", "closest", 0.6, groups="1 of 2"),
         row("bpsn_auc", "random", 0.95, "target=cooks"), row("bpsn_auc", "closest", None, "target=cooks"),
     ]  # fmt: skip
-    found = bias_section(rows)
-    assert found is not None
-    assert [line[:2] + line[3:4] + line[5:6] for line in found["summary"].rows] == [
+    section = bias_section(rows)
+    assert section is not None
+    table, drawn = section.parts
+    assert isinstance(table, Table)
+    assert [line[:2] + line[3:4] + line[5:6] for line in table.rows] == [
         ("random", "test", ".90", "2 of 2"), ("closest", "test", ".60", "1 of 2"),
     ]  # fmt: skip
-    (drawn,) = found["maps"]
+    assert isinstance(drawn, Markup)
     assert "cooks" in drawn
     assert ".95" in drawn
     assert 'class="number missing"' in drawn  # undefined is not zero

@@ -123,5 +123,5 @@ def test_nothing_paired_has_no_worst(tmp_path: Path) -> None:
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
     a = run_folder(tmp_path / "a", {"random": RANDOM, "closest": HARD})
     b = run_folder(tmp_path / "b", {}, [])
-    with pytest.raises(InputError, match="has no score of a single training"):
+    with pytest.raises(InputError, match="has no number to compare"):
         compare_runs(a, b)

@@ -108,8 +108,8 @@ def test_changes_are_a_line_each(tmp_path: Path) -> None:
     assert changes(found) == [
         "groups: – → author",
         "data: mails, 8 rows, abc… → mails, 8 rows, def…",
-        "split closest: of other data",
         "split random: of other data",
+        "split closest: of other data",
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from small_run import split_of, stress_folder
 from unseen.reports import genbench
 from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
-from unseen.store import read_json, write_json, write_split
+from unseen.store import read_json, write_json, write_measurements, write_split
 
 
 @pytest.fixture
@@ -21,7 +21,9 @@ def folder(tmp_path: Path) -> Path:
 def axes_of(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
     found = genbench.axes(read_card_facts(folder))
     return {
-        family: {axis.name: (axis.value, axis.how) for axis in said} for some, said in found.items() for family in some
+        family: {axis.name: (axis.value, axis.basis) for axis in axes}
+        for families, axes in found.items()
+        for family in families
     }
 
 
@@ -50,10 +52,10 @@ def test_axes_that_the_method_does_not_settle_are_blank_and_listed(folder: Path)
 
 
 def test_a_shift_without_wrong_labels_is_covariate_and_a_changed_class_mix_is_said(folder: Path) -> None:
-    (folder / "measurements.csv").unlink()
+    write_measurements([], folder / "measurements.csv")
     write_split(split_of("closest", "closest.v1", got={"spam": 2, "ham": 0}), folder / "splits" / "closest.csv")
     facts = read_card_facts(folder)
     shift = genbench.axes(facts)[("closest",)][2]
     assert shift.value == "covariate"
-    assert "but the class mix too: a label's share in the test part is at most 50.0 points" in shift.why
+    assert "but the class mix too: a label's share in the test part is at most 50 points" in shift.why
     assert "is not known" in shift.why

@@ -92,8 +92,9 @@ def test_a_scale_that_does_not_rise_is_refused(scale):
 
 def on_a_page(content):
     templates = environment()
-    css, _, _ = templates.loader.get_source(templates, "stress.css")
-    page = templates.get_template("page.html").render().replace("</style>", css + "</style>")
+    css = templates.get_template("run.css").render()
+    page = f'<!doctype html><html><head><meta name="viewport" content="width=device-width"><style>{css}</style></head>'
+    page += "<body></body></html>"
     return page.replace("</body>", f'<p class="soft">a</p>{content}</body>')
 
 

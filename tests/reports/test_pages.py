@@ -53,8 +53,7 @@ def test_it_is_one_file_and_its_links_lead_to_files_of_the_run(kind: str, tmp_pa
         elif not link.startswith("data:image/png;base64,"):
             assert ":" not in link
             assert (tmp_path / "run" / unquote(link)).exists(), link
-    if kind != "stress":
-        assert {"measurements.csv", "findings.csv"} <= {*links}
+    assert {"measurements.csv", "findings.csv"} <= {*links}
 
 
 @every_kind
@@ -67,16 +66,15 @@ def test_the_verdict_is_on_top(kind: str, tmp_path: Path) -> None:
     for sentence in result.verdict.sentences:
         assert " ".join(sentence.split()) in shown.replace("\u00a0", " ").replace("\u2060", "")
     content = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    if kind != "study":
-        assert f'class="verdict {result.verdict.level}"' in content
-        assert content.index("<h2") > content.index('<section class="verdict')
+    assert f'class="verdict {result.verdict.level}"' in content
+    assert content.index("<h2") > content.index('<section class="verdict')
 
 
 @every_kind
 def test_tables_are_files_in_three_formats_and_linked(kind: str, tmp_path: Path) -> None:
     result = report(FOLDERS[kind](tmp_path / "run", "posts"))
     wanted = {f"tables/{name}.{suffix}" for name in result.tables for suffix in FORMATS}
-    assert bool(wanted) == (kind != "stress")
+    assert wanted
     assert {f"tables/{path.name}" for path in (tmp_path / "run").glob("tables/*")} == wanted
     page = Page((tmp_path / "run" / "report.html").read_text(encoding="utf-8"))
     assert wanted <= {unquote(value) for name, value in page.attributes if name == "href"}
@@ -91,8 +89,7 @@ def test_findings_are_shown_with_their_level_advice_and_evidence(kind: str, tmp_
         for said in (finding.message, finding.advice, finding.check):
             assert " ".join(said.split()) in shown.replace("\u00a0", " ")
         assert f'class="badge {finding.level}"' in content
-        if kind != "study":
-            assert all(f"<code>{each}</code>" in content for each in finding.evidence[:10])
+        assert all(f"<code>{each}</code>" in content for each in finding.evidence[:10])
 
 
 @every_kind

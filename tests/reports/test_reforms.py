@@ -10,7 +10,7 @@ from small_run import data_of, stress_folder
 from unseen.reports import reforms
 from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
-from unseen.store import write_json
+from unseen.store import write_json, write_measurements
 
 NUMBERS = [f"{section}{letter}" for section, last in enumerate("cegcfccb", 1) for letter in "abcdefg"[: ord(last) - 96]]
 
@@ -45,7 +45,7 @@ def test_items_of_reforms_are_filled_from_the_run_or_visibly_blank(folder: Path)
 
 def test_items_of_reforms_are_blank_when_the_run_says_little(tmp_path: Path) -> None:
     folder = stress_folder(tmp_path / "run")
-    (folder / "measurements.csv").unlink()
+    write_measurements([], folder / "measurements.csv")
     bare = {"data": data_of("mails"), "timings": 5, "host": None, "splits": ["random-1"]}
     write_json(folder / "run.json", bare)
     states = {item.number: item.state for _, some in reforms.items(read_card_facts(folder)) for item in some}

@@ -12,11 +12,14 @@ from fake_run import LABELS, FakeRun
 from html_page import written
 
 from unseen.errors import InputError
-from unseen.reports.run import read_run
+from unseen.reports.record import RunRecord, read_record
 from unseen.runs.frame import report
 from unseen.store import read_json, read_measurements, write_json, write_measurements
 from unseen.store.manifest import about_of
-from unseen.types import Measurement
+
+
+def read_stress(folder: Path) -> RunRecord:
+    return read_record(folder, "stress")
 
 
 @pytest.fixture(scope="module")
@@ -31,24 +34,23 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 
 
 def test_everything_is_read(whole: Path) -> None:
-    run = read_run(whole)
+    run = read_record(whole, "stress")
     assert run.metric == "f1.macro"
-    assert run.label_names == LABELS
-    assert [split.name for split in run.splits] == ["random-1", "random-2", "random-3", "subset-sum", "closest"]
+    assert run.about["data"]["label_names"] == list(LABELS)
+    assert list(run.splits) == ["random-1", "random-2", "random-3", "subset-sum", "closest"]
     assert run.families == ("random", "subset-sum", "closest")
-    assert sum(run.splits[0].sizes.values()) == 300
-    assert run.splits[3].certificate.missed == 3
+    assert sum(run.splits["random-1"].sizes.values()) == 300
+    assert run.splits["subset-sum"].certificate.missed == 3
     assert [finding.level for finding in run.findings] == ["ok", "warn", "fail", "skipped"]
     assert run.findings[1].evidence[:2] == ("t00000", "t00001")
-    assert run.map is not None
-    assert run.map.points.shape == (300, 2)
-    assert set(run.map.parts) == {split.name for split in run.splits}
+    assert run.maps["map"].points.shape == (300, 2)
+    assert run.maps["map"].parts.keys() == run.splits.keys()
     assert len(run.clusters) == 28
-    assert run.examples is None
+    assert run.examples == {}
 
 
 def test_scores_are_means_with_intervals_and_falls_are_found(whole: Path) -> None:
-    run = read_run(whole)
+    run = read_record(whole, "stress")
     score = run.score("closest")
     assert score is not None
     assert (score.value, score.low, score.high) == pytest.approx((0.27, 0.248, 0.294))
@@ -57,17 +59,17 @@ def test_scores_are_means_with_intervals_and_falls_are_found(whole: Path) -> Non
     fall = run.fall("closest")
     assert fall is not None
     assert (fall.value, fall.low) == pytest.approx((0.39, 0.36))
-    noise = run.found("label_noise", "closest")
+    noise = run.measured("label_noise", "closest")
     assert noise is not None
     assert noise.value == pytest.approx(0.24)
-    assert run.found("label_noise", "random") is None
+    assert run.measured("label_noise", "random") is None
 
 
 def test_without_a_mean_the_runs_are_averaged_and_have_no_interval(folder: Path) -> None:
     rows = read_measurements(folder / "measurements.csv")
     kept = [row for row in rows if row.tags.get("seed") != "mean" and not row.metric.startswith("fall.")]
     write_measurements(kept, folder / "measurements.csv")
-    run = read_run(folder)
+    run = read_record(folder, "stress")
     score, fall = run.score("closest"), run.fall("closest")
     assert score is not None
     assert fall is not None
@@ -78,16 +80,9 @@ def test_without_a_mean_the_runs_are_averaged_and_have_no_interval(folder: Path)
     assert one.low is not None, "a single run keeps its own interval"
 
 
-def test_rows_of_other_models_are_left_out(folder: Path) -> None:
-    rows = read_measurements(folder / "measurements.csv")
-    tags = {"split": "closest", "family": "closest", "model": "other", "seed": "42", "part": "test"}
-    write_measurements([*rows, Measurement("f1.macro", 0.9, 300, tags=tags)], folder / "measurements.csv")
-    assert len(read_run(folder).single("closest")) == 3
-
-
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no run folder"):
-        read_run(tmp_path / "none")
+        read_record(tmp_path / "none", "stress")
 
 
 def test_every_missing_file_is_named(folder: Path) -> None:
@@ -95,7 +90,7 @@ def test_every_missing_file_is_named(folder: Path) -> None:
     (folder / "findings.csv").unlink()
     shutil.rmtree(folder / "splits")
     missing = ("run.json is missing", "findings.csv is missing", "splits/*.json is missing")
-    for read, problems in ((read_run, missing), (report, missing[:2])):  # what kind of run it was is in run.json
+    for read, problems in ((read_stress, missing), (report, missing[:2])):  # what kind of run it was is in run.json
         with pytest.raises(InputError, match="is not the folder of a run") as caught:
             read(folder)
         assert caught.value.problems == problems
@@ -105,7 +100,7 @@ def test_every_missing_file_is_named(folder: Path) -> None:
 def test_files_of_the_kind_that_are_missing_are_named_with_the_others(folder: Path) -> None:
     for name in ("measurements.csv", "properties.csv"):
         (folder / name).unlink()
-    for read in (read_run, report):
+    for read in (read_stress, report):
         with pytest.raises(InputError, match="is not a whole run folder") as caught:
             read(folder)
         assert caught.value.problems == ("measurements.csv is missing", "properties.csv is missing")
@@ -150,7 +145,7 @@ def test_files_of_the_kind_that_are_missing_are_named_with_the_others(folder: Pa
 def test_damaged_files_are_named(folder: Path, name: str, content: str, complaint: str) -> None:
     (folder / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match="are damaged") as caught:
-        read_run(folder)
+        read_record(folder, "stress")
     assert len(caught.value.problems) == 1
     assert complaint in caught.value.problems[0]
 
@@ -164,7 +159,7 @@ def test_several_damaged_files_are_named_at_once(folder: Path, names: tuple[str,
     for name in names:
         (folder / name).write_text("?", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_run(folder)
+        read_record(folder, "stress")
     assert len(caught.value.problems) == 3
 
 
@@ -172,14 +167,14 @@ def test_several_damaged_files_are_named_at_once(folder: Path, names: tuple[str,
 def test_the_way_out_of_a_damaged_run_is_for_the_folder_where_it_lies_now(folder: Path, command: str) -> None:
     write_json(folder / "run.json", read_json(folder / "run.json") | {"command": command, "finished": None})
     with pytest.raises(InputError) as caught:
-        read_run(folder)
+        read_record(folder, "stress")
     assert str(caught.value.fix).endswith(f": unseen stress a.csv --seed 3 -o {folder}")
     (folder / "run.json").write_text('{"comm', encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_run(folder)
+        read_record(folder, "stress")
     assert f"made it again with -o {folder}" in str(caught.value.fix)
     (folder / "run.json").unlink()
-    for read in (read_run, about_of):
+    for read in (read_stress, about_of):
         with pytest.raises(InputError) as caught:
             read(folder)
         assert "name the folder of a run" in str(caught.value.fix)
@@ -192,7 +187,7 @@ def test_a_map_with_holes_is_refused(folder: Path) -> None:
     bad = np.full(len(table), np.nan)
     pq.write_table(table.set_column(1, "x", [bad]), folder / "map.parquet")
     with pytest.raises(InputError) as caught:
-        read_run(folder)
+        read_record(folder, "stress")
     assert "not finite" in caught.value.problems[0]
 
 

@@ -12,21 +12,21 @@ from fake_run import FakeRun
 
 from unseen.reports.actions import write_actions
 from unseen.reports.case import hardest, newest
-from unseen.reports.record import RunRecord
-from unseen.reports.run import SplitCard, StressRun, read_run
+from unseen.reports.record import RunRecord, SplitFile, read_record
 from unseen.reports.verdict import verdict
 from unseen.reports.wording import called
 from unseen.store import read_measurements, write_measurements
-from unseen.types import Certificate, Finding, Measurement
+from unseen.types import Certificate, Finding, Measurement, Origin
 from unseen.types.numbers import points
 
 Score = tuple[float, float | None, float | None]
 
 
-def card(name: str, family: str, clustered: bool = True) -> SplitCard:
+def card(name: str, family: str, clustered: bool = True) -> SplitFile:
     counts = {"a": 100, "b": 100, "c": 100}
     certificate = Certificate(counts, counts, n_clusters=9 if clustered and family != "random" else None)
-    return SplitCard(name, family, {"train": 900, "dev": 100, "test": 300}, certificate, f"{family}.v1", 42, "")
+    sizes = {"train": 900, "dev": 100, "test": 300}
+    return SplitFile(name, family, sizes, certificate, Origin(f"{family}.v1", seed=42))
 
 
 def rows(family: str, part: str, score: Score | None, runs: int, **where: Any) -> list[Measurement]:
@@ -62,7 +62,7 @@ def run_of(
     metric: str = "f1.macro",
     gates: tuple[str, ...] = (),
     properties: tuple[Measurement, ...] = (),
-) -> StressRun:
+) -> RunRecord:
     """A run with one hard family, or with none."""
     found = rows("random", "test", random, 3, metric=metric) + rows(family, "test", hard, runs, metric=metric)
     found += rows("random", "independent", usual, 3, metric=metric)
@@ -89,30 +89,25 @@ def run_of(
         "settings": {"metric": metric}, "data": {"label_names": ["a", "b", "c"]}, "model": "m",
         "command": "unseen stress posts.csv", "gates": [{"gate": gate} for gate in gates],
     }  # fmt: skip
-    splits = (card("random", "random"), card(family, family, clustered))
-    return StressRun(RunRecord(about, tuple(found), folder=Path()), splits, properties)
+    splits = {"random": card("random", "random"), family: card(family, family, clustered)}
+    return RunRecord(about, tuple(found), folder=Path(), splits=splits, properties=properties)
 
 
-def with_record(run: StressRun, **fields: Any) -> StressRun:
-    """The run with other fields of its record."""
-    return replace(run, record=replace(run.record, **fields))
-
-
-def both(one: StressRun, other: StressRun) -> StressRun:
+def both(one: RunRecord, other: RunRecord) -> RunRecord:
     """A run with the hard families of two."""
-    run = with_record(one, measurements=(*one.measurements, *other.measurements))
-    return replace(run, splits=(*one.splits, other.splits[1]))
+    rows = (*one.measurements, *other.measurements)
+    return replace(one, measurements=rows, splits={**one.splits, **other.splits})
 
 
 HARD = run_of(seen=0.25, novelty=(-0.02, -0.05, 0.01))
 NEW = run_of(family="novel", hard=(0.5, 0.47, 0.53), fall=(0.16, 0.12, 0.2), seen=0.65, novelty=(0.15, 0.11, 0.19))
 
 
-def said(run: StressRun) -> str:
+def said(run: RunRecord) -> str:
     return " ".join(verdict(run).sentences)
 
 
-def to_do(run: StressRun) -> list[str]:
+def to_do(run: RunRecord) -> list[str]:
     return [each.action for each in verdict(run).actions]
 
 
@@ -252,7 +247,7 @@ def test_the_worst_of_many_families_needs_more_to_be_certain() -> None:
         replace(row, tags=dict(row.tags) | tags) if row.metric.startswith("fall.") else row
         for row in small.measurements
     ]
-    one = with_record(small, measurements=tuple(rows))
+    one = replace(small, measurements=tuple(rows))
     assert hardest(one).certain
     easy = (run_of(family=name, hard=(0.66, 0.64, 0.68), fall=(0.0, -0.02, 0.02)) for name in ("length", "time"))
     run = one
@@ -316,7 +311,7 @@ def test_a_measured_independent_fall_is_preferred() -> None:
     run = run_of()
     tags = {"family": "closest", "against": "random", "part": "independent"}
     measured = Measurement("fall.f1.macro", 0.3, 300, 0.2, 0.4, tags=tags)
-    assert verdict(with_record(run, measurements=(*run.measurements, measured))).level == "warn"
+    assert verdict(replace(run, measurements=(*run.measurements, measured))).level == "warn"
 
 
 def test_a_score_below_chance_is_named() -> None:
@@ -334,7 +329,7 @@ def test_a_model_that_learnt_nothing_is_not_blamed_on_the_labels() -> None:
 
 def test_commands_of_actions_can_be_typed() -> None:
     about = {"command": "unseen stress 'my posts.csv' --label class --seeds 42 --seen-folds 0 --out run --replace"}
-    run = with_record(run_of(runs=1), about=run_of().about | about)
+    run = replace(run_of(runs=1), about=run_of().about | about)
     assert [each.command for each in verdict(run).actions] == [
         "unseen stress 'my posts.csv' --label class --seen-folds 0 --out run --replace --seeds 42,55,83",
         "unseen stress 'my posts.csv' --label class --seeds 42 --out run --replace --seen-folds 2",
@@ -385,7 +380,7 @@ def test_weak_slices_are_named() -> None:
         *rows("random", "test", (0.4, 0.35, 0.45), 3, slice="topic=pool"),
         *rows("random", "test", (0.7, 0.65, 0.75), 3, slice="topic=buses"),
     ]
-    run = with_record(HARD, measurements=(*HARD.measurements, *weak))
+    run = replace(HARD, measurements=(*HARD.measurements, *weak))
     (action,) = [each for each in verdict(run).actions if each.action == "slice"]
     assert action.what == "Look at topic=pool: macro F1 is .40 there on random splits, 26 points worse"
 
@@ -393,12 +388,12 @@ def test_weak_slices_are_named() -> None:
 def test_copies_are_to_be_removed() -> None:
     leak = Finding("near_duplicates[random]", "fail", "…", 12)
     leaks = (leak, Finding("near_duplicates[closest]", "fail", "…", 40))
-    run = with_record(HARD, findings=leaks, about=HARD.about | {"typed": "posts.csv --label class"})
+    run = replace(HARD, findings=leaks, about=HARD.about | {"typed": "posts.csv --label class"})
     (action,) = [each for each in verdict(run).actions if each.action == "leak"]
     assert action.what.startswith("Remove copies: 12 test texts of random (4 %)")
     assert action.command.startswith("unseen repair posts.csv --label class ")
     assert action.command.endswith("splits/random.csv --dedupe near -o repaired.csv")
-    (silent,) = [each for each in verdict(with_record(HARD, findings=leaks)).actions if each.action == "leak"]
+    (silent,) = [each for each in verdict(replace(HARD, findings=leaks)).actions if each.action == "leak"]
     assert silent.command == ""  # nobody typed the data: no command could be typed
 
 
@@ -433,4 +428,4 @@ def test_many_texts_added_singly_are_named(tmp_path: Path, single: int, said: bo
     sentence = (
         "40 % of that test part was added text by text, to keep size and class mix: accuracy is .21 there and .65"
     )
-    assert (sentence in str(verdict(read_run(folder)))) == said
+    assert (sentence in str(verdict(read_record(folder, "stress")))) == said

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_report_verdict import Score, both, rows, run_of, with_record
+from test_report_verdict import Score, both, rows, run_of
 
 from unseen.audits.price import price_findings
 from unseen.reports.case import VISIBLE, cases
 from unseen.reports.record import RunRecord
-from unseen.reports.run import StressRun
 from unseen.reports.verdict import verdict
 from unseen.runs.price import headlines
 from unseen.types import Measurement
@@ -29,7 +29,7 @@ def around(value: float, width: float | None) -> Score:
 
 
 @st.composite
-def runs(draw: st.DrawFn, family: str = "closest", metric: str = "f1.macro") -> StressRun:
+def runs(draw: st.DrawFn, family: str = "closest", metric: str = "f1.macro") -> RunRecord:
     """Scores of all sizes, falls of both signs, any of the parts unknown."""
     random, hard = draw(SHARES), draw(SHARES)
     fall = (random - hard) * (1 if metric == "f1.macro" else -1)
@@ -59,11 +59,11 @@ def runs(draw: st.DrawFn, family: str = "closest", metric: str = "f1.macro") -> 
         rows(family, "test", (draw(SHARES), None, None), 1, metric="accuracy", slice=f"test part={each}")
         for each in ("whole clusters", "added singly")
     ]
-    return with_record(run, measurements=(*run.measurements, *(row for found in (*slices, *parts) for row in found)))
+    return replace(run, measurements=(*run.measurements, *(row for found in (*slices, *parts) for row in found)))
 
 
 @given(st.sampled_from(["f1.macro", "log_loss"]).flatmap(lambda name: st.tuples(runs("one", name), runs("two", name))))
-def test_a_verdict_follows_from_its_numbers(two: tuple[StressRun, StressRun]) -> None:
+def test_a_verdict_follows_from_its_numbers(two: tuple[RunRecord, RunRecord]) -> None:
     run = both(*two)
     found, worst = verdict(run), cases(run)[0]
     for line in found.lines():

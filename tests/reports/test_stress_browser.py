@@ -55,7 +55,7 @@ def test_it_renders_and_nothing_hostile_runs(hostile_page: Path, browse: Browse)
     assert title_of(dom) == f"unseen: {MESSAGE} on {NAME}"
     assert "<script" not in dom
     assert dom.count("<svg") == 2 + 2 + 1 + 3
-    assert "How to do it again" in dom
+    assert "Files and how to repeat it" in dom
 
 
 def test_hostile_text_would_be_stopped_twice(hostile_page: Path, browse: Browse, tmp_path: Path) -> None:

@@ -14,8 +14,18 @@ from harmless import assert_fits_and_runs_nothing, assert_harmless
 from html_page import written
 
 from unseen.engines import Inline
-from unseen.reports.study import StudyRun, read_study_run
-from unseen.reports.study_tables import correlation_table, cross_model, curves, headline, overlaps, scores, tables
+from unseen.reports.record import RunRecord, read_record
+from unseen.reports.study_tables import (
+    cells_of,
+    correlation_table,
+    cross_model,
+    curves,
+    headline,
+    level_of,
+    overlaps,
+    scores,
+    tables,
+)
 from unseen.runs import run_study
 from unseen.store import read_json, write_json
 
@@ -53,11 +63,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(folder: Path) -> StudyRun:
-    return read_study_run(folder)
+def run(folder: Path) -> RunRecord:
+    return read_record(folder, "study")
 
 
-def test_tables_are_files_in_three_formats(folder: Path, run: StudyRun) -> None:
+def test_tables_are_files_in_three_formats(folder: Path, run: RunRecord) -> None:
     names = set(tables(run))
     assert names >= {"sample-scores", "sample-correlations", "costs", "strong-by-c", "sample-closest-test-macro-f1"}
     assert {path.name for path in (folder / "tables").iterdir()} == {
@@ -69,11 +79,11 @@ def test_tables_are_files_in_three_formats(folder: Path, run: StudyRun) -> None:
     assert len(lines) == 1 + len(scores(run, "sample").rows)
 
 
-def test_matrices_have_the_levels_of_their_cells(run: StudyRun) -> None:
+def test_matrices_have_the_levels_of_their_cells(run: RunRecord) -> None:
     matrix = next(each for each in cross_model(run, "sample") if "macro" in each.title)
     assert matrix.rows == ("tfidf-own", "tfidf-pca-20", "random splits")
-    cell = next(each for each in run.cells if each.space == "tfidf-pca-20" and each.model == "strong C=1.0")
-    level = run.level(cell, "f1.macro")
+    cell = next(each for each in cells_of(run) if each.space == "tfidf-pca-20" and each.model == "strong C=1.0")
+    level = level_of(run, cell, "f1.macro")
     assert level is not None
     assert matrix.values[1][matrix.columns.index("strong C=1.0")] == level.value
     (shared,) = overlaps(run, "sample")
@@ -81,7 +91,7 @@ def test_matrices_have_the_levels_of_their_cells(run: StudyRun) -> None:
     assert all(0 <= (value or 0) <= 1 for line in shared.values for value in line)
 
 
-def test_the_difficulty_curve_begins_with_random_splits(run: StudyRun) -> None:
+def test_the_difficulty_curve_begins_with_random_splits(run: RunRecord) -> None:
     found = curves(run, "sample")
     assert found.keys() == {"tfidf-own", "tfidf-pca-20"}
     for curve in found.values():
@@ -89,7 +99,7 @@ def test_the_difficulty_curve_begins_with_random_splits(run: StudyRun) -> None:
         assert "random" in {point.split for point in curve.points}
 
 
-def test_sentences_and_correlations(run: StudyRun) -> None:
+def test_sentences_and_correlations(run: RunRecord) -> None:
     (said,) = headline(run)
     assert said.startswith("On sample the hardest split is closest in the space of tfidf-")
     table = correlation_table(run, "sample")
@@ -128,6 +138,7 @@ def test_it_fits_a_telephone_and_runs_nothing(
     assert page.stat().st_size < 2_000_000
 
 
-def test_a_dataset_without_hard_splits_says_so(run: StudyRun) -> None:
-    only = replace(run, cells=tuple(cell for cell in run.cells if cell.family == run.baseline))
+def test_a_dataset_without_hard_splits_says_so(run: RunRecord) -> None:
+    cells = [cell for cell in run.about["cells"] if cell["family"] == run.about["baseline"]]
+    only = replace(run, about={**run.about, "cells": cells})
     assert headline(only) == ["On sample there are random splits only."]

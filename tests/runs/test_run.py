@@ -10,7 +10,8 @@ import pytest
 
 import unseen
 from unseen.engines import ENGINES, Inline
-from unseen.reports.study import read_study_run
+from unseen.reports.record import read_record
+from unseen.reports.study_tables import cells_of, control_of, fall_of, level_of
 from unseen.runs import plan_study, run_study
 from unseen.runs.grid import Grid, load_sources
 from unseen.runs.study_file import read_study
@@ -86,23 +87,23 @@ def test_the_falls_of_own_splits_are_taken_apart(ran: Path) -> None:
 
 
 def test_every_cell_has_its_scores_and_falls(ran: Path) -> None:
-    run = read_study_run(ran / "out")
-    assert {(cell.space, cell.family, cell.model, cell.own) for cell in run.cells} == {
+    run = read_record(ran / "out", "study")
+    assert {(cell.space, cell.family, cell.model, cell.own) for cell in cells_of(run)} == {
         ("", "random", "neural", True), ("", "random", "tfidf", True),
         ("neural-own", "closest", "neural", True), ("neural-own", "closest", "tfidf", False),
         ("tfidf-own", "closest", "tfidf", True),
     }  # fmt: skip
-    for cell in run.cells:
-        level = run.level(cell, "f1.macro")
+    for cell in cells_of(run):
+        level = level_of(run, cell, "f1.macro")
         assert level is not None
         assert level.value is not None
-        control = run.control_of(cell)
+        control = control_of(run, cell)
         assert control is not None
-        fall = run.fall(cell, "f1.macro")
+        fall = fall_of(run, cell)
         if cell.family == "random":
             assert fall is None
         else:
-            before = run.level(control, "f1.macro")
+            before = level_of(run, control, "f1.macro")
             assert fall is not None
             assert before is not None
             assert fall.value == pytest.approx((before.value or 0) - level.value)
@@ -201,8 +202,8 @@ def test_a_step_that_fails_costs_only_what_needs_it(tmp_path: Path) -> None:
     assert {name for name, said in done.failures.items() if "not begun" not in said} == {
         "split sample.neural-own.subset-sum.7", "split sample.tfidf-own.subset-sum.7",
     }  # fmt: skip
-    run = read_study_run(done.folder)
-    assert run.level(next(cell for cell in run.cells if cell.family == "closest"), "f1.macro") is not None
+    run = read_record(done.folder, "study")
+    assert level_of(run, next(cell for cell in cells_of(run) if cell.family == "closest"), "f1.macro") is not None
     assert "not begun" in done.report.read_text()
 
 
@@ -242,8 +243,8 @@ def test_added_training_data(tmp_path: Path) -> None:
     assert len(steps) == 4
     done = run_study(tmp_path / "study.toml", engine=Inline(), out=tmp_path / "out", store=tmp_path / "store")
     assert done.passed
-    run = read_study_run(done.folder)
-    values = {cell.model: run.level(cell, "accuracy") for cell in run.cells if cell.space}
+    run = read_record(done.folder, "study")
+    values = {cell.model: level_of(run, cell, "accuracy") for cell in cells_of(run) if cell.space}
     assert values["tfidf"] != values["more"]
 
 

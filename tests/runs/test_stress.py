@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from unseen.data.sample import sample_corpus
 from unseen.errors import InfeasibleError, InputError
 from unseen.reports.case import hardest as case_of
 from unseen.reports.record import read_record
-from unseen.reports.run import read_run
 from unseen.runs.measurement_steps import composition
 from unseen.runs.stress import plan, stress
 from unseen.store import read_json, read_measurements, read_predictions, read_split, read_suspects, write_json
@@ -56,7 +56,7 @@ def run(data: unseen.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hardest(done: unseen.Result) -> str:
     """The family that the verdict is about."""
     assert done.folder is not None
-    case = case_of(read_run(done.folder))
+    case = case_of(read_record(done.folder, "stress"))
     assert case is not None
     return case.family
 
@@ -190,19 +190,19 @@ def test_a_split_of_others_is_taken_apart_too(data: unseen.Dataset, tmp_path: Pa
     shuffled = data.take(np.random.default_rng(0).permutation(len(data)))
     given = QUICK | {"seen_folds": 1, "independent": 0}
     stress(data, model="logistic", out=tmp_path / "run", split_files=[str(tmp_path / "pool.json")], **given)
-    found = read_run(tmp_path / "run")
+    found = read_record(tmp_path / "run", "stress")
     assert found.families == ("random", "pool")
     split = read_split(tmp_path / "run" / "splits" / "pool.csv", shuffled)
     tested = set(shuffled.ids.take(split.rows("test")).to_pylist())
     assert tested == set(data.ids.filter(np.array(parts) == "test").to_pylist())
-    assert {card.sizes["test"] for card in found.splits} == {len(tested)}
-    assert found.found("fall.novelty.f1.macro", "pool") is not None
+    assert {card.sizes["test"] for card in found.splits.values()} == {len(tested)}
+    assert found.measured("fall.novelty.f1.macro", "pool") is not None
     with pytest.raises(InputError, match="named twice"):
         stress(data, model="logistic", out=tmp_path / "x", split_files=["a/pool.json", "b/pool.json"])
 
 
 def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
-    found = read_run(run)
+    found = read_record(run, "stress")
     assert any(row.slice.startswith("source=") for row in found.measurements)
     assert {"log_loss", "ece.15", "roc_auc.ovo", "standard_error.f1.macro"} <= {
         row.metric for row in found.measurements
@@ -212,8 +212,7 @@ def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
     }
     checks = {each.check for each in found.findings}
     assert {"learnt[closest]", "label-noise[closest]", "label-noise[novel]"} <= checks
-    assert found.map is not None
-    assert len(found.map.points) == 600
+    assert len(found.maps["map"].points) == 600
     assert {card.split for card in found.clusters} == {"closest", "subset-sum", "novel"}
     assert sum(card.test for card in found.clusters if card.split == "subset-sum") <= 54
     assert (run / "report.html").stat().st_size < 2_000_000
@@ -280,14 +279,14 @@ def test_other_settings_in_the_same_folder_use_what_is_there(
     other: dict[str, Any] = {"metric": "accuracy", "splits": ["random", "subset-sum"], **GIVEN}
     with pytest.raises(InputError, match="holds another run"):
         stress(moved, model="neural", out=folder, **other)
-    assert read_run(folder).metric == "f1.macro"
+    assert read_record(folder, "stress").metric == "f1.macro"
     (folder / "notes of my own.txt").write_text("read these")
     stress(moved, model="neural", out=folder, replace=True, **other)
-    found = read_run(folder)
+    found = read_record(folder, "stress")
     assert found.metric == "accuracy"
     assert not (folder / "splits" / "closest.csv").exists()
     assert (folder / "notes of my own.txt").exists()
-    assert [card.name for card in found.splits] == ["random-1", "random-2", "subset-sum"]
+    assert list(found.splits) == ["random-1", "random-2", "subset-sum"]
     assert {row.slice for row in found.measurements} - {"all"} - {
         "test part=added singly",
         "test part=whole clusters",
@@ -323,14 +322,14 @@ def test_an_unfinished_or_damaged_run_has_no_report(run: Path, tmp_path: Path) -
     lines = (folder / "measurements.csv").read_text().splitlines(keepends=True)
     (folder / "measurements.csv").write_text("".join(lines[:-3]))
     (folder / "splits" / "closest.json").unlink()
-    for read in (read_run, read_record):
+    for read in (partial(read_record, kind="stress"), read_record):
         with pytest.raises(InputError, match="damaged") as caught:
             read(folder)
         assert "measurements.csv was changed" in str(caught.value)
         assert "splits/closest.json is missing" in str(caught.value)
     about = read_json(folder / "run.json")
     write_json(folder / "run.json", about | {"finished": None})
-    for read in (read_run, read_record):
+    for read in (partial(read_record, kind="stress"), read_record):
         with pytest.raises(InputError, match="not finished"):
             read(folder)
 

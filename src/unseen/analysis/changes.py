@@ -9,7 +9,7 @@ import numpy as np
 
 from unseen.types import Measurement
 from unseen.types.arrays import Floats
-from unseen.types.numbers import told_apart
+from unseen.types.numbers import number, percent, told_apart
 
 SMALLEST = 0.1
 """Differences below it are not worth a word."""
@@ -142,18 +142,14 @@ def _sentence(row: Measurement, baseline: float, higher: bool) -> str:
     saying = sayings[0 if higher else 1].format(of=about)
     value = float(row.value or 0)
     if row.metric.startswith(SHARES):
-        return f"{saying}: {_percent(value)} against {_percent(baseline)}"
+        return f"{saying}: {percent(value)} against {percent(baseline)}"
     shown, other = _figures(value, baseline)
     return f"{saying}: {shown}{UNITS.get(row.metric, '')} against {other}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.{0 if share >= 0.02 or not share else 1}f} %"
 
 
 def _figures(value: float, other: float) -> tuple[str, str]:
     """Both numbers with as few decimals as tell them apart, and about how far."""
     if value.is_integer() and other.is_integer() and max(value, other) > 1:
-        return f"{value:.0f}", f"{other:.0f}"
+        return number(value, 0), number(other, 0)
     shown, beside = told_apart(value, other, places=1 if max(abs(value), abs(other)) >= 10 else 2)
     return shown, beside

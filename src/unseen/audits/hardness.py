@@ -222,7 +222,8 @@ def _class_mix(case: HardSplit) -> Judgement:
     worst = int(np.abs(test - train).argmax())
     apart = float(np.abs(test - train)[worst])
     label = case.data.label_names[worst]
-    shares = f"{label!r} is {percent(test[worst])} of the test part and {percent(train[worst])} of the training part."
+    tested, trained = percent(test[worst], 1), percent(train[worst], 1)
+    shares = f"{label!r} is {tested} of the test part and {trained} of the training part."
     if apart <= MIX + 1 / len(rows):
         return [], case.finding("class-mix", "ok", f"Training and test have the same class mix; at most, {shares}")
     advice = "Ask for the same class mix, or compare per-class scores only."
@@ -243,12 +244,12 @@ def _label_noise(case: HardSplit) -> Judgement:
             Measurement(f"label_noise{of}", None, len(rows), tags=case.tags | {"undefined": noise.why})
             for of, rows in parts.items()
         ]
-        here, there = (percent(row.value) for row in shares)
+        here, there = (percent(row.value, 1) for row in shares)
         message = f"{noise.why} {here} of the labels are suspect ({beside}: {there})."
         advice = "Have people read the most suspect texts, in suspects.csv."
         return [*shares, *unknown], case.finding("label-noise", "warn", message, advice, suspects)
     wrong, elsewhere = (replace(noise.share(rows, case.tags), metric=f"label_noise{of}") for of, rows in parts.items())
-    message = f"About {percent(wrong.value)} of the test labels are wrong ({beside}: {percent(elsewhere.value)})"
+    message = f"About {percent(wrong.value, 1)} of the test labels are wrong ({beside}: {percent(elsewhere.value, 1)})"
     corrected = _corrected(case)
     message += "".join(f"; among right labels alone {case.metric} {worse(row)}" for row in corrected)
     more = (wrong.low or 0.0) > (elsewhere.high or 0.0)

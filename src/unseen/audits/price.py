@@ -176,7 +176,7 @@ def _findings(kind: str, rows: Sequence[Measurement], metric: str) -> list[Findi
 def _sentence(row: Measurement, what: str, kind: str, metric: str, count: int) -> str:
     how = "from the test part" if row.tags["side"] == "test" else "from training, and training again"
     p = row.tags.get("p")
-    chance = "" if p is None else f"; of random removals {percent(float(p))} move it as far"
+    chance = "" if p is None else f"; of random removals {percent(float(p), 1)} move it as far"
     them, make, buy, others = ("it", "makes", "buys", "a random row with the same label") if count == 1 else (
         "them", "make", "buy", "as many random rows with the same labels",
     )  # fmt: skip

@@ -18,7 +18,7 @@ from unseen.cards.facts import Measured, scripts_of
 from unseen.cards.lint import lint
 from unseen.cards.personal_data import HARMLESS, Scan
 from unseen.types import Dataset, Finding, Measurement, some
-from unseen.types.numbers import bounds, number, percent
+from unseen.types.numbers import bounds, number, percent, points
 
 COMPARED = ("n_items", "splits", "n_classes", "class_counts", "label_names", "checksum")
 WHICH = "find out which is right; a card that is written keeps the measured value and names the other"
@@ -141,7 +141,7 @@ def _script_finding(card: Card, measured: Mapping[str, Entry]) -> Finding:
         return Finding(check, "skipped", "no language is declared, or the texts hold no letter")
     expected, shares = scripts_of(languages), measured["scripts"].value
     strange = sum(share for script, share in shares.items() if script not in expected)
-    message = f"{percent(strange)} of letters are in a script other than that of {', '.join(languages)}"
+    message = f"{percent(strange, 1)} of letters are in a script other than that of {', '.join(languages)}"
     if strange > STRANGE:
         return Finding(check, "warn", message, 1, advice="check the declared language; a script is not a language")
     return Finding(check, "ok", f"{message}; the language itself was not identified")
@@ -194,7 +194,7 @@ def _groups_finding(effects: list[Measurement]) -> Finding:
     if not apart:
         return Finding(check, "ok", f"no pair of groups differs beyond chance in any label ({len(known)} compared)")
     differences = "; ".join(
-        f"{row.tags['first']} gives {row.tags['label']} {100 * abs(row.value or 0):.1f} points "
+        f"{row.tags['first']} gives {row.tags['label']} {points(abs(row.value or 0))} points "
         f"{'more' if (row.value or 0) > 0 else 'less'} often than {row.tags['second']} (p = {row.tags['p_holm']:.2g})"
         for row in apart[:3]
     )

@@ -132,7 +132,8 @@ def stress(
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
     from unseen.runs import OtherRunError
-    from unseen.runs import stress as job
+    from unseen.runs.stress import plan as plan_stress
+    from unseen.runs.stress import stress as run_stress
 
     given: dict[str, Any] = {
         "model": model,
@@ -165,7 +166,7 @@ def stress(
     }
     if plan:
         with notes(quiet):
-            planned = job.plan(data, workers=workers, **given)
+            planned = plan_stress(data, workers=workers, **given)
         print_json(asdict(planned)) if as_json else say(described(planned))
         return
     command = command_line()
@@ -173,7 +174,7 @@ def stress(
     def carry_out(replace: bool) -> Any:
         with notes(quiet), progress(quiet):
             announce = None if quiet else lambda plan: say(described(plan), err=True)
-            return job.stress(
+            return run_stress(
                 data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
                 replace=replace, **given,
             )  # fmt: skip

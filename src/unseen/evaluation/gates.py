@@ -110,7 +110,7 @@ class GateOutcome:
     def __str__(self) -> str:
         value = "not measured" if self.value is None else number(self.value, 3)
         if self.gate.startswith(FINDINGS):
-            value = f"{self.value:.0f}"
+            value = number(self.value, 0)
         return f"gate {'passed' if self.passed else 'FAILED'}: {self.gate}: {value}" + (
             f" ({self.place})" if self.place else ""
         )

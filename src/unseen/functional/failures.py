@@ -25,6 +25,7 @@ import numpy as np
 from unseen.functional.suite import judged_by_label, partners, role_values, template_codes
 from unseen.types import Dataset
 from unseen.types.arrays import Codes, Floats, Mask
+from unseen.types.numbers import percent
 
 NEARLY_ALWAYS = 0.9
 MOST = 0.5
@@ -189,7 +190,4 @@ def _label(suite: Dataset, by_label: Mask, failed: Mask) -> Iterator[tuple[str, 
 
 
 def _percent(part: int, whole: int) -> str:
-    """A share in percent; all and none are said of nothing less."""
-    if 0 < part < whole:
-        return f"{min(99, max(1, round(100 * part / whole)))} %"
-    return f"{100 if part else 0} %"
+    return percent(part / whole if whole else 0.0)

@@ -13,7 +13,6 @@ from scipy.sparse.csgraph import connected_components
 
 from unseen.data.groups import NONE, alone, group_codes
 from unseen.errors import InfeasibleError
-from unseen.repairs.copies import ties
 from unseen.repairs.draft import Draft, Rows, names_of
 from unseen.repairs.recipe import RepairRecipe
 from unseen.seeding import generator
@@ -35,12 +34,12 @@ def values(data: Dataset, rows: Rows, attribute: str, links: bool = False) -> tu
     return alone(codes), int((codes == NONE).sum())
 
 
-def joined(ties: Sequence[Rows]) -> Rows:
-    """The connected components of several ties: rows that share a group in any of them, or with one that does."""
-    n = len(ties[0])
-    links = [np.unique(codes, return_index=True, return_inverse=True)[1:] for codes in ties]
+def joined(numberings: Sequence[Rows]) -> Rows:
+    """The connected components of several numberings: rows that share a group in any of them, or with one that does."""
+    n = len(numberings[0])
+    links = [np.unique(codes, return_index=True, return_inverse=True)[1:] for codes in numberings]
     ends = np.concatenate([first[group.reshape(-1)] for first, group in links])
-    starts = np.tile(np.arange(n), len(ties))
+    starts = np.tile(np.arange(n), len(numberings))
     graph = sparse.coo_array((np.ones(len(ends), np.int8), (starts, ends)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
@@ -66,17 +65,17 @@ class Units:
 
 def units_of(draft: Draft, recipe: RepairRecipe) -> Units:
     """The connected components of all grouping attributes and of the texts that stay together."""
-    rows, ties, names, notes = draft.active, [], [], []
+    rows, numberings, names, notes = draft.active, [], [], []
     for attribute in recipe.groups:
         codes, missing = values(draft.data, rows, attribute, attribute in recipe.links)
-        ties.append(codes)
+        numberings.append(codes)
         names.append(f"{attribute} (links between rows)" if attribute in recipe.links else attribute)
         if missing:
             notes.append(f"{missing:,} rows have no {attribute}: each is a group of its own")
     if recipe.together:
-        ties.append(ties(draft.data, rows, recipe.together, recipe.seed).groups())
+        numberings.append(ties(draft.data, rows, recipe.together, recipe.seed).groups())
         names.append(f"{recipe.together} duplicates")
-    return Units(joined(ties), " and ".join(names), tuple(notes))
+    return Units(joined(numberings), " and ".join(names), tuple(notes))
 
 
 def move_minimally(draft: Draft, recipe: RepairRecipe) -> Draft:
@@ -141,13 +140,13 @@ def on_both_sides(draft: Draft, units: Units, recipe: RepairRecipe) -> int:
 
     Attributes are read afresh and counted on the final parts: borders that were fixed before a shuffle prove nothing.
     """
-    ties = [
+    numberings = [
         values(draft.data, draft.active, attribute, attribute in recipe.links)[0] for attribute in recipe.groups
     ]
     if recipe.together:
-        ties.append(units.codes)
+        numberings.append(units.codes)
     tested = draft.tested
-    return sum(len(np.intersect1d(codes[tested], codes[~tested])) for codes in ties)
+    return sum(len(np.intersect1d(codes[tested], codes[~tested])) for codes in numberings)
 
 
 def cap_rows(draft: Draft, cap: int, by: str, parts: str, seed: int = 42) -> Draft:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from unseen.command_lines import with_option
 from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
-from unseen.reports.run import BASELINE, StressRun
-from unseen.reports.wording import amount, called, higher_is_better, percent
+from unseen.reports.record import BASELINE, RunRecord
+from unseen.reports.wording import amount, called, higher_is_better
 from unseen.store import atomic
 from unseen.store.files import csv_rows, harmless
-from unseen.types.numbers import number
+from unseen.types.numbers import number, percent
 
 ACTIONS, SUSPECTS = "actions.csv", "suspects.csv"
 TO_READ = 50
@@ -47,16 +47,16 @@ class Action:
     command: str = ""
 
     def __str__(self) -> str:
-        return self.what + "".join(f" → {each}" for each in (self.file, self.command) if each)
+        return self.what + "".join(f" → {place}" for place in (self.file, self.command) if place)
 
 
-def actions(run: StressRun) -> list[Action]:
+def actions(run: RunRecord) -> list[Action]:
     """What to do, the most points first, then what has no points."""
-    found = cases(run)
-    if not found:
+    falls = cases(run)
+    if not falls:
         return []
-    some = [*_labels(found[0]), *_collect(run), *_slices(run), *_leaks(run), *_certainty(found[0])]
-    return sorted(some, key=lambda each: (each.points is None, -(each.points or 0.0)))
+    todo = [*_labels(falls[0]), *_collect(run), *_slices(run), *_leaks(run), *_certainty(falls[0])]
+    return sorted(todo, key=lambda action: (action.points is None, -(action.points or 0.0)))
 
 
 def write_actions(folder: Path, actions: Sequence[Action]) -> None:
@@ -94,22 +94,23 @@ def _labels(case: Case) -> Iterator[Action]:
         yield Action("relabel", what, None, count, SUSPECTS)
 
 
-def _collect(run: StressRun) -> Iterator[Action]:
+def _collect(run: RunRecord) -> Iterator[Action]:
     """Collect texts like those that cost most by being unseen."""
     case = newest(run)
     if case is None or not case.is_new or case.novelty is None:
         return
     split = hardest_split(case)
     tested = sorted(
-        (each for each in run.clusters if each.split == split.name and each.test), key=lambda each: -each.test
+        (cluster for cluster in run.clusters if cluster.split == split.name and cluster.test),
+        key=lambda cluster: -cluster.test,
     )
-    words = "; ".join(", ".join(each.words[:WORDS]) for each in tested[:CLUSTERS] if each.words)
+    words = "; ".join(", ".join(cluster.words[:WORDS]) for cluster in tested[:CLUSTERS] if cluster.words)
     of = f" like those of “{split.name}”" + (f", whose largest clusters speak of: {words}" if words else "")
     what = f"Collect and label more texts{of}; being unseen costs {amount(run.metric, case.novelty.value)} there"
     yield Action("collect", what, case.novelty.value, split.sizes["test"], f"splits/{split.name}.csv")
 
 
-def _slices(run: StressRun) -> Iterator[Action]:
+def _slices(run: RunRecord) -> Iterator[Action]:
     """Slices that are certainly weaker than the whole on random splits."""
     whole, sign = run.score(BASELINE), 1 if higher_is_better(run.metric) else -1
     names = dict.fromkeys(row.slice for row in run.measurements if row.metric == run.metric and "=" in row.slice)
@@ -119,40 +120,40 @@ def _slices(run: StressRun) -> Iterator[Action]:
         if whole is None or whole.value is None or row is None or row.value is None or row.n < FEW:
             continue
         singles = run.single(BASELINE, slice=name)
-        if singles and all(sign * (whole.value - each) > 0 for each in singles):
+        if singles and all(sign * (whole.value - score) > 0 for score in singles):
             weak.append((sign * (whole.value - row.value), name, row))
-    weak = [each for each in weak if each[0] >= VISIBLE]
-    for loss, name, row in sorted(weak, key=lambda each: -each[0])[:SLICES]:
-        how = f"{called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
-        yield Action("slice", f"Look at {name}: {how}", loss, row.n, "measurements.csv")
+    weak = [score for score in weak if score[0] >= VISIBLE]
+    for loss, name, row in sorted(weak, key=lambda score: -score[0])[:SLICES]:
+        what = f"{called(run.metric)} is {number(row.value)} there on random splits, {amount(run.metric, loss)} worse"
+        yield Action("slice", f"Look at {name}: {what}", loss, row.n, "measurements.csv")
 
 
-def _leaks(run: StressRun) -> Iterator[Action]:
+def _leaks(run: RunRecord) -> Iterator[Action]:
     """The random split whose test texts stand in training most often."""
     baselines = {split.name: split for split in run.of_family(BASELINE)}
-    found = [
+    leaks = [
         (finding.count, match["split"])
         for finding in run.findings
         if finding.level in ("warn", "fail") and (match := LEAKS.match(finding.check)) and match["split"] in baselines
     ]
-    if not found:
+    if not leaks:
         return
-    count, split = max(found)
+    count, split = max(leaks)
     share = percent(count / max(1, baselines[split].sizes["test"]))
     what = f"Remove copies: {count} test texts of {split} ({share}) stand in training, which flatters the random score"
     yield Action("leak", what, None, count, "findings.csv", _repair(run, split))
 
 
-def _repair(run: StressRun, split: str) -> str:
+def _repair(run: RunRecord, split: str) -> str:
     """The command that repairs a split; none where nobody typed its data, or only a part of that was split."""
     typed, limit = run.about.get("typed"), run.about["settings"].get("limit")
     if not typed or limit is not None:
         return ""
-    file = shlex.quote(str(run.folder / "splits" / f"{split}.csv"))
+    file = shlex.quote(str(run.place / "splits" / f"{split}.csv"))
     return f"unseen split repair {typed} --split {file} --dedupe near -o repaired.csv"
 
 
-def _again(run: StressRun, option: str, value: str) -> str:
+def _again(run: RunRecord, option: str, value: str) -> str:
     """The command of the run with another value of an option, which takes its place."""
     typed = str(run.about.get("command") or "")
     changed = with_option(typed, option, value=value) if typed.startswith("unseen stress ") else None

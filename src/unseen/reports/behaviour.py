@@ -10,7 +10,7 @@ from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PA
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.store.files import file_name
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number
+from unseen.types.numbers import DASH, bounds, number, percent
 
 LOW = 0.5
 """Rates below are marked: guessing between two labels does as well."""
@@ -53,17 +53,21 @@ class Behaviour:
     @property
     def axes(self) -> list[str]:
         """Axes that are tables of their own."""
-        found = dict.fromkeys(str(row.tags["axis"]) for row in self.rows if "axis" in row.tags)
-        return [axis for axis in found if axis not in ("functionality", BOTH_AXES)]
+        names = dict.fromkeys(str(row.tags["axis"]) for row in self.rows if "axis" in row.tags)
+        return [axis for axis in names if axis not in ("functionality", BOTH_AXES)]
 
 
 def behaviours(rows: Sequence[Measurement]) -> list[Behaviour]:
     """One for each suite among the measurements."""
-    found: dict[str, list[Measurement]] = {}
+    by_suite: dict[str, list[Measurement]] = {}
     for row in rows:
         if "suite" in row.tags:
-            found.setdefault(str(row.tags["suite"]), []).append(row)
-    return [Behaviour(name, tuple(each)) for name, each in found.items() if any(row.metric == PASSED for row in each)]
+            by_suite.setdefault(str(row.tags["suite"]), []).append(row)
+    return [
+        Behaviour(name, tuple(suite_rows))
+        for name, suite_rows in by_suite.items()
+        if any(row.metric == PASSED for row in suite_rows)
+    ]
 
 
 def functionality_table(of: Behaviour) -> Table:
@@ -133,27 +137,27 @@ def comparison_table(of: Behaviour) -> Table | None:
 
 def target_matrix(of: Behaviour, model: str) -> tuple[list[str], list[str], list[list[float | None]]] | None:
     """Rates by functionality (rows) and target (columns) of one model."""
-    wanted = {"axis": BOTH_AXES, "model": model}
+    tags = {"axis": BOTH_AXES, "model": model}
     crossed = [
         row for row in of.rows
-        if row.metric == PASSED and all(row.tags.get(tag, "") == value for tag, value in wanted.items())
+        if row.metric == PASSED and all(row.tags.get(tag, "") == value for tag, value in tags.items())
     ]  # fmt: skip
     if not crossed:
         return None
-    found = {(str(row.tags["target"]), str(row.tags["functionality"])): row.value for row in crossed}
-    targets = list(dict.fromkeys(key[0] for key in found))
-    functions = list(dict.fromkeys(key[1] for key in found))
-    return functions, targets, [[found.get((target, each)) for target in targets] for each in functions]
+    rates = {(str(row.tags["target"]), str(row.tags["functionality"])): row.value for row in crossed}
+    targets = list(dict.fromkeys(key[0] for key in rates))
+    functions = list(dict.fromkeys(key[1] for key in rates))
+    return functions, targets, [[rates.get((target, function)) for target in targets] for function in functions]
 
 
 def matrix_table(of: Behaviour, model: str) -> Table | None:
     """`target_matrix` as a table, in percent."""
-    found = target_matrix(of, model)
-    if found is None:
+    matrix = target_matrix(of, model)
+    if matrix is None:
         return None
-    functions, targets, values = found
+    functions, targets, values = matrix
     lines = [
-        (name, *(None if each is None else round(100 * each, 1) for each in row))
+        (name, *(None if rate is None else round(100 * rate, 1) for rate in row))
         for name, row in zip(functions, values, strict=True)
     ]
     return Table(f"{of.suite}: {model} by functionality and target, %", ("functionality", *targets), tuple(lines))
@@ -167,30 +171,28 @@ def headline(of: Behaviour, model: str) -> str:
     slices = of.of_axis("functionality")
     known = [(of.rate(name, model), _value_of(row)) for name, row in slices.items()]
     rates = sorted((row.value, name) for row, name in known if row is not None and row.value is not None)
-    said = f"{model or 'The model'} passes {_percent(overall)} % of the {overall.n:,} cases of {of.suite}"
+    passed = f"{model or 'The model'} passes {_percent(overall)} % of the {overall.n:,} cases of {of.suite}"
     low = [name for value, name in rates if value < LOW]
     if not low:
-        return f"{said}, and at least {number(100 * rates[0][0], 0)} % of every functionality." if rates else f"{said}."
-    worst = ", ".join(f"{name} ({number(100 * value, 0)} %)" for value, name in rates[:3] if value < LOW)
-    return (
-        f"{said}. {len(low)} of {len(rates)} functionalities are below {number(100 * LOW, 0)} %; the lowest: {worst}."
-    )
+        return f"{passed}, and at least {percent(rates[0][0], 0)} of every functionality." if rates else f"{passed}."
+    worst = ", ".join(f"{name} ({percent(value, 0)})" for value, name in rates[:3] if value < LOW)
+    return f"{passed}. {len(low)} of {len(rates)} functionalities are below {percent(LOW)}; the lowest: {worst}."
 
 
 def kinds_of_failure(of: Behaviour) -> list[str]:
     """What kind of failure each model shows, a sentence each, with its name where there are several."""
-    said = {model: of.rate("all", model, EXPLAINED) for model in of.models}
-    sentences = {model: str(row.tags["sentence"]) for model, row in said.items() if row is not None}
-    return [f"{model}: {each}" if len(of.models) > 1 else each for model, each in sentences.items()]
+    rows = {model: of.rate("all", model, EXPLAINED) for model in of.models}
+    sentences = {model: str(row.tags["sentence"]) for model, row in rows.items() if row is not None}
+    return [f"{model}: {sentence}" if len(of.models) > 1 else sentence for model, sentence in sentences.items()]
 
 
 def tables(of: Behaviour) -> dict[str, Table]:
     """Every table by the name of its file."""
-    found: dict[str, Table | None] = {"functionalities": functionality_table(of)}
-    found |= {f"by-{file_name(axis)}": axis_table(of, axis) for axis in of.axes}
-    found |= {f"targets-{file_name(model)}": matrix_table(of, model) for model in of.models}
-    found |= {"pairs": pair_table(of), "comparison": comparison_table(of)}
-    return {name: table for name, table in found.items() if table is not None}
+    named: dict[str, Table | None] = {"functionalities": functionality_table(of)}
+    named |= {f"by-{file_name(axis)}": axis_table(of, axis) for axis in of.axes}
+    named |= {f"targets-{file_name(model)}": matrix_table(of, model) for model in of.models}
+    named |= {"pairs": pair_table(of), "comparison": comparison_table(of)}
+    return {name: table for name, table in named.items() if table is not None}
 
 
 def _models(of: Behaviour) -> list[str]:
@@ -202,19 +204,19 @@ def _compared(of: Behaviour, slice: str) -> list[str]:
     rows = [of.rate(slice, model) for model in of.models]
     values = [row.value for row in rows if row is not None and row.value is not None]
     best = max(values, default=None) if len(of.models) > 1 else None
-    found = []
+    cells = []
     for row in rows:
-        said = _percent(row)
+        cell = _percent(row)
         if row is not None and row.value is not None:
             interval = bounds(row, lambda value: number(100 * value, 0))
-            said = " ".join(filter(None, [said, interval, MARK if row.value < LOW else ""]))
-            said = Strong(said) if row.value == best else said
-        found.append(said)
-    return found
+            cell = " ".join(filter(None, [cell, interval, MARK if row.value < LOW else ""]))
+            cell = Strong(cell) if row.value == best else cell
+        cells.append(cell)
+    return cells
 
 
 def _percent(row: Measurement | None) -> str:
-    return DASH if row is None or row.value is None else f"{100 * row.value:.1f}"
+    return DASH if row is None or row.value is None else percent(row.value, 1).removesuffix(" %")
 
 
 def _value_of(row: Measurement) -> str:
@@ -223,4 +225,4 @@ def _value_of(row: Measurement) -> str:
 
 def _note(of: Behaviour) -> str:
     best = "Best in bold. " if len(of.models) > 1 else ""
-    return f"{best}{MARK} below {100 * LOW:.0f} %. Brackets: 95 % intervals, drawn by template. {CAUTION}"
+    return f"{best}{MARK} below {percent(LOW)}. Brackets: 95 % intervals, drawn by template. {CAUTION}"

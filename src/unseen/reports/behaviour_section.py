@@ -14,7 +14,7 @@ def section(of: Behaviour) -> dict[str, Any]:
     """What the templates show of one suite."""
     lines = [
         DotLine(
-            name.partition("=")[2], str(row.tags.get("class", "")), tuple(of.rate(name, each) for each in of.models)
+            name.partition("=")[2], str(row.tags.get("class", "")), tuple(of.rate(name, model) for model in of.models)
         )
         for name, row in of.of_axis("functionality").items()
     ]
@@ -37,9 +37,9 @@ def section(of: Behaviour) -> dict[str, Any]:
 
 
 def _targets(of: Behaviour, model: str) -> str | None:
-    found = behaviour.target_matrix(of, model)
-    if found is None:
+    matrix = behaviour.target_matrix(of, model)
+    if matrix is None:
         return None
-    rows, columns, values = found
+    rows, columns, values = matrix
     title = f"{model or 'model'}: share passed by functionality and target"
     return heat_map(values, rows, columns, title=title, scale=(0.0, 1.0))

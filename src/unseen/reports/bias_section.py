@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from unseen.bias.subgroup import AUCS
 from unseen.reports.formats import Cell, Table
 from unseen.reports.heat_map import heat_map
+from unseen.reports.page import Part, Section
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, number
+from unseen.types.numbers import DASH, number, scored
 
 TITLES = {
     "subgroup_auc": "Subgroup AUC: told apart within the group",
@@ -24,18 +25,17 @@ Place = tuple[str, str]
 """Family of splits, and part."""
 
 
-def bias_section(rows: Sequence[Measurement]) -> dict[str, Any] | None:
-    """What the template shows; None where nothing was measured."""
-    found = [row for row in rows if "grouping" in row.tags and "family" in row.tags]
-    if not found:
+def bias_section(rows: Sequence[Measurement]) -> Section | None:
+    """A table over all groups and a heat map of each metric; None where nothing was measured."""
+    grouped = [row for row in rows if "grouping" in row.tags and "family" in row.tags]
+    if not grouped:
         return None
-    places = list(dict.fromkeys(_place(row) for row in found))
-    maps = [_heat(found, metric, places) for metric in _measured(found)]
-    return {
-        "grouping": str(found[0].tags["grouping"]),
-        "summary": _summary(found, places),
-        "maps": [each for each in maps if each],
-    }
+    places = list(dict.fromkeys(_place(row) for row in grouped))
+    summary = _summary(grouped, places)
+    intro = f"Groups by {grouped[0].tags['grouping']}. .5 is chance, 1 is perfect order; false rates are better low."
+    maps = [Markup(drawn) for metric in _measured(grouped) if (drawn := _heat(grouped, metric, places))]
+    parts: list[Part] = [*([summary] if summary else []), *maps]
+    return Section("Is it worse on texts about some groups?", intro, parts=parts, short="Bias")
 
 
 def _measured(rows: Sequence[Measurement]) -> list[str]:
@@ -59,9 +59,9 @@ def _heat(rows: Sequence[Measurement], metric: str, places: Sequence[Place]) -> 
         if row.metric.removeprefix("bias.") == metric and row.slice.startswith(f"{row.tags['grouping']}="):
             cells.setdefault((row.slice.partition("=")[2], _place(row)), []).append(row)
     groups = sorted({group for group, _ in cells})
-    few = {group for (group, _), found in cells.items() if any("few_texts" in row.tags for row in found)}
+    few = {group for (group, _), measured in cells.items() if any("few_texts" in row.tags for row in measured)}
     values = [[_mean(cells.get((group, place), ())) for place in places] for group in groups]
-    if not groups or all(each is None for line in values for each in line):
+    if not groups or all(value is None for line in values for value in line):
         return None
     scale = (0.5, 1.0) if metric in AUCS else (0.0, 1.0)
     named = [f"{group} (too few texts)" if group in few else group for group in groups]
@@ -76,8 +76,8 @@ def _summary(rows: Sequence[Measurement], places: Sequence[Place]) -> Table | No
         here = {name: [row for row in rows if row.metric == name and _place(row) == place] for name in names}
         if not any(here.values()):
             continue
-        first = next(row for each in here.values() for row in each)
-        means = [_shown(each) for each in here.values()]
+        first = next(row for of_metric in here.values() for row in of_metric)
+        means = [_shown(of_metric) for of_metric in here.values()]
         lines.append((*place, *means, str(first.tags.get("groups", DASH)), first.n))
     if not lines:
         return None
@@ -92,6 +92,6 @@ def _summary(rows: Sequence[Measurement], places: Sequence[Place]) -> Table | No
 
 def _shown(rows: Sequence[Measurement]) -> str:
     if len(rows) == 1 and rows[0].low is not None and rows[0].high is not None:
-        return f"{number(rows[0].value)} [{number(rows[0].low)}, {number(rows[0].high)}]"
+        return scored(rows[0])
     few = [int(row.tags["few_texts"]) for row in rows if "few_texts" in row.tags]
     return number(_mean(rows)) + (f" (too few texts: {min(few)})" if few else "")

@@ -8,7 +8,7 @@ from functools import cached_property
 from unseen.audits.hardness import FAR
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.intervals import widened
-from unseen.reports.run import BASELINE, SplitCard, StressRun
+from unseen.reports.record import BASELINE, RunRecord, SplitFile
 from unseen.reports.wording import higher_is_better
 from unseen.types import Measurement
 
@@ -24,7 +24,7 @@ MOST = 0.5
 class Case:
     """One hard family against random splits."""
 
-    run: StressRun
+    run: RunRecord
     family: str
     random: Measurement
     hard: Measurement
@@ -76,8 +76,8 @@ class Case:
     @property
     def lost(self) -> float | None:
         """How much worse the independent score is than after training on a random split; None when not measured."""
-        found = self.run.fall(self.family, "independent")
-        return None if found is None else found.value
+        fall = self.run.fall(self.family, "independent")
+        return None if fall is None else fall.value
 
     @property
     def broken(self) -> bool:
@@ -94,13 +94,13 @@ class Case:
     @cached_property
     def selection(self) -> Measurement | None:
         """What the test rows lose even when the rest of their region is in training."""
-        return self.run.found(f"fall.selection.{self.run.metric}", self.family)
+        return self.run.measured(f"fall.selection.{self.run.metric}", self.family)
 
     @cached_property
     def novelty(self) -> Measurement | None:
         """What they lose by being unseen, its interval wide enough for the worst of the families."""
-        found = self.run.found(f"fall.novelty.{self.run.metric}", self.family)
-        return None if found is None else _worst_of(found, self.families)
+        row = self.run.measured(f"fall.novelty.{self.run.metric}", self.family)
+        return None if row is None else _worst_of(row, self.families)
 
     @property
     def is_new(self) -> bool:
@@ -111,22 +111,22 @@ class Case:
     @cached_property
     def noise(self) -> Measurement | None:
         """Share of mislabelled test rows; None where it was not measured or cannot be told."""
-        return self.run.found("label_noise", self.family)
+        return self.run.measured("label_noise", self.family)
 
     @cached_property
     def usual_noise(self) -> Measurement | None:
         """The same in random test parts."""
-        return self.run.found("label_noise.control", self.family)
+        return self.run.measured("label_noise.control", self.family)
 
     @property
     def suspects(self) -> Measurement | None:
         """Share of test rows whose label is suspect, whether or not noise can be told."""
-        return self.run.found("suspect_labels", self.family)
+        return self.run.measured("suspect_labels", self.family)
 
     @cached_property
     def corrected(self) -> Measurement | None:
         """The fall among right labels alone."""
-        return self.run.found(f"fall.corrected.{self.run.metric}", self.family)
+        return self.run.measured(f"fall.corrected.{self.run.metric}", self.family)
 
     @property
     def mislabelled(self) -> float | None:
@@ -161,7 +161,7 @@ class Case:
     @property
     def overlap(self) -> Measurement | None:
         """Share of test rows that stay when the space is made from another seed."""
-        return self.run.found("test_overlap.space_seeds", self.family)
+        return self.run.measured("test_overlap.space_seeds", self.family)
 
     @property
     def place(self) -> str:
@@ -180,7 +180,7 @@ def _worst_of(row: Measurement, families: int) -> Measurement:
     return replace(row, low=low, high=high)
 
 
-def cases(run: StressRun) -> list[Case]:
+def cases(run: RunRecord) -> list[Case]:
     """Every hard family that was compared with random splits, the largest fall first."""
     random = run.score(BASELINE)
     compared = [
@@ -190,32 +190,32 @@ def cases(run: StressRun) -> list[Case]:
     ]
     if random is None:
         return []
-    found = [Case(run, family, random, hard, fall, len(compared)) for family, hard, fall in compared]
-    return sorted(found, key=lambda case: -case.drop)
+    falls = [Case(run, family, random, hard, fall, len(compared)) for family, hard, fall in compared]
+    return sorted(falls, key=lambda case: -case.drop)
 
 
-def hardest(run: StressRun) -> Case | None:
+def hardest(run: RunRecord) -> Case | None:
     """The family that falls most, with its numbers; None when there is nothing to compare."""
     return next(iter(cases(run)), None)
 
 
-def newest(run: StressRun) -> Case | None:
+def newest(run: RunRecord) -> Case | None:
     """The family that loses most by being unseen; None where the seen control was not carried out."""
     known = [(row.value or 0.0, case) for case in cases(run) if (row := case.novelty) is not None]
-    return max(known, key=lambda each: each[0], default=(0.0, None))[1]
+    return max(known, key=lambda measured: measured[0], default=(0.0, None))[1]
 
 
-def chance(run: StressRun, family: str) -> float | None:
+def chance(run: RunRecord, family: str) -> float | None:
     """The score of guessing by the class mix on the test part; None where that was not measured."""
-    found = run.found(f"chance.{run.metric}", family)
-    return None if found is None else found.value
+    row = run.measured(f"chance.{run.metric}", family)
+    return None if row is None else row.value
 
 
-def hardest_split(case: Case) -> SplitCard:
+def hardest_split(case: Case) -> SplitFile:
     """The split of the family on which the runs score worst."""
     sign = 1 if higher_is_better(case.run.metric) else -1
 
-    def mean(split: SplitCard) -> float:
+    def mean(split: SplitFile) -> float:
         values = [
             row.value for row in case.run.measurements
             if row.metric == case.run.metric and row.slice == "all" and row.value is not None

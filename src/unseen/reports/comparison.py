@@ -6,14 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.differences import Key, Pair, PairedTrainings, difference, of_one_training, paired, paired_falls
+from unseen.evaluation.intervals import STATISTICS
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import higher_is_better
 from unseen.types import PARTS, Measurement, some
 
 ABSENT = ""
+OF_THE_NUMBER = {
+    *STATISTICS, "p", "p.holm", "p.mcnemar", "p.mcnemar.holm", "expected", "reason", "sentence", "failure", "removals",
+    "units", "rows", "groups", "unknown", "authors", "baseline",
+}  # fmt: skip
+"""Tags that say something of a number and do not tell it from others."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Comparison:
     def worst(self) -> float | None:
         """The largest loss of the main metric on a test part from A to B; below zero when all gain."""
         losses = [float(row.tags["a"]) - float(row.tags["b"]) for row in self.gated]
-        return max(losses if higher_is_better(self.metric) else [-each for each in losses], default=None)
+        return max(losses if higher_is_better(self.metric) else [-loss for loss in losses], default=None)
 
 
 def compare_runs(
@@ -70,34 +77,82 @@ def compare_runs(
 
     Without `metrics`, the main metric of A; `everything` is every metric on every slice. Trainings are
     pairs when metric, slice and all tags are equal (family, split, seed, part; in studies data, space and model
-    too); a model, data or space is left out where each run has one of it only.
+    too); a model, data or space is left out where each run has one of it only. Kinds of run that score no single
+    training are compared number by number, without intervals.
     """
     if metrics and everything:
         raise InputError("metrics have no effect when every metric is asked for", fix="leave one of the two out")
     first, second = read_record(a), read_record(b)
     _refuse_other_labels(first, second)
-    chosen = _metrics(first, second, metrics, everything)
-    main = metrics[0] if metrics else first.metric
-    _known("part", part, _values(first, "part") | _values(second, "part"))
-    found = paired(first.measurements, second.measurements)
-    shown = _only(found, chosen, part, everything)
+    by_training = _by_training(first, second, metrics)
+    sides = [
+        [row for row in run.measurements if of_one_training(row)] if by_training else of_whole_run(run.measurements)
+        for run in (first, second)
+    ]
+    for run, side in zip((first, second), sides, strict=True):
+        if not side:
+            raise InputError(f"{run.folder} has no number to compare", fix="name the folder of a finished run")
+    rows = [row for side in sides for row in side]
+    chosen = _metrics(first.metric, rows, metrics, everything)
+    main = chosen[0] if first.metric not in chosen or metrics else first.metric
+    if by_training or part != "test":
+        _known("part", part, {str(row.tags["part"]) for row in rows if "part" in row.tags})
+    of_part = part if any(row.tags.get("part") == part for row in rows if row.metric == main) else None
+    pairs = paired(*sides) if by_training else _paired_rows(*sides)
+    shown = _only(pairs, chosen, of_part, everything)
     tested = cache(lambda split, of: _tested(split, of, first, second))  # reads splits, once each
-    falls = paired_falls(first.measurements, second.measurements, found.ignored)
+    falls = paired_falls(first.measurements, second.measurements, pairs.ignored)
     names = {f"fall.{part_of}{name}" for name in chosen for part_of in ("", "selection.", "novelty.")}
     return Comparison(
         first.place, second.place, main, part,
-        tuple(_difference(key, pairs, tested) for key, pairs in shown.groups.items()),
+        tuple(_difference(key, group, tested) for key, group in shown.groups.items()),
         tuple(pair for pair in falls if pair[0].metric in names and pair[0].tags.get("part", part) == part),
-        tuple(difference(key, found.groups[key]) for key in found.groups if _wanted(key, [main], "test", False)),
+        tuple(_change(key, pairs.groups[key]) for key in pairs.groups if _asked_for(key, [main], "test", False)),
         shown, (_seeds(first), _seeds(second)), *_changes(first, second),
     )  # fmt: skip
+
+
+def _by_training(a: RunRecord, b: RunRecord, metrics: Sequence[str] | None) -> bool:
+    """Whether single trainings are compared: where both runs have scores of some, unless only their means are there."""
+    asked = metrics or [a.metric]
+    trained = [{row.metric for row in run.measurements if of_one_training(row)} for run in (a, b)]
+    whole = [{row.metric for row in of_whole_run(run.measurements)} for run in (a, b)]
+    if all(names.intersection(asked) for names in trained):
+        return True
+    return all(trained) and not all(names.intersection(asked) for names in whole)
+
+
+def of_whole_run(rows: Sequence[Measurement]) -> list[Measurement]:
+    """The numbers of a run as a whole: means over trainings and what was measured once, not what each training gave."""
+    averaged = any(row.tags.get("seed") == "mean" for row in rows)
+    return [
+        row for row in rows
+        if not of_one_training(row) and not row.metric.startswith("standard_error.")
+        and (not averaged or row.tags.get("seed", "mean") == "mean")
+    ]  # fmt: skip
+
+
+def _paired_rows(a: Sequence[Measurement], b: Sequence[Measurement]) -> PairedTrainings:
+    """Rows of two runs that are equal in metric, slice and tags, a pair each: kinds of run without single trainings."""
+    sides = [{_identity(row): row for row in rows if row.value is not None} for rows in (a, b)]
+    ours, theirs = sides
+    tags = dict.fromkeys(name for side in sides for key in side for name, _ in key if name not in ("metric", "slice"))
+    groups = {key: ((row, theirs[key]),) for key, row in ours.items() if key in theirs}
+    only_a, only_b = (tuple(key for key in side if key not in groups) for side in sides)
+    return PairedTrainings(groups, only_a, only_b, (), {}, tuple(tags))
+
+
+def _identity(row: Measurement) -> Key:
+    """What a row is about, without what its tags say of the number."""
+    tags = sorted((name, str(value)) for name, value in row.tags.items() if name not in OF_THE_NUMBER)
+    return (("metric", row.metric), ("slice", row.slice), *tags)
 
 
 def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
     """Scores of other labels are scores of another task."""
     if len(a.data) != 1 or len(b.data) != 1:
         return
-    (ours, theirs) = ([*said.get("label_names", ())] for run in (a, b) for said in run.data.values())
+    (ours, theirs) = ([*data.get("label_names", ())] for run in (a, b) for data in run.data.values())
     if ours and theirs and set(ours) != set(theirs):
         raise InputError(
             f"{a.folder} and {b.folder} are about other labels, so their scores cannot be compared",
@@ -106,19 +161,12 @@ def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
         )
 
 
-def _metrics(a: RunRecord, b: RunRecord, asked: Sequence[str] | None, everything: bool) -> list[str]:
-    known = [dict.fromkeys(row.metric for row in run.measurements if of_one_training(row)) for run in (a, b)]
-    for run, names in zip((a, b), known, strict=True):
-        if not names:
-            raise InputError(
-                f"{run.folder} has no score of a single training",
-                expected="rows with a split and a seed in measurements.csv",
-                fix="name the folder of a finished run",
-            )
-    both = [*(known[0] | known[1])]
-    for name in asked or [a.metric]:
-        _known("metric", name, both)
-    return both if everything else list(asked or [a.metric])
+def _metrics(main: str, rows: Sequence[Measurement], asked: Sequence[str] | None, everything: bool) -> list[str]:
+    """The metrics to compare; without any asked for, the main one of A, or all where that was not measured."""
+    known = list(dict.fromkeys(row.metric for row in rows))
+    for name in asked or ():
+        _known("metric", name, known)
+    return list(asked) if asked else known if everything or main not in known else [main]
 
 
 def _known(kind: str, name: str, known: Sequence[str] | set[str]) -> None:
@@ -126,34 +174,45 @@ def _known(kind: str, name: str, known: Sequence[str] | set[str]) -> None:
         raise UnknownNameError.of(f"{kind} of these runs", name, sorted(known))
 
 
-def _values(run: RunRecord, tag: str) -> set[str]:
-    return {str(row.tags[tag]) for row in run.measurements if of_one_training(row) and tag in row.tags}
-
-
 def _seeds(run: RunRecord) -> tuple[str, ...]:
-    return tuple(sorted(_values(run, "seed"), key=lambda seed: (len(seed), seed)))
+    seeds = {str(row.tags["seed"]) for row in run.measurements if of_one_training(row)}
+    return tuple(sorted(seeds, key=lambda seed: (len(seed), seed)))
 
 
-def _wanted(key: Key, metrics: Sequence[str], part: str, slices: bool) -> bool:
-    said = dict(key)
-    return said["metric"] in metrics and said.get("part", part) == part and (slices or said["slice"] == "all")
+def _asked_for(key: Key, metrics: Sequence[str], part: str | None, slices: bool) -> bool:
+    """Whether a group has one of these metrics on this part, or on any without one."""
+    tags = dict(key)
+    of_part = part is None or tags.get("part", part) == part
+    return tags["metric"] in metrics and of_part and (slices or tags["slice"] == "all")
 
 
-def _only(pairs: PairedTrainings, metrics: Sequence[str], part: str, slices: bool) -> PairedTrainings:
-    def wanted(keys: Sequence[Key]) -> tuple[Key, ...]:
-        return tuple(key for key in keys if _wanted(key, metrics, part, slices))
+def _only(pairs: PairedTrainings, metrics: Sequence[str], part: str | None, slices: bool) -> PairedTrainings:
+    def chosen(keys: Sequence[Key]) -> tuple[Key, ...]:
+        return tuple(key for key in keys if _asked_for(key, metrics, part, slices))
 
-    groups = {key: pairs.groups[key] for key in wanted(tuple(pairs.groups))}
+    groups = {key: pairs.groups[key] for key in chosen(tuple(pairs.groups))}
     return replace(
-        pairs, groups=groups, only_a=wanted(pairs.only_a), only_b=wanted(pairs.only_b), apart=wanted(pairs.apart)
+        pairs, groups=groups, only_a=chosen(pairs.only_a), only_b=chosen(pairs.only_b), apart=chosen(pairs.apart)
     )
 
 
+def _change(key: Key, pairs: Sequence[Pair]) -> Measurement:
+    """B less A of a group; of rows that are no single trainings there is one pair and no interval."""
+    (a, b), *_ = pairs
+    if of_one_training(a):
+        return difference(key, pairs)
+    assert a.value is not None
+    assert b.value is not None
+    tags = {name: value for name, value in key if name not in ("metric", "slice")}
+    more: dict[str, Any] = {"a": a.value, "b": b.value, "pairs": 1}
+    return Measurement(f"difference.{a.metric}", b.value - a.value, b.n, slice=a.slice, tags=tags | more)
+
+
 def _difference(key: Key, pairs: Sequence[Pair], tested: Callable[[str, str], str]) -> Measurement:
-    row = difference(key, pairs)
-    splits = dict.fromkeys(str(first.tags["split"]) for first, _ in pairs)
-    said = {tested(split, dict(key).get("part", ABSENT)) for split in splits}
-    return replace(row, tags={**row.tags, "rows": next(each for each in ("other", "unknown", "same") if each in said)})
+    row = _change(key, pairs)
+    splits = dict.fromkeys(str(first.tags.get("split", ABSENT)) for first, _ in pairs)
+    rows = {tested(split, dict(key).get("part", ABSENT)) for split in splits}
+    return replace(row, tags={**row.tags, "rows": next(same for same in ("other", "unknown", "same") if same in rows)})
 
 
 def _tested(split: str, part: str, a: RunRecord, b: RunRecord) -> str:
@@ -179,23 +238,23 @@ def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
         for run in (a, b)
     ]
     settings, versions, data, splits = (_changed(before, after) for before, after in zip(*sides, strict=True))
-    named = tuple(Change(each.name, _named(a, each.a), _named(b, each.b)) for each in data)
+    named = tuple(Change(change.name, _named(a, change.a), _named(b, change.b)) for change in data)
     return [settings, versions, named, splits]
 
 
 def _fingerprints(run: RunRecord, alone: bool) -> dict[str, str]:
     """By the name of the data; the only data of both runs are the same thing, whatever their file was called."""
-    return {"data" if alone else name: str(said.get("fingerprint", ABSENT)) for name, said in run.data.items()}
+    return {"data" if alone else name: str(data.get("fingerprint", ABSENT)) for name, data in run.data.items()}
 
 
 def _named(run: RunRecord, fingerprint: str) -> str:
     """Data as people know it: name and rows, with the beginning of its fingerprint."""
-    for name, said in run.data.items():
-        if fingerprint and said.get("fingerprint") == fingerprint:
-            return f"{name}, {said.get('rows', 'unknown')} rows, {fingerprint[:8]}…"
+    for name, data in run.data.items():
+        if fingerprint and data.get("fingerprint") == fingerprint:
+            return f"{name}, {data.get('rows', 'unknown')} rows, {fingerprint[:8]}…"
     return fingerprint
 
 
 def _changed(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Change, ...]:
     both = ((name, a.get(name, ABSENT), b.get(name, ABSENT)) for name in {**a, **b})
-    return tuple(Change(*each) for each in both if each[1] != each[2])
+    return tuple(Change(*sides) for sides in both if sides[1] != sides[2])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from unseen.evaluation.differences import Key
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
-from unseen.reports.wording import amount, called, capital, higher_is_better, in_points, shortened
+from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, points, scored
+from unseen.types.numbers import DASH, bounds, number, scored, told_apart
 
+KINDS = ("better", "worse", "higher", "lower", "unclear", "same")
+"""Of a change, as a sentence lists them; higher and lower where nobody knows which is better."""
 SAID = 6
 """Up to so many groups are told one by one in a sentence; of more, how many there are."""
 LONGEST = 60
@@ -22,63 +24,68 @@ OWN = ("family", "part", "a", "b", "pairs", "rows", "metric", "slice", "against"
 """Tags that do not belong to the name of a group."""
 
 
-def headline(found: Comparison) -> str:
+def headline(comparison: Comparison) -> str:
     """Where B is better, worse or the same, in one sentence about the main metric."""
-    rows = [row for row in found.rows if row.metric == f"difference.{found.metric}" and row.slice == "all"]
-    told = f" ({called(found.metric)}, {found.part} part)."
+    rows = [row for row in comparison.rows if row.metric == f"difference.{comparison.metric}" and row.slice == "all"]
+    about = f" ({called(comparison.metric)}, {comparison.part} part)."
     if not rows:
-        return f"No training of A has its pair in B{told}"
+        return f"No training of A has its pair in B{about}"
     kinds: dict[str, list[Measurement]] = {}
     for row in rows:
-        kinds.setdefault(_kind(row, found.metric), []).append(row)
-    ordered = [(kind, kinds[kind]) for kind in ("better", "worse", "unclear", "same") if kind in kinds]
-    clauses = [_clause(kind, some, rows, found.metric) for kind, some in ordered]
-    first = f"B is {clauses[0]}" if ordered[0][0] in ("better", "worse") else capital(clauses[0])
-    return "; ".join([first, *clauses[1:]]) + told
+        kinds.setdefault(_kind(row, comparison.metric), []).append(row)
+    ordered = [(kind, kinds[kind]) for kind in KINDS if kind in kinds]
+    clauses = [_clause(kind, some, rows, comparison.metric) for kind, some in ordered]
+    first = capital(clauses[0]) if ordered[0][0] in ("unclear", "same") else f"B is {clauses[0]}"
+    return "; ".join([first, *clauses[1:]]) + about
 
 
-def remarks(found: Comparison) -> list[str]:
+def remarks(comparison: Comparison) -> list[str]:
     """How trainings were paired, and on which groups both runs were tested on the same rows."""
-    compared = ", ".join(tag for tag in ORDER if tag in found.pairs.tags)
-    said = [f"Paired by {compared}." if found.rows else ""]
-    for tag, (a, b) in found.pairs.ignored.items():
-        said.append(f"The {tag} is not the same: {a or 'not said'} in A, {b or 'not said'} in B.")
-    if found.seeds[0] != found.seeds[1]:
-        a, b = (", ".join(each) for each in found.seeds)
-        said.append(f"Seeds of A: {a}; of B: {b}. Only those of both make pairs.")
-    said.append(_about_rows(found, "same", f"Same {found.part} rows on"))
-    return list(filter(None, said))
+    compared = ", ".join(tag for tag in ORDER if tag in comparison.pairs.tags)
+    lines = [f"Paired by {compared}." if comparison.rows and compared else ""]
+    for tag, (a, b) in comparison.pairs.ignored.items():
+        lines.append(f"The {tag} is not the same: {a or 'not said'} in A, {b or 'not said'} in B.")
+    if comparison.seeds[0] != comparison.seeds[1]:
+        a, b = (", ".join(seeds) for seeds in comparison.seeds)
+        lines.append(f"Seeds of A: {a}; of B: {b}. Only those of both make pairs.")
+    lines.append(_about_rows(comparison, "same", f"Same {comparison.part} rows on"))
+    return list(filter(None, lines))
 
 
-def warnings(found: Comparison) -> list[str]:
+def warnings(comparison: Comparison) -> list[str]:
     """What may mislead: groups tested on other rows, and groups without a pair."""
-    other = _about_rows(found, "other", f"{found.part} rows differ on", "the difference is of the texts as well")
-    unknown = _about_rows(found, "unknown", f"whether {found.part} rows are the same is not known on")
-    pairs, said = found.pairs, [other, unknown]
+    other = _about_rows(
+        comparison, "other", f"{comparison.part} rows differ on", "the difference is of the texts as well"
+    )
+    unknown = _about_rows(comparison, "unknown", f"whether {comparison.part} rows are the same is not known on")
+    pairs, lines = comparison.pairs, [other, unknown]
     for keys, where in (
         (pairs.only_a, "only in A"),
         (pairs.only_b, "only in B"),
         (pairs.apart, "in both, but without a split and seed in common"),
     ):
         if keys:
-            said.append(f"{where}: {_listed(_keys_named(keys, found.metric))}")
-    return list(filter(None, said))
+            lines.append(f"{where}: {_listed(_keys_named(keys, comparison.metric))}")
+    return list(filter(None, lines))
 
 
-def changes(found: Comparison) -> list[str]:
+def changes(comparison: Comparison) -> list[str]:
     """Settings, versions, data and splits that differ, a line each."""
-    lines = [f"{each.name}: {_side(each.a)} → {_side(each.b)}" for each in (*found.settings, *found.versions)]
-    lines += [
-        f"{'data' if each.name == 'data' else f'data {each.name}'}: {_side(each.a)} → {_side(each.b)}"
-        for each in found.data
+    lines = [
+        f"{change.name}: {_side(change.a)} → {_side(change.b)}"
+        for change in (*comparison.settings, *comparison.versions)
     ]
-    return lines + [_brief(f"split {each.name}", each) for each in found.splits]
+    lines += [
+        f"{'data' if change.name == 'data' else f'data {change.name}'}: {_side(change.a)} → {_side(change.b)}"
+        for change in comparison.data
+    ]
+    return lines + [_brief(f"split {change.name}", change) for change in comparison.splits]
 
 
-def differences_table(found: Comparison, exact: bool = False) -> Table:
+def differences_table(comparison: Comparison, exact: bool = False) -> Table:
     """A row per group; `exact` for numbers with all their digits and the bounds in columns of their own."""
-    names = _told_apart(found.rows)
-    sliced = [] if all(row.slice == "all" for row in found.rows) else ["slice"]
+    names = _told_apart(comparison.rows)
+    sliced = [] if all(row.slice == "all" for row in comparison.rows) else ["slice"]
     ends = ["low", "high"] if exact else ["95 % interval"]
     columns = ("family", *names, "part", "metric", *sliced, "A", "B", "B − A", *ends, "pairs", "rows")
     rows = tuple(
@@ -90,21 +97,21 @@ def differences_table(found: Comparison, exact: bool = False) -> Table:
             row.tags["pairs"],
             row.tags["rows"],
         )
-        for row in found.rows
+        for row in comparison.rows
     )
-    return Table("What changed from A to B", columns, rows, headline(found))
+    return Table("What changed from A to B", columns, rows, headline(comparison))
 
 
-def falls_table(found: Comparison) -> Table:
+def falls_table(comparison: Comparison) -> Table:
     """The fall of each family in A and in B, with their intervals; the change has none of its own."""
-    names = _told_apart([a for a, _ in found.falls])
+    names = _told_apart([a for a, _ in comparison.falls])
     columns = ("family", *names, "part", "metric", "fall in A", "fall in B", "B − A")
     rows = tuple(
         (
             *(str(a.tags.get(tag, "")) for tag in ("family", *names)),
             *_part_of_fall(a.metric), scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
         )
-        for a, b in found.falls
+        for a, b in comparison.falls
     )  # fmt: skip
     return Table("The fall against random splits", columns, rows, "Positive is worse.")
 
@@ -112,14 +119,16 @@ def falls_table(found: Comparison) -> Table:
 def _part_of_fall(metric: str) -> tuple[str, str]:
     """Which part of a fall a row is, and of which metric."""
     name = metric.removeprefix("fall.")
-    part = next((each for each in ("selection", "novelty") if name.startswith(f"{each}.")), "")
+    part = next((name_of_part for name_of_part in ("selection", "novelty") if name.startswith(f"{name_of_part}.")), "")
     return part or "all", name.removeprefix(f"{part}.") if part else name
 
 
 def named(row: Measurement, rows: Sequence[Measurement]) -> str:
     """Family of a group, with what else tells it from the other groups."""
     more = [str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags]
-    return str(row.tags.get("family", "all splits")) + (f" ({', '.join(more)})" if more else "")
+    if "family" not in row.tags:
+        return "/".join(more) or "all splits"
+    return f"{row.tags['family']} ({', '.join(more)})" if more else str(row.tags["family"])
 
 
 def _told_apart(rows: Iterable[Measurement]) -> list[str]:
@@ -132,6 +141,8 @@ def _told_apart(rows: Iterable[Measurement]) -> list[str]:
 def _kind(row: Measurement, metric: str) -> str:
     value = row.value or 0.0
     if row.low is None or row.high is None:
+        if value and not is_score(metric):
+            return "higher" if value > 0 else "lower"
         gain = value if higher_is_better(metric) else -value
         return "same" if not gain else "better" if gain > 0 else "worse"
     if row.low <= 0 <= row.high:
@@ -147,6 +158,9 @@ def _clause(kind: str, some: Sequence[Measurement], rows: Sequence[Measurement],
         return f"{start} on {', '.join(named(row, rows) for row in some)}"
     if kind == "unclear":
         return f"{start} on " + ", ".join(f"{named(row, rows)} (B − A {_with_bounds(row, metric)})" for row in some)
+    if kind in ("higher", "lower"):
+        ends = (" → ".join(told_apart(*(float(row.tags[side]) for side in "ab"))) for row in some)
+        return f"{kind} on " + ", on ".join(f"{named(row, rows)} ({end})" for row, end in zip(some, ends, strict=True))
     return f"{kind} on " + ", on ".join(f"{named(row, rows)} by {_size(row, metric)}" for row in some)
 
 
@@ -161,16 +175,11 @@ def _size(row: Measurement, metric: str) -> str:
 
 
 def _with_bounds(row: Measurement, metric: str) -> str:
-    said = f"{amount(metric, row.value)} {bounds(row, _writer(metric))} over {_pairs(row)}"
-    return ", ".join([said, *_caution(row)])
+    return ", ".join([f"{amount_within(metric, row)} over {_pairs(row)}", *_caution(row)])
 
 
 def _caution(row: Measurement) -> list[str]:
     return [f"other {row.tags.get('part', 'test')} rows"] if row.tags["rows"] == "other" else []
-
-
-def _writer(metric: str) -> Callable[[float], str]:
-    return points if in_points(metric) else number
 
 
 def _pairs(row: Measurement) -> str:
@@ -178,8 +187,8 @@ def _pairs(row: Measurement) -> str:
     return f"{count} pair" if count == 1 else f"{count} pairs"
 
 
-def _about_rows(found: Comparison, rows: str, start: str, end: str = "") -> str:
-    some = [named(row, found.rows) for row in found.rows if row.tags["rows"] == rows]
+def _about_rows(comparison: Comparison, rows: str, start: str, end: str = "") -> str:
+    some = [named(row, comparison.rows) for row in comparison.rows if row.tags["rows"] == rows]
     return f"{start} {_listed(some)}{f'; {end}' if end else ''}" + ("." if rows == "same" else "") if some else ""
 
 

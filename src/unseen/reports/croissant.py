@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from unseen.reports.facts import CardFacts, DataFacts, PublishedSplit
+from unseen.reports.facts import CardFacts, DataFacts
+from unseen.reports.record import SplitFile
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 TERMS = (
@@ -46,7 +47,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 def croissant(facts: CardFacts) -> dict[str, Any]:
     """The JSON-LD of the splits: a file and a record set for each, and a record set of what the parts mean."""
-    names = _identifiers([split.path.removeprefix("splits/").removesuffix(".csv") for split in facts.splits])
+    names = _identifiers([split.path.stem for split in facts.splits])
     parts = "parts"
     while parts in names:
         parts += "-"
@@ -67,19 +68,19 @@ def croissant(facts: CardFacts) -> dict[str, Any]:
 
 def unstated() -> list[str]:
     """What a person has to add to croissant.json, in words."""
-    return [f"{said} ({name} in croissant.json)" for name, said in PEOPLE_SAY.items()]
+    return [f"{meaning} ({name} in croissant.json)" for name, meaning in PEOPLE_SAY.items()]
 
 
 def _identifiers(stems: Sequence[str]) -> list[str]:
     """An identifier per file that is safe in an address; numbered where two would be the same."""
-    found: list[str] = []
+    names: list[str] = []
     for stem in stems:
         plain = UNSAFE.sub("-", stem).strip("-") or "split"
         name, number = plain, 2
-        while name in found:
+        while name in names:
             name, number = f"{plain}-{number}", number + 1
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _description(facts: CardFacts) -> str:
@@ -92,21 +93,21 @@ def _description(facts: CardFacts) -> str:
 
 def _based_on(data: DataFacts) -> dict[str, Any]:
     """The texts; their licence and address are those of the catalogue, where it has the dataset."""
-    said = {"@type": "sc:CreativeWork", "name": data.name, "identifier": f"unseen fingerprint {data.fingerprint}"}
+    work = {"@type": "sc:CreativeWork", "name": data.name, "identifier": f"unseen fingerprint {data.fingerprint}"}
     if data.known is not None:
-        said |= {"url": data.known.homepage, "citation": data.known.citation}
-    return said | ({"license": data.licence} if data.licence else {})
+        work |= {"url": data.known.homepage, "citation": data.known.citation}
+    return work | ({"license": data.licence} if data.licence else {})
 
 
-def _file(split: PublishedSplit, name: str) -> dict[str, Any]:
+def _file(split: SplitFile, name: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": f"{name}.csv",
-        "name": split.path.removeprefix("splits/"),
-        "contentUrl": split.path,
-        "contentSize": f"{split.bytes} B",
+        "name": split.path.name,
+        "contentUrl": f"splits/{split.path.name}",
+        "contentSize": f"{split.path.stat().st_size} B",
         "encodingFormat": "text/csv",
-        "sha256": split.card.sha256,
+        "sha256": split.sha256,
     }
 
 
@@ -126,31 +127,31 @@ def _parts(name: str) -> dict[str, Any]:
     }
 
 
-def _record_set(split: PublishedSplit, name: str, parts: str) -> dict[str, Any]:
-    sizes = ", ".join(f"{count} {part}" for part, count in split.card.sizes.items() if count)
+def _record_set(split: SplitFile, name: str, parts: str) -> dict[str, Any]:
+    sizes = ", ".join(f"{count} {part}" for part, count in split.sizes.items() if count)
     fields: list[tuple[str, str, str | list[str]]] = [
         ("id", "Id of a text. A leading apostrophe is not part of it: it stops spreadsheets.", "sc:Text"),
         ("part", "Part the text is in.", ["sc:Text", "cr:Split"]),
         ("cluster", "Cluster of the latent space; empty where the text was not clustered.", "sc:Integer"),
     ]  # fmt: skip
-    described = [_field(name, column, said, kind) for column, said, kind in fields]
+    described = [_field(name, column, meaning, kind) for column, meaning, kind in fields]
     described[1]["references"] = {"field": {"@id": f"{parts}/name"}}
     return {
         "@type": "cr:RecordSet",
         "@id": name,
-        "name": split.card.name,
-        "description": f"Family {split.card.family}, made with {split.card.step}: {sizes} rows.",
+        "name": split.name,
+        "description": f"Family {split.family}, made with {split.origin.step}: {sizes} rows.",
         "key": {"@id": f"{name}/id"},
         "field": described,
     }
 
 
-def _field(name: str, column: str, said: str, kind: str | list[str]) -> dict[str, Any]:
+def _field(name: str, column: str, meaning: str, kind: str | list[str]) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
         "@id": f"{name}/{column}",
         "name": column,
-        "description": said,
+        "description": meaning,
         "dataType": kind,
         "source": {"fileObject": {"@id": f"{name}.csv"}, "extract": {"column": column}},
     }

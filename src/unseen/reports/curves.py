@@ -9,7 +9,7 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.reports.figures import CLASS_COLOURS, OTHER_COLOUR
-from unseen.reports.svg import FAINT, INK, svg
+from unseen.reports.svg import FAINT, INK, bare_axes, svg
 from unseen.reports.wording import shortened
 from unseen.types.numbers import MINUS, number
 
@@ -62,7 +62,7 @@ def curve_chart(
     nothing was measured there. Curves that are known everywhere are not `marked`: they have no marks and stand where
     they are.
     """
-    shown = [each for each in series if each.points]
+    shown = [line for line in series if line.points]
     places = _places(shown, logarithmic)
     width, plot, columns = (3.7, 2.3, 2) if narrow else (7.6, 2.9, 4)
     keys = -(-len(shown) // columns) if len(shown) > 1 else 0
@@ -70,24 +70,24 @@ def curve_chart(
     if logarithmic:
         axes.set_xscale("log")
     _bare(axes, x, metric, places)
-    for place, each in enumerate(shown):
-        _draw(axes, each, _look(each, place, marked), _aside(place, len(shown)) if marked else 0.0)
+    for place, line in enumerate(shown):
+        _draw(axes, line, _look(line, place, marked), _aside(place, len(shown)) if marked else 0.0)
     if guessing is not None:
         axes.axhline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
     _write_scores(axes)
     if keys:
         _keys(axes, columns, 1 + ABOVE / plot)
-    return svg(figure, _said(shown, x, metric))
+    return svg(figure, _description(shown, x, metric))
 
 
 def _places(series: Sequence[Series], logarithmic: bool) -> list[float]:
     """Where something was measured, from left to right."""
-    found = sorted({point.x for each in series for point in each.points})
-    if not found:
+    places = sorted({point.x for line in series for point in line.points})
+    if not places:
         raise InputError("there is nothing to draw", expected="a series with a point")
-    if logarithmic and found[0] <= 0:
-        raise InputError("a logarithmic axis has no room for 0 and below", got=str(found[0]))
-    return found
+    if logarithmic and places[0] <= 0:
+        raise InputError("a logarithmic axis has no room for 0 and below", got=str(places[0]))
+    return places
 
 
 def _apart(places: Sequence[float]) -> list[float]:
@@ -97,9 +97,9 @@ def _apart(places: Sequence[float]) -> list[float]:
     [10, 90, 1000]
     """
     named = [places[0]]
-    for each in places[1:]:
-        if log10(each / named[-1]) >= NARROWEST * log10(places[-1] / places[0]):
-            named.append(each)
+    for place in places[1:]:
+        if log10(place / named[-1]) >= NARROWEST * log10(places[-1] / places[0]):
+            named.append(place)
     return named
 
 
@@ -137,7 +137,7 @@ def _draw(axes: Any, series: Series, look: Mapping[str, Any], aside: float) -> N
         transform=moved, **look,
     )  # fmt: skip
     # a moved line does not widen the axes by itself
-    ends = [each for point in points for each in (point.value, point.low, point.high) if each is not None]
+    ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
     axes.update_datalim([(points[0].x, min(ends)), (points[-1].x, max(ends))])
     axes.autoscale_view()
 
@@ -147,9 +147,7 @@ def _bare(axes: Any, x: str, metric: str, places: Sequence[float]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.margins(0.06, 0.08)
-    axes.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.45)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=INK, labelsize=9, which="both")
+    bare_axes(axes, "y")
     axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     if axes.get_xscale() == "log" and len(places) <= MOST_TICKS:
         axes.set_xticks(_apart(places))
@@ -159,9 +157,6 @@ def _bare(axes: Any, x: str, metric: str, places: Sequence[float]) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: _place(value))
     axes.set_xlabel(shortened(x, 50), color=INK, fontsize=9, parse_math=False)
     axes.set_title(shortened(metric, 40), color=INK, fontsize=9, loc="left", pad=4, parse_math=False)
-    axes.patch.set_alpha(0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
 
 
 def _aside(place: int, count: int) -> float:
@@ -190,13 +185,13 @@ def _keys(axes: Any, columns: int, above: float) -> None:
 
 def _place(value: float) -> str:
     """A number of the level axis as it is, without the zero before its point."""
-    said = f"{abs(value):g}"
-    return (MINUS if value < 0 else "") + (said[1:] if said.startswith("0.") else said)
+    digits = f"{abs(value):g}"
+    return (MINUS if value < 0 else "") + (digits[1:] if digits.startswith("0.") else digits)
 
 
-def _said(series: Sequence[Series], x: str, metric: str) -> str:
+def _description(series: Sequence[Series], x: str, metric: str) -> str:
     lines = []
-    for each in series:
-        points = sorted(each.points, key=lambda point: point.x)
-        lines.append(f"{each.name}: " + ", ".join(f"{number(one.value)} at {_place(one.x)}" for one in points))
+    for line in series:
+        points = sorted(line.points, key=lambda point: point.x)
+        lines.append(f"{line.name}: " + ", ".join(f"{number(one.value)} at {_place(one.x)}" for one in points))
     return f"{metric} over {x}. {'; '.join(lines)}."

@@ -25,13 +25,11 @@ def as_markdown(audit: CardAudit) -> str:
     if audit.undocumented:
         lines += [f"**Not documented:** {', '.join(map(escaped, audit.undocumented))}", ""]
     lines += ["| group | required | answered | substantive |", "|---|---:|---:|---:|"]
-    lines += [
-        f"| {each.group} | {each.required} | {each.filled} | {each.substantive} |" for each in audit.coverage.values()
-    ]
-    asked = {each.id for each in required(audit.card)}
+    lines += [f"| {row.group} | {row.required} | {row.filled} | {row.substantive} |" for row in audit.coverage.values()]
+    asked = {row.id for row in required(audit.card)}
     for group in ORDER:
         lines += ["", f"## {TITLES[group]}", ""]
-        for about in (each for each in fields().values() if each.group == group):
+        for about in (row for row in fields().values() if row.group == group):
             if about.id in asked or audit.card[about.id].known:
                 lines += _answer(about, audit.card[about.id])
     if audit.card.unplaced:
@@ -39,8 +37,8 @@ def as_markdown(audit: CardAudit) -> str:
         lines += [f"- {escaped(title)}: {escaped(text)}" for title, text in audit.card.unplaced.items()]
     lines += ["", "## Findings", "", "| level | check | what | what to do |", "|---|---|---|---|"]
     lines += [
-        f"| {each.level} | {escaped(each.check)} | {escaped(each.message)} | {escaped(each.advice)} |"
-        for each in audit.findings
+        f"| {row.level} | {escaped(row.check)} | {escaped(row.message)} | {escaped(row.advice)} |"
+        for row in audit.findings
     ]
     return "\n".join(lines) + "\n"
 
@@ -58,15 +56,15 @@ def _answer(about: CardField, entry: Entry) -> Iterator[str]:
         yield from (f"  - {escaped(part)}: {_flat(value)}" for part, value in entry.value.items())
     else:
         yield f"- {name}: {_flat(entry.value)} {where}"
-    yield from (f"  - {escaped(each)}" for each in entry.evidence)
+    yield from (f"  - {escaped(line)}" for line in entry.evidence)
 
 
 def _flat(value: Any) -> str:
     """A value in one line: parts of lists and objects one after another."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{escaped(name)} {_flat(each)}" for name, each in value.items()) or "none"
+        return ", ".join(f"{escaped(name)} {_flat(part)}" for name, part in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return "; ".join(_flat(each) for each in value) or "none"
+        return "; ".join(_flat(part) for part in value) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "unknown"}[value]
     return escaped(f"{value:.4g}" if isinstance(value, float) else value)
@@ -74,5 +72,5 @@ def _flat(value: Any) -> str:
 
 def _provenance(entry: Entry) -> str:
     method = "" if entry.status == "not_applicable" else entry.method
-    told = [entry.status, entry.role or "", entry.by, entry.date, entry.source, method]
-    return f"({', '.join(escaped(each) for each in told if each)})"
+    sources = [entry.status, entry.role or "", entry.by, entry.date, entry.source, method]
+    return f"({', '.join(escaped(source) for source in sources if source)})"

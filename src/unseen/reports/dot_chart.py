@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from unseen.reports.figures import CLASS_COLOURS, OTHER_COLOUR
-from unseen.reports.svg import FAINT, INK, svg
-from unseen.reports.wording import shortened
+from unseen.reports.svg import FAINT, INK, lines_of_names, name_line, svg
 from unseen.types import Measurement
-from unseen.types.numbers import number
+from unseen.types.numbers import number, percent
 
 LINE, EDGE = 0.24, 0.75
 """Inches of a line, and of axis and margin together."""
@@ -28,23 +27,20 @@ class DotLine:
 
 def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow: bool = False) -> str:
     """The lines from top to bottom, a rule between groups; rates go from 0 to 1, a dotted line at one half."""
-    from matplotlib.figure import Figure
-
     lines = lines[:MOST_LINES]
-    width = 3.9 if narrow else 7.6
-    height = LINE * len(lines) * (1.6 if narrow else 1) + EDGE
-    figure = Figure(figsize=(width, height))
-    figure.patch.set_alpha(0)
-    left = 0.03 if narrow else 0.34
-    axes = figure.add_axes((left, 0.5 / height, 0.95 - left, 1 - EDGE / height))
+    figure, axes = lines_of_names(len(lines), LINE * (1.6 if narrow else 1), EDGE, narrow, left=0.34)
     for place, line in enumerate(lines):
-        _name(axes, line, place, narrow)
+        name_line(axes, line.name, place, 0.28 if narrow else None, (30, 44))
         for column, row in enumerate(line.rates):
             _dot(axes, row, place + _aside(column, len(models)) + 0.22 * narrow, column)
         if place and line.group != lines[place - 1].group:
             axes.axhline(place - 0.5, color=FAINT, linewidth=0.5, alpha=0.6)
-    _bare(axes, len(lines), axis)
-    return svg(figure, _said(lines, models, axis))
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    axes.xaxis.set_major_formatter(lambda value, _: percent(value, 0))
+    axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
+    axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
+    return svg(figure, _description(lines, models, axis))
 
 
 def colour_of(place: int) -> str:
@@ -56,14 +52,6 @@ def _aside(column: int, count: int) -> float:
     return 0.5 / max(1, count) * (column - (count - 1) / 2)
 
 
-def _name(axes: Any, line: DotLine, place: int, narrow: bool) -> None:
-    look: dict[str, Any] = {"color": INK, "fontsize": 9, "parse_math": False, "transform": axes.get_yaxis_transform()}
-    if narrow:
-        axes.text(0.0, place - 0.28, shortened(line.name, 44), ha="left", va="center", **look)
-    else:
-        axes.text(-0.02, place, shortened(line.name, 30), ha="right", va="center", **look)
-
-
 def _dot(axes: Any, row: Measurement | None, place: float, column: int) -> None:
     if row is None or row.value is None:
         return
@@ -73,25 +61,9 @@ def _dot(axes: Any, row: Measurement | None, place: float, column: int) -> None:
     axes.plot([row.value], [place], "o", color=colour, markersize=5)
 
 
-def _bare(axes: Any, count: int, axis: str) -> None:
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(count - 0.4, -0.6)
-    axes.set_yticks([])
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
-    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
-    axes.set_axisbelow(True)
-    axes.tick_params(axis="x", length=0, colors=INK, labelsize=9)
-    axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
-    axes.patch.set_alpha(0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-
-
-def _said(lines: Sequence[DotLine], models: Sequence[str], axis: str) -> str:
-    told = [
+def _description(lines: Sequence[DotLine], models: Sequence[str], axis: str) -> str:
+    texts = [
         f"{line.name} " + ", ".join(number(row.value if row else None) for row in line.rates) for line in lines
     ]  # fmt: skip
-    told += [] if len(lines) < MOST_LINES else ["more are in the table"]
-    return f"{axis}, for {', '.join(models)}: {'; '.join(told)}. The table has the same numbers."
+    texts += [] if len(lines) < MOST_LINES else ["more are in the table"]
+    return f"{axis}, for {', '.join(models)}: {'; '.join(texts)}. The table has the same numbers."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unseen.reports.figures import INDEPENDENT_COLOUR, TEST_COLOUR
-from unseen.reports.svg import FAINT, INK, PAPER, svg
+from unseen.reports.svg import INK, lines_of_names, name_line, svg
 from unseen.reports.wording import shortened
 from unseen.types import Measurement
 from unseen.types.numbers import points
@@ -33,29 +33,18 @@ def fall_chart(bars: Sequence[FallBar], metric: str, *, narrow: bool = False) ->
 
     A part below nought runs to the left. What wrong labels account for is hatched.
     """
-    from matplotlib.figure import Figure
-
-    width, step = (3.7, 0.78) if narrow else (7.6, 0.62)
-    height = step * len(bars) + 0.7
-    figure = Figure(figsize=(width, height))
-    figure.patch.set_alpha(0)
-    left = 0.02 if narrow else 0.22
-    axes = figure.add_axes((left, 0.52 / height, 0.96 - left, 1 - 0.6 / height))
+    figure, axes = lines_of_names(len(bars), 0.78 if narrow else 0.62, 0.7, narrow, left=0.22)
     for place, bar in enumerate(bars):
         _draw(axes, bar, place + 0.12 * narrow)
-        look: dict[str, Any] = {"color": INK, "va": "center", "parse_math": False}
-        where = axes.get_yaxis_transform()
-        if narrow:
-            ground = {"facecolor": PAPER, "linewidth": 0, "pad": 1}
-            axes.text(0, place - 0.36, shortened(bar.family, 40), ha="left", transform=where, bbox=ground, **look)
-        else:
-            axes.text(-0.02, place, shortened(bar.family, 16), ha="right", transform=where, **look)
-    _bare(axes, len(bars), metric)
-    said = "; ".join(
+        name_line(axes, bar.family, place, 0.36 if narrow else None, (16, 40))
+    axes.margins(x=0.04)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.set_xlabel(shortened(f"fall of {metric}, points", 44), color=INK, fontsize=9, parse_math=False)
+    numbers = "; ".join(
         f"{bar.family}: selection {points(bar.selection.value)}, novelty {points(bar.novelty.value)} points"
         for bar in bars
     )
-    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {said}.")
+    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {numbers}.")
 
 
 def _draw(axes: Any, bar: FallBar, place: float) -> None:
@@ -78,18 +67,3 @@ def _draw(axes: Any, bar: FallBar, place: float) -> None:
             ends = [start + 100 * row.low, start + 100 * row.high]
             axes.plot(ends, [line, line], color=colour, linewidth=2, solid_capstyle="round")
     axes.plot([selection + novelty] * 2, [over, under], color=INK, linewidth=1.6)
-
-
-def _bare(axes: Any, count: int, metric: str) -> None:
-    """A horizontal scale of points with light rules, nought marked."""
-    axes.set_ylim(count - 0.45, -0.55)
-    axes.set_yticks([])
-    axes.margins(x=0.04)
-    axes.axvline(0, color=INK, linewidth=0.8)
-    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
-    axes.set_axisbelow(True)
-    axes.tick_params(axis="x", length=0, colors=INK, labelsize=9)
-    axes.set_xlabel(shortened(f"fall of {metric}, points", 44), color=INK, fontsize=9, parse_math=False)
-    axes.patch.set_alpha(0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)

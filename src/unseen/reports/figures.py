@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.reports.svg import FAINT, INK, PAPER, svg
+from unseen.reports.svg import FAINT, INK, lines_of_names, name_line, svg
 from unseen.reports.wording import shortened
 from unseen.types.numbers import number
 
@@ -53,30 +53,18 @@ def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None
 
     The narrow form has room for a telephone: names stand above their lines.
     """
-    from matplotlib.figure import Figure
-
     families = list(dict.fromkeys(row.family for row in rows))
-    width, step = (3.7, 0.62) if narrow else (7.6, 0.46)
-    height = step * len(families) + 0.75
-    figure = Figure(figsize=(width, height))
-    figure.patch.set_alpha(0)
-    left = 0.02 if narrow else 0.22
-    axes = figure.add_axes((left, 0.55 / height, 0.96 - left, 1 - 0.65 / height))
+    figure, axes = lines_of_names(len(families), 0.62 if narrow else 0.46, 0.75, narrow, left=0.22)
     for row in rows:
         place = families.index(row.family) + (0.13 if row.part == "independent" else -0.13) + 0.1 * narrow
         _draw_score(axes, row, place)
-    look: dict[str, Any] = {"color": INK, "va": "center", "parse_math": False, "transform": axes.get_yaxis_transform()}
     for place, family in enumerate(families):
-        if narrow:
-            ground = {"facecolor": PAPER, "linewidth": 0, "pad": 1}
-            axes.text(0.0, place - 0.3, shortened(family, 40), ha="left", bbox=ground, **look)
-        else:
-            axes.text(-0.02, place, shortened(family, 16), ha="right", **look)
+        name_line(axes, family, place, 0.3 if narrow else None, (16, 40))
     if guessing is not None:
         axes.axvline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
-    _bare_axes(axes, rows, guessing, len(families), metric)
-    said = ", ".join(f"{row.family} {row.part} {number(row.value)}" for row in rows)
-    return svg(figure, f"{metric} with 95 % intervals: {said}. The table below has the same numbers.")
+    _scale(axes, rows, guessing, metric)
+    scores = ", ".join(f"{row.family} {row.part} {number(row.value)}" for row in rows)
+    return svg(figure, f"{metric} with 95 % intervals: {scores}. The table below has the same numbers.")
 
 
 def _draw_score(axes: Any, row: GapRow, place: float) -> None:
@@ -88,23 +76,15 @@ def _draw_score(axes: Any, row: GapRow, place: float) -> None:
     axes.plot([row.value], [place], "o" if test else "D", color=colour, markersize=6.5 if test else 5)
 
 
-def _bare_axes(axes: Any, rows: Sequence[GapRow], guessing: float | None, count: int, metric: str) -> None:
-    """A horizontal scale of round numbers with light rules and nothing else."""
-    numbers = [each for row in rows for each in (row.value, row.low, row.high, *row.single) if each is not None]
-    low, high = min([*numbers, guessing or numbers[0]]), max(numbers)
+def _scale(axes: Any, rows: Sequence[GapRow], guessing: float | None, metric: str) -> None:
+    """A horizontal scale of round numbers."""
+    values = [value for row in rows for value in (row.value, row.low, row.high, *row.single) if value is not None]
+    low, high = min([*values, guessing or values[0]]), max(values)
     pad = 0.06 * (high - low) + 0.01
     axes.set_xlim(low - pad, high + pad)
-    axes.set_ylim(count - 0.45, -0.55)
-    axes.set_yticks([])
-    axes.xaxis.set_major_formatter(lambda value, _: number(value, 1 if round(value * 10, 6) % 1 == 0 else 2))
+    axes.xaxis.set_major_formatter(lambda tick, _: number(tick, 1 if round(tick * 10, 6) % 1 == 0 else 2))
     axes.locator_params(axis="x", nbins=7)
-    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.45)
-    axes.set_axisbelow(True)
-    axes.tick_params(axis="x", length=0, colors=INK, labelsize=9)
     axes.set_xlabel(shortened(metric, 40), color=INK, fontsize=9, parse_math=False)
-    axes.patch.set_alpha(0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
 
 
 def class_map(points: npt.NDArray[np.float64], labels: npt.NDArray[np.str_], names: Sequence[str]) -> str:
@@ -141,7 +121,7 @@ def shared_map(
         (points[np.setdiff1d(shown, tested)], TRAIN_COLOUR, 0.15),
         (points[tested], colours[tested].tolist(), 0.85),
     ]
-    counts = [int(np.sum(each)) for each in (in_a & ~in_b, in_b & ~in_a, in_a & in_b)]
+    counts = [int(np.sum(rows)) for rows in (in_a & ~in_b, in_b & ~in_a, in_a & in_b)]
     return _scattered(
         layers,
         f"Map of the texts for two splits: {counts[0]} test rows of {names[0]} alone in orange, {counts[1]} of "

@@ -45,6 +45,10 @@ class Strong(str):
     """A cell that stands out: bold where there is bold."""
 
 
+class Pale(str):
+    """The name of a row that rests on too little to mean much."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table to be written; numbers in it keep all their digits, so round them, or give them as text."""
@@ -66,7 +70,7 @@ class Table:
     def numeric(self, column: int) -> bool:
         """Whether the cells of a column begin like numbers or are empty, and not all are empty."""
         cells = [text for row in self.rows if (text := _text(row[column]))]
-        return bool(cells) and all(STARTS_LIKE_A_NUMBER.match(each) for each in cells)
+        return bool(cells) and all(STARTS_LIKE_A_NUMBER.match(cell) for cell in cells)
 
 
 def to_csv(table: Table) -> str:
@@ -116,21 +120,21 @@ def _text(cell: Cell) -> str:
 
 
 def _plain(cell: Cell) -> str:
-    text = MARKDOWN.sub(lambda found: f"\\{found[0]}", _one_line(cell))
+    text = MARKDOWN.sub(lambda mark: f"\\{mark[0]}", _one_line(cell))
     return f"**{text}**" if isinstance(cell, Strong) and text else text
 
 
 def _escaped(cell: Cell) -> str:
     negative = not isinstance(cell, str) and _text(cell).startswith("-")
     text = _one_line(cell)
-    found = ("$-$" if negative else "") + "".join(LATEX.get(each, each) for each in text[negative:])
-    return rf"\textbf{{{found}}}" if isinstance(cell, Strong) else found
+    latex = ("$-$" if negative else "") + "".join(LATEX.get(letter, letter) for letter in text[negative:])
+    return rf"\textbf{{{latex}}}" if isinstance(cell, Strong) else latex
 
 
 def _one_line(cell: Cell) -> str:
     """Without line breaks and control characters; a space that must not break stays."""
     parts = _text(cell).split("\u00a0")
-    clean = ("".join(each if each.isprintable() else " " for each in part) for part in parts)
+    clean = ("".join(letter if letter.isprintable() else " " for letter in part) for part in parts)
     return "\u00a0".join(SPACE.sub(" ", part) for part in clean).strip(" ")
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from unseen.audits.hardness import MIX
 from unseen.registry import VERSION
-from unseen.reports.facts import CardFacts, PublishedSplit
-from unseen.reports.run import BASELINE
-from unseen.reports.wording import percent
+from unseen.reports.facts import CardFacts
+from unseen.reports.record import BASELINE, SplitFile
 from unseen.training import RECIPES
 from unseen.types import Measurement
+from unseen.types.numbers import percent, points
 
 CONSTRUCTION, MEASURED, AUTHOR = "by construction", "measured", "to be stated by the author"
 LATENT = ("subset-sum", "closest", "novel", "difficulty", "deployment", "hard-kfold")
@@ -29,7 +29,8 @@ class Axis:
 
     name: str
     value: str
-    how: str
+    basis: str
+    """By construction, measured, or to be stated."""
     why: str
 
 
@@ -54,14 +55,14 @@ class WrongLabels:
 
 def axes(facts: CardFacts) -> dict[tuple[str, ...], tuple[Axis, ...]]:
     """The five axes of every family of splits; families of which the same is to be said stand together."""
-    found: dict[tuple[Axis, ...], list[str]] = {}
+    families_of: dict[tuple[Axis, ...], list[str]] = {}
     for family in facts.families:
-        found.setdefault(_of_family(facts, family), []).append(family)
-    return {tuple(families): said for said, families in found.items()}
+        families_of.setdefault(_of_family(facts, family), []).append(family)
+    return {tuple(families): axes_of_family for axes_of_family, families in families_of.items()}
 
 
 def _of_family(facts: CardFacts, family: str) -> tuple[Axis, ...]:
-    splits = [split for split in facts.splits if split.card.family == family]
+    splits = [split for split in facts.splits if split.family == family]
     methods = {split.method for split in splits}
     if methods == {BASELINE}:
         return _control()
@@ -96,24 +97,24 @@ def _kind(methods: set[str]) -> Axis:
     return Axis("generalisation type", "", AUTHOR, "it depends on what the attribute stands for that divides the texts")
 
 
-def _shift(facts: CardFacts, family: str, splits: list[PublishedSplit], methods: set[str]) -> Axis:
+def _shift(facts: CardFacts, family: str, splits: list[SplitFile], methods: set[str]) -> Axis:
     if not methods <= {*NATURAL}:
         return Axis("shift type", "", AUTHOR, "the method does not say in what the parts differ")
     gap = max(_mix_gap(split, facts) for split in splits)
-    mix = f"a label's share in the test part is at most {100 * gap:.1f} points from its share in all rows"
+    mix = f"a label's share in the test part is at most {points(gap)} points from its share in all rows"
     kept = (
         f"the inputs are divided, and {mix}" if gap <= MIX else f"the inputs are divided, but the class mix too: {mix}"
     )
-    found = wrong_labels(facts, family)
-    if found is None:
+    wrong = wrong_labels(facts, family)
+    if wrong is None:
         return Axis("shift type", "covariate", MEASURED, f"{kept}; whether labels are right is not known")
-    value = "covariate, label shift not excluded" if found.notable else "covariate"
-    return Axis("shift type", value, MEASURED, f"{kept}; {found}")
+    value = "covariate, label shift not excluded" if wrong.notable else "covariate"
+    return Axis("shift type", value, MEASURED, f"{kept}; {wrong}")
 
 
-def _mix_gap(split: PublishedSplit, facts: CardFacts) -> float:
+def _mix_gap(split: SplitFile, facts: CardFacts) -> float:
     """Largest difference between a label's share in the test part and its share in all rows."""
-    data, got = facts.datasets[split.dataset], split.card.certificate.got
+    data, got = facts.datasets[facts.keys[split.name]], split.certificate.got
     tested, rows = max(1, sum(got.values())), max(1, sum(data.counts.values()))
     return max(abs(got.get(label, 0) / tested - count / rows) for label, count in data.counts.items())
 
@@ -126,7 +127,7 @@ def wrong_labels(facts: CardFacts, family: str) -> WrongLabels | None:
 
 def _highest(facts: CardFacts, family: str, metric: str) -> Measurement | None:
     rows = [
-        row for row in facts.measurements
+        row for row in facts.record.measurements
         if row.metric == metric and row.slice == "all" and row.tags.get("family") == family and row.value is not None
     ]  # fmt: skip
     return max(rows, key=lambda row: row.value or 0.0, default=None)
@@ -149,12 +150,12 @@ def _locus(facts: CardFacts) -> Axis:
     return Axis("shift locus", "", AUTHOR, "the run does not say whether its model was pretrained")
 
 
-def unstated(found: Mapping[tuple[str, ...], tuple[Axis, ...]]) -> list[str]:
+def unstated(by_families: Mapping[tuple[str, ...], tuple[Axis, ...]]) -> list[str]:
     """The axes a person has to state or confirm, each once, with the families it concerns."""
     concerned: dict[tuple[str, str], list[str]] = {}
-    for families, said in found.items():
-        for axis in said:
-            if axis.how == AUTHOR:
+    for families, axes_of_families in by_families.items():
+        for axis in axes_of_families:
+            if axis.basis == AUTHOR:
                 concerned.setdefault((axis.name, axis.value), []).extend(families)
     return [
         f"GenBench {name} of {', '.join(families)}" + (f": {value} is assumed, confirm or change it" if value else "")

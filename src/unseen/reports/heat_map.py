@@ -33,7 +33,7 @@ def heat_map(
     lowest and highest, by default what occurs; beyond it the colour stays the same. Two maps compare by
     colour only if they have the same scale. The names are escaped; what comes back is to be put in as it is.
     """
-    values = [[None if each is None or not isfinite(each) else float(each) for each in row] for row in matrix]
+    values = [[None if value is None or not isfinite(value) else float(value) for value in row] for row in matrix]
     if len(values) != len(rows) or any(len(row) != len(columns) for row in values):
         raise InputError(
             "a heat map needs a number, or None, per row and column",
@@ -60,7 +60,7 @@ def colours(share: float) -> tuple[str, str]:
     light = luminance(ground)
     # contrast as in WCAG 2.1: (lighter + .05) / (darker + .05); black or white always gives 4.58 or more
     ink = "#000000" if (light + 0.05) ** 2 >= 1.05 * 0.05 else "#ffffff"
-    return "#" + "".join(f"{each:02x}" for each in ground), ink
+    return "#" + "".join(f"{channel:02x}" for channel in ground), ink
 
 
 def luminance(channels: Sequence[int]) -> float:
@@ -84,7 +84,7 @@ def _cell(value: float | None, low: float, high: float, write: Callable[[float],
 
 
 def _range(values: Sequence[Sequence[float | None]]) -> tuple[float, float]:
-    known = [each for row in values for each in row if each is not None]
+    known = [value for row in values for value in row if value is not None]
     return (min(known), max(known)) if known else (0.0, 1.0)
 
 

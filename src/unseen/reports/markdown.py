@@ -31,10 +31,10 @@ def escaped(value: Any) -> Markdown:
     if isinstance(value, Markdown):
         return value
     # Direction marks, line breaks and lone surrogates are not printable: a name could hide behind them.
-    line = " ".join("".join(each if each.isprintable() else " " for each in str(value)).split())
-    line = MARKS.sub(r"\\\1", "".join(ENTITIES.get(each, each) for each in line))
-    line = LINKS.sub(lambda found: f"&#{ord(found.group())};", line)
-    return Markdown(OPENERS.sub(lambda found: f"&#{ord(found.group()[0])};{found.group()[1:]}", line))
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(value)).split())
+    line = MARKS.sub(r"\\\1", "".join(ENTITIES.get(letter, letter) for letter in line))
+    line = LINKS.sub(lambda match: f"&#{ord(match.group())};", line)
+    return Markdown(OPENERS.sub(lambda match: f"&#{ord(match.group()[0])};{match.group()[1:]}", line))
 
 
 def stated(value: Any) -> Markdown:
@@ -44,9 +44,9 @@ def stated(value: Any) -> Markdown:
 
 def environment() -> Environment:
     """Templates whose every expression is escaped, and that miss nothing silently."""
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("unseen.reports"), finalize=escaped, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    found.filters |= {"stated": stated, "thousands": lambda count: f"{count:,}"}
-    return found
+    templates.filters |= {"stated": stated, "thousands": lambda count: f"{count:,}"}
+    return templates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,19 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from unseen.reports import wording
 from unseen.reports.formats import FORMATS, Table
 from unseen.reports.record import RunRecord
 from unseen.store import write_text
-from unseen.types import Finding, numbers
+from unseen.types import Finding, Measurement, numbers
 
 if TYPE_CHECKING:
     from unseen.reports.actions import Action
 
 BADGES = {"ok": "ok", "warn": "look closer", "fail": "failed", "skipped": "not measured"}
 LEVEL_ORDER = ("fail", "warn", "ok", "skipped")
+INTERVAL = re.compile(r"\[[−.\d]+( %)?, [−.\d]+( %)?\]")
 NAVIGATED = 5
 """From so many sections on, the page has a list of them."""
 
@@ -49,8 +51,29 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Subheading:
+    """A heading within a section."""
+
+    title: str
+    beside: str = ""
+    """In small print after it."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Something that is opened by a click on its summary."""
+
+    summary: str
+    parts: Sequence[Part]
+
+
+Part = str | Markup | Table | Subheading | Folded
+"""What a section is made of; a text that is not Markup is a paragraph."""
+
+
+@dataclass(frozen=True)
 class Section:
-    """A part of a page: text, pictures, tables, findings, in this order."""
+    """A part of a page: text, parts, pictures, tables, findings, in this order."""
 
     heading: str
     text: str = ""
@@ -61,11 +84,30 @@ class Section:
     """Tables that are opened by a click on their summary."""
     findings: Sequence[Finding] | None = None
     note: str = ""
+    parts: Sequence[Part] = ()
+    """Whatever needs an order of its own; it comes after the text."""
+    short: str = ""
+    """Its name in the list of sections; without one, the heading."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the list of sections."""
+        return self.short or self.heading
 
     @property
     def anchor(self) -> str:
-        """What links to it end with."""
-        return "-".join("".join(each if each.isalnum() else " " for each in self.heading.casefold()).split())
+        """What links to it end with, unless another section has the same name."""
+        return "-".join("".join(letter if letter.isalnum() else " " for letter in self.name.casefold()).split())
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number of the verdict, large."""
+
+    name: str
+    row: Measurement
+    colour: str = "random"
+    """random, independent or hard."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +130,16 @@ class Page:
     """Findings that it prints."""
     files: Mapping[str, str] = field(default_factory=dict)
     """What else lies in the folder: {"leaked rows by id": "leaks.csv"}."""
-    template: str = "run.html"
-    context: Mapping[str, Any] = field(default_factory=dict)
-    """What a template of its own shows beside what all pages have."""
+    tiles: Sequence[Tile] = ()
+
+    @property
+    def anchored(self) -> dict[str, Section]:
+        """The sections by what links to them end with."""
+        anchors: dict[str, Section] = {}
+        for place, section in enumerate(self.sections, start=1):
+            taken = not section.anchor or section.anchor in (*anchors, "files", "verdict", "todo")
+            anchors[f"section-{place}" if taken else section.anchor] = section
+        return anchors
 
 
 def write_page(record: RunRecord, page: Page) -> Path:
@@ -99,7 +148,7 @@ def write_page(record: RunRecord, page: Page) -> Path:
     for name, table in page.tables.items():
         for suffix, write in FORMATS.items():
             write_text(folder / "tables" / f"{name}.{suffix}", write(table))
-    html = environment().get_template(page.template).render(
+    html = environment().get_template("run.html").render(
         page=page,
         verdict=page.verdict,
         about=record.about,
@@ -111,7 +160,6 @@ def write_page(record: RunRecord, page: Page) -> Path:
         steps=len(record.about.get("timings") or ()),
         formats=list(FORMATS),
         navigated=NAVIGATED,
-        **page.context,
     )  # fmt: skip
     # a lone surrogate in a name has no place in a file
     return write_text(folder / "report.html", html.encode("utf-8", "replace").decode("utf-8"))
@@ -125,13 +173,19 @@ def environment() -> Environment:
     )  # fmt: skip
     templates.filters |= {
         "number": numbers.number,
-        "points": numbers.points,
-        "percent": wording.percent,
+        "bounds": numbers.bounds,
+        "percent": numbers.percent,
+        "softly": softly,
         "duration": wording.duration,
         "unbroken": wording.unbroken,
         "thousands": lambda count: f"{count:,}" if isinstance(count, int) else str(count),
     }
     return templates
+
+
+def softly(cell: object) -> Markup:
+    """The cell of a table with its interval in small print."""
+    return Markup(INTERVAL.sub(r'<span class="soft">\g<0></span>', str(escape(cell))))
 
 
 def drawn(template: str, **context: Any) -> Markup:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unseen.errors import InputError, UnseenError
-from unseen.store import read_findings, read_json, read_measurements, read_split
-from unseen.store.manifest import ABOUT, read_about, way_out
-from unseen.types import Finding, Measurement
+import numpy as np
+import numpy.typing as npt
 
+from unseen.errors import InputError, UnseenError
+from unseen.registry import VERSION
+from unseen.reports.wording import higher_is_better
+from unseen.store import read_findings, read_json, read_measurements, read_split
+from unseen.store.files import origin_from
+from unseen.store.manifest import ABOUT, read_about, way_out
+from unseen.types import PARTS, Certificate, Finding, Measurement, Origin
+
+BASELINE = "random"
+"""The family of splits that every other one is compared with."""
 DEFAULT_METRIC = "f1.macro"
 REQUIRED = ("run.json", "measurements.csv", "findings.csv")
 """What every run writes."""
@@ -26,17 +35,54 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)
 class SplitFile:
-    """A split as it lies in the folder."""
+    """A split as it lies in the folder; its rows are read only when they are asked for."""
 
-    path: Path
-    sha256: str
-    data: str
+    name: str
+    family: str
+    sizes: Mapping[str, int]
+    certificate: Certificate
+    origin: Origin
+    data: str = ""
     """Fingerprint of the data that was split."""
+    sha256: str = ""
+    path: Path = Path()
+
+    @property
+    def method(self) -> str:
+        """Name of the splitter without its version."""
+        return VERSION.sub("", self.origin.step)
 
     def ids(self, part: str) -> frozenset[str]:
         """Ids of the rows in one part."""
         split = read_split(self.path)
         return frozenset(split.ids.take(split.rows(part)).to_pylist())
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A region of the latent space, as one split cut it."""
+
+    split: str
+    cluster: int
+    size: int
+    test: int
+    labels: Mapping[str, int]
+    words: tuple[str, ...]
+    examples: tuple[str, ...]
+
+    @property
+    def share_tested(self) -> float:
+        """Share of its rows that are in the test part."""
+        return self.test / max(1, self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentMap:
+    """Two coordinates, the label and the part in every split, for each row."""
+
+    points: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.str_]
+    parts: Mapping[str, npt.NDArray[np.str_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +95,14 @@ class RunRecord:
     findings: Sequence[Finding] = ()
     folder: Path | None = None
     splits: Mapping[str, SplitFile] = field(default_factory=dict)
-    """By name; their rows are read only when they are asked for."""
+    """By name, random ones first."""
+    properties: Sequence[Measurement] = ()
+    """What the splits are like."""
+    maps: Mapping[str, LatentMap] = field(default_factory=dict)
+    """By the name of the space; that of a run with one space is called `map`."""
+    clusters: Sequence[Cluster] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Texts by id, where the run was asked for some."""
 
     @property
     def place(self) -> Path:
@@ -116,9 +169,68 @@ class RunRecord:
         row = self.row(metric, slice, **tags)
         return None if row is None else row.value
 
+    # -- by family of splits -------------------------------------------------------------------------------------
 
-def read_record(folder: str | Path, kind: str | None = None) -> RunRecord:
-    """The finished run in `folder`; refuses one of another kind. What is missing or damaged is named in one error."""
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Families of splits: the baseline first, the others in the order of their splits."""
+        names = dict.fromkeys(split.family for split in self.splits.values())
+        return tuple(sorted(names, key=lambda family: family != BASELINE))
+
+    def of_family(self, family: str) -> list[SplitFile]:
+        """The splits of one family."""
+        return [split for split in self.splits.values() if split.family == family]
+
+    def single(self, family: str, part: str = "test", metric: str | None = None, slice: str = "all") -> list[float]:
+        """Score of each training, in file order."""
+        rows = self._trainings(family, part, metric or self.metric, slice)
+        return [row.value for row in rows if row.value is not None]
+
+    def score(
+        self, family: str, part: str = "test", metric: str | None = None, slice: str = "all"
+    ) -> Measurement | None:
+        """Mean over the trainings with its interval; without such a row their mean, or the only one as it is.
+
+        `n` is the number of examples one training was tested on, as far as the trainings say.
+        """
+        metric = metric or self.metric
+        trainings = [row for row in self._trainings(family, part, metric, slice) if row.value is not None]
+        rows = self.rows(metric, slice, family=family, part=part, seed="mean")
+        mean = next((row for row in rows if row.value is not None), None)
+        n = round(float(np.mean([row.n for row in trainings]))) if trainings else (mean.n if mean else 0)
+        if mean is not None:
+            return Measurement(metric, mean.value, n, mean.low, mean.high, slice, mean.tags)
+        if len(trainings) == 1:
+            return trainings[0]
+        values = [row.value for row in trainings if row.value is not None]
+        return Measurement(metric, float(np.mean(values)), n, slice=slice, tags=trainings[0].tags) if values else None
+
+    def fall(self, family: str, part: str = "test") -> Measurement | None:
+        """How much worse `family` is than the baseline; without an interval when the run did not compute one."""
+        measured = self.measured(f"fall.{self.metric}", family, part)
+        if measured is not None:
+            return measured
+        ours, theirs = self.score(family, part), self.score(BASELINE, part)
+        if ours is None or theirs is None or ours.value is None or theirs.value is None:
+            return None
+        sign = 1 if higher_is_better(self.metric) else -1
+        return Measurement(f"fall.{self.metric}", sign * (theirs.value - ours.value), ours.n)
+
+    def measured(self, metric: str, family: str, part: str = "test") -> Measurement | None:
+        """What else was measured on a part of a family, e.g. `label_noise`."""
+        rows = self.rows(metric, family=family, part=part)
+        return next((row for row in rows if row.value is not None), None)
+
+    def _trainings(self, family: str, part: str, metric: str, slice: str) -> list[Measurement]:
+        rows = self.rows(metric, slice, family=family, part=part)
+        return [row for row in rows if "split" in row.tags and row.tags.get("seed") != "mean"]
+
+
+def read_record(folder: str | Path, kind: str | None = None, whole: bool = False) -> RunRecord:
+    """The finished run in `folder`; refuses one of another kind. What is missing or damaged is named in one error.
+
+    With `whole` the rows of every split that the run names are read too, so that each is known to be as it was written.
+    """
     folder, problems = Path(folder), list[str]()
     if not folder.is_dir():
         raise InputError(f"there is no run folder {folder}", fix=way_out(folder))
@@ -128,19 +240,42 @@ def read_record(folder: str | Path, kind: str | None = None) -> RunRecord:
             f"{folder} does not hold a run of the kind {kind}", got=str(about.get("kind") or "another"),
             fix=f"unseen runs report {folder} writes the page of a run of any kind",
         )  # fmt: skip
-    patterns = [*REQUIRED, *REQUIRED_OF.get(kind or str((about or {}).get("kind", "")), ())]
+    kind = kind or str((about or {}).get("kind", ""))
+    patterns = [*REQUIRED, *REQUIRED_OF.get(kind, ())]
     missing = [f"{pattern} is missing" for pattern in patterns if not any(folder.glob(pattern))]
     if missing:
-        whole = "a whole run folder" if (folder / ABOUT).is_file() else "the folder of a run"
-        raise InputError(f"{folder} is not {whole}", problems=[*missing, *problems], fix=way_out(folder))
+        name = "a whole run folder" if (folder / ABOUT).is_file() else "the folder of a run"
+        raise InputError(f"{folder} is not {name}", problems=[*missing, *problems], fix=way_out(folder))
     if about is not None:
         about = read_about(folder)
-    measurements = tried(read_measurements, folder / "measurements.csv", problems)
-    findings = tried(read_findings, folder / "findings.csv", problems)
-    splits = tried(lambda path: _splits(path, (about or {}).get("splits")), folder / "splits", problems)
+        tried(lambda path: _check(about or {}, kind, path), folder / ABOUT, problems)
+    measurements = tried(read_measurements, folder / "measurements.csv", problems) or []
+    maps = [*folder.glob("map.parquet"), *sorted(folder.glob("maps/*.parquet"))]
+    record = RunRecord(
+        about or {},
+        tuple(measurements),
+        tuple(tried(read_findings, folder / "findings.csv", problems) or ()),
+        folder,
+        _splits(folder, about or {}, measurements, problems, whole),
+        tuple(tried(read_measurements, folder / "properties.csv", problems, optional=True) or ()),
+        {path.stem: drawn for path in maps if (drawn := tried(_map, path, problems)) is not None},
+        tried(_clusters, folder / "clusters.json", problems, optional=True) or (),
+        tried(_examples, folder / "examples.json", problems, optional=True) or {},
+    )
     if problems or about is None:
         raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=way_out(folder))
-    return RunRecord(about, tuple(measurements or ()), tuple(findings or ()), folder, splits or {})
+    return record
+
+
+def _check(about: Mapping[str, Any], kind: str, path: Path) -> None:
+    data = about.get("data")
+    if not isinstance(about.get("settings", {}), dict):
+        raise InputError(f"{path} does not say its settings")
+    if kind == "stress" and not isinstance(data, dict):
+        raise InputError(f"{path} does not say its data")
+    names = data.get("label_names") if isinstance(data, dict) else None
+    if kind == "stress" and not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
+        raise InputError(f"{path} does not say its label names")
 
 
 def tried(read: Callable[[Path], Read], path: Path, problems: list[str], optional: bool = False) -> Read | None:
@@ -191,14 +326,94 @@ def _table(about: Mapping[str, Any], name: str) -> dict[str, Any]:
     return dict(content) if isinstance(content, Mapping) else {}
 
 
-def _splits(folder: Path, named: Any) -> dict[str, SplitFile]:
+def _splits(
+    folder: Path, about: Mapping[str, Any], measurements: Sequence[Measurement], problems: list[str], whole: bool
+) -> dict[str, SplitFile]:
     """Those of the run; a folder may hold those of earlier settings too."""
-    names = {str(name) for name in named} if isinstance(named, dict | list) else set()
-    paths = sorted(folder.glob("*.json"))
-    certificates = {path: read_json(path) for path in ([path for path in paths if path.stem in names] or paths)}
-    return {
-        str(certificate.get("name", path.stem)): SplitFile(
-            path.with_suffix(".csv"), str(certificate.get("csv_sha256", "")), str(certificate.get("dataset", ""))
-        )
-        for path, certificate in certificates.items()
+    named = about.get("splits")
+    paths = sorted(folder.glob("splits/*.json"))
+    if isinstance(named, dict | list):
+        ours = {folder / "splits" / f"{Path(str(name)).name}.json" for name in named}
+        paths = sorted(ours) if whole else [path for path in paths if path in ours] or paths
+    families = {
+        row.tags["split"]: str(row.tags["family"]) for row in measurements if {"split", "family"} <= {*row.tags}
     }
+    families |= named if isinstance(named, dict) else {}
+    splits = [tried(lambda path: _split(path, families, whole), path, problems) for path in paths]
+    last = sorted(
+        (split for split in splits if split is not None),
+        key=lambda split: (split.family != BASELINE, split.family == "closest", split.name),
+    )
+    return {split.name: split for split in last}
+
+
+def _split(path: Path, families: Mapping[Any, Any], whole: bool) -> SplitFile:
+    if whole:
+        read_split(path)
+    about = read_json(path)
+    try:
+        content, name = about["certificate"], str(about["name"])
+        known = {column.name: content[column.name] for column in fields(Certificate) if column.name in content}
+        certificate = Certificate(**known | {"notes": tuple(content.get("notes", ()))})
+        if not {*certificate.asked} <= {*certificate.got}:
+            raise ValueError("a label was asked for and not got")
+        origin = origin_from({"step": ""} | about["origin"])
+        if not all(isinstance(part, Mapping) for part in (origin.params, origin.inputs, origin.versions)):
+            raise ValueError("its origin is not one")
+        sizes = {part: int(about["sizes"].get(part, 0)) for part in PARTS}
+    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+        raise InputError(f"{path} is not the certificate of a split: {type(cause).__name__}: {cause}") from cause
+    family = str(families.get(name, VERSION.sub("", origin.step)))
+    sha256, data = str(about.get("csv_sha256", "")), str(about.get("dataset", ""))
+    return SplitFile(name, family, sizes, certificate, origin, data, sha256, path.with_suffix(".csv"))
+
+
+def _map(path: Path) -> LatentMap:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as cause:
+        raise InputError(f"cannot read {path}: {cause}") from cause
+    lacking = {"id", "x", "y", "label"} - {*table.column_names}
+    if lacking:
+        raise InputError(f"{path} does not hold a map", expected=f"the columns {', '.join(sorted(lacking))}")
+    points = np.column_stack([table[name].to_numpy().astype(np.float64) for name in ("x", "y")])
+    if not np.isfinite(points).all():
+        raise InputError(f"{path} has coordinates that are not finite")
+    named = {
+        name: np.array(["" if value is None else str(value) for value in table[name].to_pylist()], dtype=np.str_)
+        for name in table.column_names
+        if name not in ("id", "x", "y")
+    }
+    return LatentMap(points, named.pop("label"), named)
+
+
+def _clusters(path: Path) -> tuple[Cluster, ...]:
+    return tuple(
+        Cluster(
+            str(cluster["split"]),
+            int(cluster["cluster"]),
+            int(cluster["size"]),
+            int(cluster["test"]),
+            {str(label): int(count) for label, count in cluster["labels"].items()},
+            tuple(map(str, cluster["words"])),
+            tuple(map(str, cluster["examples"])),
+        )
+        for cluster in _json(path, list, "a list of clusters")
+    )
+
+
+def _examples(path: Path) -> dict[str, str]:
+    return {str(name): str(text) for name, text in _json(path, dict, "texts by id").items()}
+
+
+def _json(path: Path, kind: type[Read], what: str) -> Read:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as cause:
+        raise InputError(f"{path} is not valid JSON: {cause}") from cause
+    if not isinstance(content, kind):
+        raise InputError(f"{path} does not hold {what}")
+    return content

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unseen.reports.facts import CardFacts
-from unseen.reports.run import BASELINE
+from unseen.reports.record import BASELINE
 from unseen.reports.wording import called, duration
 
 FILLED, PARTLY, BLANK = "filled", "partly", "blank"
@@ -27,7 +27,7 @@ class ChecklistItem:
     name: str
     state: str
     """One of filled, partly, blank."""
-    said: str
+    answer: str
 
 
 def items(facts: CardFacts) -> list[tuple[str, list[ChecklistItem]]]:
@@ -38,9 +38,9 @@ def items(facts: CardFacts) -> list[tuple[str, list[ChecklistItem]]]:
     ]
 
 
-def tally(found: Iterable[tuple[str, list[ChecklistItem]]]) -> dict[str, int]:
+def tally(sections: Iterable[tuple[str, list[ChecklistItem]]]) -> dict[str, int]:
     """How many items are filled, partly filled and blank."""
-    states = [item.state for _, some in found for item in some]
+    states = [item.state for _, items_of_section in sections for item in items_of_section]
     return {state: states.count(state) for state in (FILLED, PARTLY, BLANK)}
 
 
@@ -56,10 +56,10 @@ def _values(content: object) -> str:
 
 
 def _data(facts: CardFacts) -> Answer:
-    said = [f"{data.name}: {data.rows:,} rows, fingerprint {data.fingerprint}" for data in facts.datasets.values()]
+    datasets = [f"{data.name}: {data.rows:,} rows, fingerprint {data.fingerprint}" for data in facts.datasets.values()]
     links = [data.known.homepage for data in facts.datasets.values() if data.known is not None]
-    whole = len(links) == len(said)
-    return FILLED if whole else PARTLY, "; ".join([*said, *links, *([] if whole else ["a link or DOI is missing"])])
+    whole = len(links) == len(datasets)
+    return FILLED if whole else PARTLY, "; ".join([*datasets, *links, *([] if whole else ["a link or DOI is missing"])])
 
 
 def _code(facts: CardFacts) -> Answer:
@@ -71,8 +71,8 @@ def _code(facts: CardFacts) -> Answer:
 
 def _computer(facts: CardFacts) -> Answer:
     steps = facts.about.get("timings")
-    times = [each.get("seconds") for each in steps if isinstance(each, dict)] if isinstance(steps, list) else []
-    seconds = sum(each for each in times if isinstance(each, int | float))
+    times = [step.get("seconds") for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    seconds = sum(step for step in times if isinstance(step, int | float))
     host = _values(facts.about.get("host"))
     took = f"; the steps took {duration(seconds)}" if seconds else ""
     return (PARTLY, f"{host}{took}; memory and processor in full are missing") if host else (BLANK, "no host noted")
@@ -80,36 +80,38 @@ def _computer(facts: CardFacts) -> Answer:
 
 def _command(facts: CardFacts) -> Answer:
     command = facts.about.get("command")
-    said = f"this makes the run again where the data is: {command}"
-    return (PARTLY, f"{said}; what else the paper reports is missing") if command else (BLANK, "no command noted")
+    command_line = f"this makes the run again where the data is: {command}"
+    return (
+        (PARTLY, f"{command_line}; what else the paper reports is missing") if command else (BLANK, "no command noted")
+    )
 
 
 def _sources(facts: CardFacts) -> Answer:
-    said = [f"{data.name}: {data.known.citation}" for data in facts.datasets.values() if data.known is not None]
-    if not said:
+    citations = [f"{data.name}: {data.known.citation}" for data in facts.datasets.values() if data.known is not None]
+    if not citations:
         return (
             BLANK,
             "the run knows the name of the data only, not where, when and by whom it was collected and labelled",
         )
-    return PARTLY, f"{'; '.join(said)}; times of collection and the labelling process are missing"
+    return PARTLY, f"{'; '.join(citations)}; times of collection and the labelling process are missing"
 
 
 def _outcome(facts: CardFacts) -> Answer:
-    said = [f"{data.name}: one label per text, one of {', '.join(data.counts)}" for data in facts.datasets.values()]
-    return FILLED, f"{'; '.join(said)}; counts in 3e"
+    labels = [f"{data.name}: one label per text, one of {', '.join(data.counts)}" for data in facts.datasets.values()]
+    return FILLED, f"{'; '.join(labels)}; counts in 3e"
 
 
 def _sample(facts: CardFacts) -> Answer:
     datasets = facts.datasets.values()
-    said = [f"{data.name}: {data.rows:,} rows; {_values(data.counts)}" for data in datasets]
-    return FILLED, "; ".join(said)
+    sizes = [f"{data.name}: {data.rows:,} rows; {_values(data.counts)}" for data in datasets]
+    return FILLED, "; ".join(sizes)
 
 
 def _representative(facts: CardFacts) -> Answer:
     hard = ", ".join(family for family in facts.families if family != BASELINE)
-    said = ["random test parts are like the rest of the data"] if BASELINE in facts.families else []
-    said += [f"test parts of {hard} are not like the rest, on purpose"] if hard else []
-    return PARTLY, f"{'; '.join(said)}. How the data relates to the population is missing"
+    parts = ["random test parts are like the rest of the data"] if BASELINE in facts.families else []
+    parts += [f"test parts of {hard} are not like the rest, on purpose"] if hard else []
+    return PARTLY, f"{'; '.join(parts)}. How the data relates to the population is missing"
 
 
 def _excluded(facts: CardFacts) -> Answer:
@@ -137,7 +139,7 @@ def _model(facts: CardFacts) -> Answer:
 
 
 def _evaluated(facts: CardFacts) -> Answer:
-    seeds = sorted({str(row.tags["seed"]) for row in facts.measurements if "seed" in row.tags} - {"mean"})
+    seeds = sorted({str(row.tags["seed"]) for row in facts.record.measurements if "seed" in row.tags} - {"mean"})
     trained = f"; training seeds {', '.join(seeds)}" if seeds else ""
     return FILLED, f"held-out test parts of {len(facts.splits)} splits, their sizes in card.md{trained}"
 
@@ -156,42 +158,42 @@ def _hyperparameters(facts: CardFacts) -> Answer:
 
 
 def _baselines(facts: CardFacts) -> Answer:
-    names = {row.metric for row in facts.measurements}
-    guessing = "; guessing by the class mix is measured" if f"chance.{facts.metric}" in names else ""
+    names = {row.metric for row in facts.record.measurements}
+    guessing = "; guessing by the class mix is measured" if f"chance.{facts.record.metric}" in names else ""
     if BASELINE not in facts.families:
         return BLANK, "there is no random split to compare with"
     return PARTLY, f"hard splits are compared with random ones{guessing}. Other models are missing"
 
 
 def _separated(facts: CardFacts) -> Answer:
-    said = "each id is in one part only, checked when this was written"
+    apart = "each id is in one part only, checked when this was written"
     if any("vectors" in split.origin.inputs for split in facts.splits):
         pretrained = str(facts.settings.get("representation", "")).startswith("pretrained")
         saw = "was not trained on this data" if pretrained else "may have been trained on test rows"
         return (
             PARTLY,
-            f"{said}; the model whose vectors choose the split {saw}: score only models that are trained anew",
+            f"{apart}; the model whose vectors choose the split {saw}: score only models that are trained anew",
         )
-    return FILLED, said
+    return FILLED, apart
 
 
 def _dependent(facts: CardFacts) -> Answer:
-    grouped = {str(split.card.certificate.groups.get("attribute", "?")) for split in facts.splits
-               if split.card.certificate.groups}  # fmt: skip
+    grouped = {str(split.certificate.groups.get("attribute", "?")) for split in facts.splits
+               if split.certificate.groups}  # fmt: skip
     if not grouped:
         return BLANK, "no groups were kept together: texts of one author or thread, or repeated, may be on both sides"
     return PARTLY, f"groups were kept on one side: {', '.join(sorted(grouped))}. Near duplicates are not ruled out"
 
 
 def _metrics(facts: CardFacts) -> Answer:
-    names = sorted({row.metric for row in facts.measurements if "family" in row.tags and "[" not in row.metric})
+    names = sorted({row.metric for row in facts.record.measurements if "family" in row.tags and "[" not in row.metric})
     if not names:
         return BLANK, "nothing was measured in this run"
-    return FILLED, f"the main one is {called(facts.metric)}; in measurements.csv: {', '.join(names)}"
+    return FILLED, f"the main one is {called(facts.record.metric)}; in measurements.csv: {', '.join(names)}"
 
 
 def _uncertain(facts: CardFacts) -> Answer:
-    known = [row for row in facts.measurements if row.value is not None]
+    known = [row for row in facts.record.measurements if row.value is not None]
     with_ends = sum(row.low is not None for row in known)
     if not with_ends:
         return BLANK, "no interval was computed"
@@ -199,7 +201,7 @@ def _uncertain(facts: CardFacts) -> Answer:
 
 
 def _significance(facts: CardFacts) -> Answer:
-    falls = any(row.metric.startswith("fall.") and row.low is not None for row in facts.measurements)
+    falls = any(row.metric.startswith("fall.") and row.low is not None for row in facts.record.measurements)
     return (
         (FILLED, "none is made; differences have intervals instead") if falls else (BLANK, "no difference was measured")
     )
@@ -207,15 +209,15 @@ def _significance(facts: CardFacts) -> Answer:
 
 def _external(facts: CardFacts) -> Answer:
     aside = facts.settings.get("independent")
-    if not any(split.card.sizes.get("independent") for split in facts.splits):
+    if not any(split.sizes.get("independent") for split in facts.splits):
         return BLANK, "no row was set aside"
     where = f"from the file {Path(aside).name}" if isinstance(aside, str) else "drawn from the same data"
     return PARTLY, f"an independent part, {where}, is in no training or test part. Data from elsewhere is missing"
 
 
 def _beyond(facts: CardFacts) -> Answer:
-    said = "the hard parts are hard for the model that made them; see the limits in card.md"
-    return PARTLY, f"{said}. Where the claim of the study ends is missing"
+    limit = "the hard parts are hard for the model that made them; see the limits in card.md"
+    return PARTLY, f"{limit}. Where the claim of the study ends is missing"
 
 
 SECTIONS: list[tuple[str, list[tuple[str, str, Callable[[CardFacts], Answer]]]]] = [

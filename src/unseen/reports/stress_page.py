@@ -1,138 +1,259 @@
-"""The report of a stress run, from its folder alone."""
+"""The page of a stress run."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from unseen.reports import tables, wording
+from markupsafe import Markup
+
+from unseen.reports import stress_tables as tables
+from unseen.reports.actions import ACTIONS, SUSPECTS
 from unseen.reports.behaviour import behaviours
-from unseen.reports.behaviour_section import section
+from unseen.reports.behaviour_section import section as suite_section
 from unseen.reports.bias_section import bias_section
-from unseen.reports.case import Case, cases, chance, hardest, hardest_split
+from unseen.reports.case import Case, cases, chance, hardest_split
 from unseen.reports.fall_chart import FallBar, fall_chart
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
-from unseen.reports.page import Page, flat
-from unseen.reports.record import RunRecord
-from unseen.reports.run import BASELINE, SplitCard, StressRun
-from unseen.reports.verdict import verdict
-from unseen.types import numbers
+from unseen.reports.formats import Table
+from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
+from unseen.reports.record import BASELINE, RunRecord
+from unseen.reports.verdict import changes_of, verdict
+from unseen.reports.wording import called, capital, duration
+from unseen.types.numbers import number
 
 MOST_MAPS = 11
 """Maps of splits on the page; each takes up to a tenth of a megabyte."""
+MOST_CHANGES = 5
+MOST_SLICES = 12
+MOST_STEPS = 12
+"""A longer list is folded."""
+FILES = {
+    "properties of the splits": "properties.csv", "what to do": ACTIONS, "suspect labels": SUSPECTS,
+    "splits": "splits/", "answers": "predictions/", "card of the splits": "card.md",
+}  # fmt: skip
+PARTS_KEY = Markup(
+    '<p class="soft"><i class="key" style="background:#3b8fd4"></i> selection: what these texts lose even when the '
+    'rest of their region is in training &nbsp; <i class="key" style="background:#d55e00"></i> novelty: what being '
+    "unseen costs. The upright mark is the whole fall; lines: 95 % intervals. Hatched: what wrong labels account for, "
+    "where that can be told. Without: the {} among right labels alone. Stays: share of the test texts that remain when "
+    "the space is made from another seed.</p>"
+)
+GAP_KEY = Markup(
+    '<p class="soft"><i class="key"></i> test part of the split &nbsp; <i class="key diamond"></i> independent part, '
+    "which no split touches. Whiskers: 95 % intervals; small ticks: single training runs.{}</p>"
+)
+SOFT = Markup('<p class="soft">{}</p>')
 
 
 def page(record: RunRecord) -> Page:
     """Verdict, actions, gap, maps, splits, properties, clusters and cost of a stress run."""
-    run = StressRun.of(record)
-    name = str(run.about["data"].get("name", "the data"))
-    return Page("stress", name, verdict(run), template="stress.html", context=context(run))
+    data, falls = record.about["data"], cases(record)
+    worst = falls[0] if falls else None
+    counts = f": {counted(data['counts'])}" if "counts" in data else ""
+    sections = [
+        *_parts_of_falls(record, falls), _gap(record, worst), _maps(record, worst), _splits(record),
+        _properties(record), _results(record, worst), _findings(record), *_bias(record), *_suites(record),
+        _clusters(record, worst), _costs(record),
+    ]  # fmt: skip
+    return Page(
+        "stress report",
+        f"{record.about.get('model') or 'The model'} on {data.get('name', 'the data')}",
+        verdict(record),
+        subtitle=f"{data['rows']:,} texts{counts}" if "rows" in data else "",
+        note=f"Scores are {called(record.metric)}; brackets hold 95 % intervals.",
+        sections=sections,
+        tables=_files(record, falls),
+        files={
+            name: file
+            for name, file in FILES.items()
+            if file == ACTIONS or (record.folder and (record.folder / file).exists())
+        },
+        tiles=_tiles(worst),
+    )
 
 
-def context(run: StressRun) -> dict[str, Any]:
-    """What the template shows beside what all pages have."""
-    case = hardest(run)
-    columns, properties = tables.property_table(run)
-    steps, _ = tables.costs(run)
-    return {
-        "run": run,
-        "data": run.about["data"],
-        "name": str(run.about["data"].get("name", "the data")),
-        "metric": wording.called(run.metric),
-        "in_points": wording.in_points(run.metric),
-        "falls": "fall" if wording.higher_is_better(run.metric) else "rise",
-        "tiles": tiles(run, case),
-        "parts": parts(run),
-        "gap": gap(run, case),
-        "maps": maps(run, case),
-        "colours": class_colours(run.label_names),
-        "other_colour": OTHER_COLOUR,
-        "splits": tables.split_table(run),
-        "columns": columns,
-        "properties": properties,
-        "changes": tables.changes(run),
-        "results": results(run, case),
-        "most_slices": tables.MOST_SLICES,
-        "few": tables.FEW,
-        "findings": tables.gathered(run),
-        "bias": bias_section(run.measurements),
-        "suites": [section(each) for each in behaviours(run.measurements)],
-        "clusters": tables.cluster_cards(run, hardest_split(case) if case else None),
-        "mix": tables.mix,
-        "costs": steps,
-        "seeds": tables.seeds(run),
-        "host": flat(run.about.get("host"), "host"),
-    }
-
-
-def tiles(run: StressRun, case: Case | None) -> list[dict[str, str]]:
-    """The numbers of the verdict, large."""
+def _tiles(case: Case | None) -> list[Tile]:
     if case is None:
         return []
-    shown = [("random splits", case.random, "random"), (f"{case.family}, unseen", case.hard, "hard")]
-    if case.seen is not None:
-        shown.insert(1, (f"{case.family}, the rest of it seen", case.seen, "independent"))
-    return [
-        {"name": name, "value": numbers.number(row.value), "bounds": numbers.bounds(row), "kind": kind}
-        for name, row, kind in shown
-    ]
+    seen = [] if case.seen is None else [Tile(f"{case.family}, the rest of it seen", case.seen, "independent")]
+    return [Tile("random splits", case.random), *seen, Tile(f"{case.family}, unseen", case.hard, "hard")]
 
 
-def parts(run: StressRun) -> dict[str, Any] | None:
-    """What every fall is made of: a chart in two widths and its table; None without a seen control."""
-    bars = {
-        case: FallBar(case.family, case.selection, case.novelty, case.mislabelled)
-        for case in cases(run)
+def _files(run: RunRecord, falls: Sequence[Case]) -> dict[str, Table]:
+    """The tables that are worth a file."""
+    properties, sliced = tables.property_tables(run)
+    named = {
+        "scores": tables.gap_table(run), "parts-of-the-fall": tables.parts_table(run, _parted(falls)),
+        "other-metrics": tables.metric_table(run), "splits": tables.split_table(run),
+        "properties": properties, "properties-by-slice": sliced,
+    }  # fmt: skip
+    return {name: table for name, table in named.items() if table is not None and table.rows}
+
+
+def _parted(falls: Sequence[Case]) -> list[Case]:
+    return [case for case in falls if case.selection is not None and case.novelty is not None]
+
+
+def _parts_of_falls(run: RunRecord, falls: Sequence[Case]) -> Iterator[Section]:
+    """What every fall is made of; nothing without a seen control."""
+    bars = [
+        FallBar(case.family, case.selection, case.novelty, case.mislabelled)
+        for case in falls
         if case.selection is not None and case.novelty is not None
-    }
-    if not bars:
-        return None
-    wide, narrow = (fall_chart([*bars.values()], wording.called(run.metric), narrow=each) for each in (False, True))
-    return {"wide": wide, "narrow": narrow, "cases": list(bars)}
-
-
-def gap(run: StressRun, case: Case | None) -> dict[str, Any] | None:
-    """The chart in two widths and its table."""
-    rows = tables.gap_rows(run)
-    if not rows:
-        return None
-    name, guessing = wording.called(run.metric), chance(run, case.family) if case else None
-    return {
-        "wide": gap_chart(rows, name, guessing),
-        "narrow": gap_chart(rows, name, guessing, narrow=True),
-        "guessing": guessing,
-        "table": tables.gap_table(run),
-        "others": tables.metric_table(run),
-    }
-
-
-def maps(run: StressRun, case: Case | None) -> dict[str, Any] | None:
-    """The map by class, then one per split; the splits that matter most when there is no room for all."""
-    if run.map is None or not len(run.map.points):
-        return None
-    first = [hardest_split(case)] if case else []
-    order = [*first, *(split for split in _hard_first(run) if split not in first and split.name in run.map.parts)]
-    kept = {split.name for split in order[:MOST_MAPS]}
-    drawn = [split.name for split in run.splits if split.name in kept and split.name in run.map.parts]
-    return {
-        "classes": class_map(run.map.points, run.map.labels, run.label_names),
-        "splits": [(name, part_map(run.map.points, run.map.parts[name], name)) for name in drawn],
-        "rows": len(run.map.points),
-        "most": MOST_POINTS,
-        "left_out": len(run.splits) - len(drawn),
-    }
-
-
-def _hard_first(run: StressRun) -> list[SplitCard]:
-    return sorted(run.splits, key=lambda split: split.family == BASELINE)
-
-
-def results(run: StressRun, case: Case | None) -> list[dict[str, Any]]:
-    """Per family that is not random: scores by class and by slice, the hardest family first."""
-    families = [family for family in run.families if family != BASELINE]
-    if case is not None:
-        families.sort(key=lambda family: family != case.family)
-    found = [
-        {"family": family, "classes": tables.class_rows(run, family), "slices": tables.slice_rows(run, family)}
-        for family in families
     ]
-    return [each for each in found if each["classes"] or each["slices"]]
+    if bars:
+        wide, narrow = (fall_chart(bars, called(run.metric), narrow=narrow) for narrow in (False, True))
+        parts: list[Part] = [
+            PARTS_KEY.format(tables.falling(run)),
+            two_widths(wide, narrow),
+            tables.parts_table(run, _parted(falls)),
+        ]
+        yield Section("What the fall is made of", parts=parts, short="Parts of the fall")
+
+
+def _gap(run: RunRecord, worst: Case | None) -> Section:
+    rows, guessing = tables.gap_rows(run), chance(run, worst.family) if worst else None
+    if not rows:
+        return Section("How far it falls", "The run holds no scores.", short="Gap")
+    wide, narrow = (gap_chart(rows, called(run.metric), guessing, narrow=narrow) for narrow in (False, True))
+    dotted = "" if guessing is None else f" Dotted: guessing by the class mix, {number(guessing)}."
+    others = tables.metric_table(run)
+    parts: list[Part] = [GAP_KEY.format(dotted), two_widths(wide, narrow), tables.gap_table(run)]
+    parts += [Folded("Other metrics on the test part", [others])] if others else []
+    return Section("How far it falls", parts=parts, short="Gap")
+
+
+def _maps(run: RunRecord, worst: Case | None) -> Section:
+    """The map by class, then one per split; the splits that matter most when there is no room for all."""
+    title, name = "The latent space", "Map"
+    latent = run.maps.get("map")
+    if latent is None or not len(latent.points):
+        return Section(title, "The run folder holds no map.", short=name)
+    first = hardest_split(worst).name if worst else ""
+    known = [split for split in run.splits.values() if split.name in latent.parts]
+    kept = sorted(known, key=lambda split: (split.name != first, split.family == BASELINE))[:MOST_MAPS]
+    shown = [split.name for split in known if split in kept]
+    left_out, rows = len(run.splits) - len(shown), len(latent.points)
+    labels = run.about["data"]["label_names"]
+    intro = (
+        "Each point is a text; near points look alike to the model. Two dimensions cannot hold the whole space: an "
+        "illustration, not a proof."
+        + (f" A random {MOST_POINTS:,} of {rows:,} points are drawn." if rows > MOST_POINTS else "")
+        + (f" {left_out} splits have no picture." if left_out else "")
+    )
+    pictures = drawn(
+        "maps.html",
+        classes=class_map(latent.points, latent.labels, labels),
+        colours=class_colours(labels),
+        splits=[(split, part_map(latent.points, latent.parts[split], split)) for split in shown],
+    )
+    return Section(title, parts=[SOFT.format(intro), pictures], short=name)
+
+
+def _splits(run: RunRecord) -> Section:
+    notes = [
+        Markup('<p class="soft"><strong>{}</strong>: {}</p>').format(split.name, " ".join(split.certificate.notes))
+        for split in run.splits.values()
+        if split.certificate.notes
+    ]
+    meanings = Table("What the words mean", ("column", "meaning"), tuple(tables.MEANINGS.items()))
+    fingerprint = run.about["data"].get("fingerprint")
+    made: list[Part] = [tables.origin_table(run), *([f"Fingerprint of the data: {fingerprint}"] if fingerprint else [])]
+    return Section(
+        "The splits, and what is proven about them",
+        parts=[
+            tables.split_table(run), Folded("Asked and got, per label", [tables.asked_table(run)]), *notes,
+            Folded("What the words mean", [meanings]), Folded("How they were made, and their fingerprints", made),
+        ],
+        short="Splits",
+    )  # fmt: skip
+
+
+def _properties(run: RunRecord) -> Section:
+    parts: list[Part] = []
+    for split in run.splits.values():
+        sentences = changes_of(run, split, MOST_CHANGES) if split.family != BASELINE else []
+        if sentences:
+            parts += [Subheading(split.name, "against random splits"), _listed(map(capital, sentences))]
+    whole, sliced = tables.property_tables(run)
+    parts += [whole] if whole else []
+    parts += [Folded(f"{len(sliced.rows)} more, by label or attribute", [sliced])] if sliced else []
+    none = "" if whole or sliced else "No properties were measured."
+    return Section("What is different about them", none, parts=parts, short="Properties")
+
+
+def _listed(sentences: Iterator[str]) -> Markup:
+    return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(line) for line in sentences))
+
+
+def _results(run: RunRecord, worst: Case | None) -> Section:
+    """Scores by class and by slice of every family that is not random, the hardest first."""
+    families = [family for family in run.families if family != BASELINE]
+    families.sort(key=lambda family: worst is None or family != worst.family)
+    results = [(family, parts) for family in families if (parts := list(_by_family(run, family)))]
+    title, name = "Results by class and slice", "Results"
+    if not results:
+        return Section(title, "No scores by class or slice were measured.", short=name)
+    first, parts = results[0]
+    few = f"Pale rows rest on fewer than {tables.FEW} texts, where a score is mostly luck."
+    intro = f"Random splits against “{first}”. {few}"
+    folds = [Folded(f"The same for “{family}”", others) for family, others in results[1:]]
+    return Section(title, parts=[SOFT.format(intro), *parts, *folds], short=name)
+
+
+def _by_family(run: RunRecord, family: str) -> Iterator[Part]:
+    classes, slices = tables.class_rows(run, family), tables.slice_rows(run, family)
+    if classes:
+        yield Subheading("By class", "F1")
+        yield tables.compared_table(run, classes, "class")
+    if slices:
+        yield Subheading("By slice", f"{called(run.metric)}, largest {tables.falling(run)} first")
+        yield tables.compared_table(run, slices[:MOST_SLICES], "slice")
+        if more := slices[MOST_SLICES:]:
+            yield Folded(f"{len(more)} more slices", [tables.compared_table(run, more, "slice")])
+
+
+def _findings(run: RunRecord) -> Section:
+    findings = tables.gathered(run)
+    return Section("Findings", "" if findings else "No checks were made.", findings=findings or None)
+
+
+def _bias(run: RunRecord) -> Iterator[Section]:
+    section = bias_section(run.measurements)
+    if section is not None:
+        yield section
+
+
+def _suites(run: RunRecord) -> Iterator[Section]:
+    suites = [drawn("suite.html", each=suite_section(suite), said=True) for suite in behaviours(run.measurements)]
+    if suites:
+        intro = SOFT.format("Asked was the model that was trained on all texts but the independent ones.")
+        yield Section("What it passes of a suite of test cases", parts=[intro, *suites], short="Behaviour")
+
+
+def _clusters(run: RunRecord, worst: Case | None) -> Section:
+    groups = tables.cluster_cards(run, hardest_split(worst) if worst else None)
+    if not groups:
+        return Section("Clusters", "The run folder holds no clusters.")
+    labels = run.about["data"]["label_names"]
+    look = {"examples": run.examples, "colours": class_colours(labels), "other_colour": OTHER_COLOUR}
+    cards = [
+        drawn("clusters.html", group=group, mix=lambda counts: tables.mix(counts, labels), **look) for group in groups
+    ]
+    intro = (
+        "Regions of the latent space with their typical words (c-TF-IDF), those with the most test rows first. Words "
+        "and texts come from the data and may offend."
+    )
+    titles = [(str(group["split"]), f"{group['count']} clusters") for group in groups]
+    folds = [Folded(f"{split}: {count}", [card]) for (split, count), card in zip(titles[1:], cards[1:], strict=True)]
+    return Section("Clusters", parts=[SOFT.format(intro), Subheading(*titles[0]), cards[0], *folds])
+
+
+def _costs(run: RunRecord) -> Section:
+    table, host = tables.cost_table(run), ", ".join(value for _, value in flat(run.about.get("host"), "host"))
+    seeds = tables.seeds(run)
+    trained = f" Training seeds: {', '.join(seeds)}." if seeds else ""
+    if table is None:
+        return Section("Costs", f"No times were kept.{trained}")
+    steps = table if len(table.rows) <= MOST_STEPS else Folded(f"{len(table.rows)} steps", [table])
+    return Section("Costs", f"{duration(run.seconds)} in all{f', on {host}' if host else ''}.{trained}", parts=[steps])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from unseen.analysis import Curve, Point, difficulty_curve
 from unseen.reports.formats import Table
-from unseen.reports.study import Cell, StudyRun
-from unseen.reports.tables import property_name
+from unseen.reports.record import RunRecord
+from unseen.reports.stress_tables import property_name
 from unseen.reports.wording import called
 from unseen.types import Measurement
 from unseen.types.numbers import bounds, number, scored
@@ -28,6 +29,51 @@ LABELS_OF = re.compile(r"roc_auc\.\w+$")
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One model on the splits of one kind: the trainings that are summed up in one number."""
+
+    data: str
+    space: str
+    """Empty for splits that cut no latent space."""
+    family: str
+    """The way of splitting, as the study calls it."""
+    model: str
+    own: bool
+    """Whether the space that was cut is the model's."""
+    test: float
+    dev: float
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """What its rows are marked with."""
+        return {"data": self.data, "model": self.model} | ({"space": self.space} if self.space else {})
+
+
+def cells_of(run: RunRecord) -> list[Cell]:
+    """The cells of a study."""
+    return [Cell(**cell) for cell in run.about["cells"]]
+
+
+def level_of(run: RunRecord, cell: Cell, metric: str, part: str = "test") -> Measurement | None:
+    """The mean over the trainings of a cell."""
+    place = {"data": cell.data, "model": cell.model, "family": cell.family, "space": cell.space or None}
+    return run.row(metric, part=part, split=None, **place)
+
+
+def fall_of(run: RunRecord, cell: Cell) -> Measurement | None:
+    """How far a cell is below random splits."""
+    return level_of(run, cell, f"fall.{run.metric}")
+
+
+def control_of(run: RunRecord, cell: Cell) -> Cell | None:
+    """The random splits that a cell was compared with."""
+    place = (run.about["baseline"], cell.data, cell.model, cell.test)
+    return next(
+        (other for other in cells_of(run) if (other.family, other.data, other.model, other.test) == place), None
+    )
+
+
+@dataclass(frozen=True)
 class Matrix:
     """Numbers by row and column."""
 
@@ -39,43 +85,40 @@ class Matrix:
 
     def table(self) -> Table:
         """The same as a table."""
-        lines = tuple(
-            (name, *(number(each) for each in line)) for name, line in zip(self.rows, self.values, strict=True)
-        )
+        lines = tuple((name, *map(number, line)) for name, line in zip(self.rows, self.values, strict=True))
         return Table(self.title, ("", *self.columns), lines, self.note)
 
 
-def tables(run: StudyRun) -> dict[str, Table]:
+def tables(run: RunRecord) -> dict[str, Table]:
     """Every table of the study by the name of its file."""
-    found: dict[str, Table] = {}
+    named: dict[str, Table] = {}
     for data in run.about["datasets"]:
-        found[f"{data}-scores"] = scores(run, data)
+        named[f"{data}-scores"] = scores(run, data)
         for matrix in (*cross_model(run, data), *overlaps(run, data)):
-            found[f"{data}-{_plain(matrix.title)}"] = matrix.table()
+            named[f"{data}-{_plain(matrix.title)}"] = matrix.table()
         if table := correlation_table(run, data):
-            found[f"{data}-correlations"] = table
-    for table in sensitivity_tables(run):
-        found[_plain(table.title)] = table
-    found["costs"] = costs(run)
-    return found
+            named[f"{data}-correlations"] = table
+    named |= {_plain(table.title): table for table in sensitivity_tables(run)}
+    return named | {"costs": costs(run)}
 
 
-def scores(run: StudyRun, data: str) -> Table:
+def scores(run: RunRecord, data: str) -> Table:
     """Every model on its own splits: test part, independent part, fall."""
     area = next((row.metric for row in run.measurements if LABELS_OF.match(row.metric)), None)
     shown = list(dict.fromkeys(["accuracy", run.metric, *filter(None, [area])]))
     rows = []
     for cell in own_cells(run, data):
-        fall = run.fall(cell, run.metric)
+        fall = fall_of(run, cell)
         rows.append((
             cell.model, cell.space or "–", cell.family,
             *(
-                scored(run.level(cell, metric)) if metric == run.metric else number(_value(run.level(cell, metric)))
+                scored(row) if metric == run.metric else number(_value(row))
                 for metric in shown
+                for row in [level_of(run, cell, metric)]
             ),
-            *(number(_value(run.level(cell, metric, "independent"))) for metric in shown[:2]),
+            *(number(_value(level_of(run, cell, metric, "independent"))) for metric in shown[:2]),
             scored(fall) if fall else "",
-            *(scored(run.level(cell, f"{part}.{run.metric}")) for part in PARTS_OF_FALL),
+            *(scored(level_of(run, cell, f"{part}.{run.metric}")) for part in PARTS_OF_FALL),
         ))  # fmt: skip
     columns = (
         "model", "space that was cut", "split", *(f"test {called(metric)}" for metric in shown),
@@ -90,26 +133,27 @@ def scores(run: StudyRun, data: str) -> Table:
     return Table(f"Scores on {data}", columns, tuple(rows), note)
 
 
-def own_cells(run: StudyRun, data: str) -> list[Cell]:
+def own_cells(run: RunRecord, data: str) -> list[Cell]:
     """Random splits of every model, then the splits of its own spaces."""
-    cells = [cell for cell in run.cells if cell.data == data and cell.own]
+    cells = [cell for cell in cells_of(run) if cell.data == data and cell.own]
     models = list(dict.fromkeys(cell.model for cell in cells))
-    return sorted(cells, key=lambda cell: (models.index(cell.model), cell.family != run.baseline))
+    return sorted(cells, key=lambda cell: (models.index(cell.model), cell.family != run.about["baseline"]))
 
 
-def cross_model(run: StudyRun, data: str) -> Iterator[Matrix]:
+def cross_model(run: RunRecord, data: str) -> Iterator[Matrix]:
     """For every way of splitting: whose space was cut (rows) and what was trained there (columns)."""
-    cells = [cell for cell in run.cells if cell.data == data]
+    cells = [cell for cell in cells_of(run) if cell.data == data]
     for family in dict.fromkeys(cell.family for cell in cells if cell.space):
         ours = [cell for cell in cells if cell.family == family and cell.space]
         spaces = tuple(dict.fromkeys(cell.space for cell in ours))
         models = tuple(dict.fromkeys(cell.model for cell in ours))
         if all(cell.own for cell in ours) or len(models) < 2:
             continue
+        controls = [cell for cell in cells if cell.family == run.about["baseline"]]
         for metric in dict.fromkeys(["accuracy", run.metric]):
-            found = {(cell.space, cell.model): _value(run.level(cell, metric)) for cell in ours}
-            values = [tuple(found.get((space, model)) for model in models) for space in spaces]
-            random = {cell.model: _value(run.level(cell, metric)) for cell in cells if cell.family == run.baseline}
+            scores = {(cell.space, cell.model): _value(level_of(run, cell, metric)) for cell in ours}
+            values = [tuple(scores.get((space, model)) for model in models) for space in spaces]
+            random = {cell.model: _value(level_of(run, cell, metric)) for cell in controls}
             values.append(tuple(random.get(model) for model in models))
             yield Matrix(
                 f"{family}: test {called(metric)}", (*spaces, "random splits"), models, tuple(values),
@@ -117,27 +161,21 @@ def cross_model(run: StudyRun, data: str) -> Iterator[Matrix]:
             )  # fmt: skip
 
 
-def overlaps(run: StudyRun, data: str) -> Iterator[Matrix]:
+def overlaps(run: RunRecord, data: str) -> Iterator[Matrix]:
     """For every way of splitting: the share of test texts that splits of two spaces have in common."""
-    rows = [row for row in run.measurements if row.metric == "test_overlap" and row.tags.get("data") == data]
+    rows = list(run.rows("test_overlap", data=data))
     for family in dict.fromkeys(str(row.tags["family"]) for row in rows):
-        shares = {
-            (str(row.tags["a"]), str(row.tags["b"])): row.value for row in rows if row.tags["family"] == family
-        }  # fmt: skip
+        shares = {(str(row.tags["a"]), str(row.tags["b"])): row.value for row in rows if row.tags["family"] == family}
         names = tuple(dict.fromkeys(name for pair in shares for name in pair))
         values = tuple(tuple(shares.get((a, b), shares.get((b, a))) for b in names) for a in names)
-        chance = next(
-            (row.value for row in run.measurements
-             if row.metric == "test_overlap.chance" and row.tags.get("data") == data and row.tags["family"] == family),
-            None,
-        )  # fmt: skip
+        chance = run.value("test_overlap.chance", data=data, family=family)
         yield Matrix(
             f"{family}: share of common test texts", names, names, values,
             "Diagonal: one space, cluster seeds compared." + (f" By chance: {number(chance)}." if chance else ""),
         )  # fmt: skip
 
 
-def correlation_table(run: StudyRun, data: str) -> Table | None:
+def correlation_table(run: RunRecord, data: str) -> Table | None:
     """Properties of splits and the score, the strongest correlation first."""
     rows = [
         row for row in run.measurements
@@ -161,30 +199,33 @@ def correlation_table(run: StudyRun, data: str) -> Table | None:
     return Table(f"What goes with the score on {data}", columns, lines, note)
 
 
-def sensitivity_tables(run: StudyRun) -> Iterator[Table]:
+def sensitivity_tables(run: RunRecord) -> Iterator[Table]:
     """For everything that was varied: scores on random and on hard splits by its values."""
     for of, name, cells in varied(run):
         rows = tuple(
-            (str(value), cell.data, cell.space or "–", cell.family, cell.model, scored(run.level(cell, run.metric)),
-             number(_value(run.fall(cell, run.metric))))
+            (str(value), cell.data, cell.space or "–", cell.family, cell.model, scored(level_of(run, cell, run.metric)),
+             number(_value(fall_of(run, cell))))
             for value, cell in cells
         )  # fmt: skip
         columns = (name, "data", "space", "split", "model", f"test {called(run.metric)}", "fall")
         yield Table(f"{of} by {name}", columns, rows)
 
 
-def varied(run: StudyRun) -> Iterator[tuple[str, str, list[tuple[object, Cell]]]]:
+def varied(run: RunRecord) -> Iterator[tuple[str, str, list[tuple[object, Cell]]]]:
     """What was varied, the setting, and the cells by its value."""
     variants = run.about.get("variants", {})
-    seen = dict.fromkeys((each["of"], name) for each in variants.values() for name in each if name != "of")
-    for of, name in seen:
-        cells = [
-            (variants[called_][name], cell)
-            for cell in run.cells
-            for called_ in _variant_names(cell, variants)
-            if variants[called_]["of"] == of and name in variants[called_]
-        ]
-        yield of, name, [(value, cell) for value, cell in cells if cell.own]
+    settings = dict.fromkeys((variant["of"], name) for variant in variants.values() for name in variant if name != "of")
+    for of, name in settings:
+        yield (
+            of,
+            name,
+            [
+                (variants[variant][name], cell)
+                for cell in cells_of(run)
+                for variant in _variant_names(cell, variants)
+                if cell.own and variants[variant]["of"] == of and name in variants[variant]
+            ],
+        )
 
 
 def _variant_names(cell: Cell, variants: object) -> list[str]:
@@ -196,62 +237,59 @@ def _variant_names(cell: Cell, variants: object) -> list[str]:
     ]  # fmt: skip
 
 
-def curves(run: StudyRun, data: str, seen: bool = False) -> dict[str, Curve]:
+def curves(run: RunRecord, data: str, seen: bool = False) -> dict[str, Curve]:
     """For every space: scores over the distance from test to training texts, random splits first, with the area.
 
     `seen` are the scores of the same texts when the rest of their region is in training.
     """
-    found = {}
-    for space in dict.fromkeys(cell.space for cell in run.cells if cell.data == data and cell.space and cell.own):
+    by_space = {}
+    for space in dict.fromkeys(cell.space for cell in cells_of(run) if cell.data == data and cell.space and cell.own):
         points = _points(run, data, space, f"seen.{run.metric}" if seen else run.metric)
         if len({point.distance for point in points}) > 1:
-            found[space] = difficulty_curve(points, run.metric)
-    return found
+            by_space[space] = difficulty_curve(points, run.metric)
+    return by_space
 
 
-def _points(run: StudyRun, data: str, space: str, metric: str) -> list[Point]:
-    cells = [cell for cell in run.cells if (cell.data, cell.space, cell.own) == (data, space, True)]
+def _points(run: RunRecord, data: str, space: str, metric: str) -> list[Point]:
+    cells = [cell for cell in cells_of(run) if (cell.data, cell.space, cell.own) == (data, space, True)]
     here = [row for row in run.properties if row.tags.get("data") == data and row.tags.get("space") == space]
     distance = {str(row.tags["split"]): row.value for row in here if row.metric == DISTANCE}
     chance = [row.value for row in here if row.metric == f"{DISTANCE}.matched_random" and row.value is not None]
-    found = [
+    points = [
         Point(split, float(distance[split] or 0.0), by_seed)
         for cell in cells
         for split, by_seed in _by_split(run, cell, metric).items()
         if distance.get(split) is not None
     ]
-    control = next((each for cell in cells if (each := run.control_of(cell))), None)
-    if control is not None and chance and found:
-        level = run.level(control, run.metric)
+    control = next((control for cell in cells if (control := control_of(run, cell))), None)
+    if control is not None and chance and points:
+        level = level_of(run, control, run.metric)
         if level is not None and level.value is not None:
-            found.append(Point(run.baseline, sum(chance) / len(chance), {0: level.value}))
-    return found
+            points.append(Point(run.about["baseline"], sum(chance) / len(chance), {0: level.value}))
+    return points
 
 
-def _by_split(run: StudyRun, cell: Cell, metric: str) -> dict[str, dict[int, float]]:
+def _by_split(run: RunRecord, cell: Cell, metric: str) -> dict[str, dict[int, float]]:
     """Scores of the single trainings of a cell."""
-    found: dict[str, dict[int, float]] = {}
-    for row in run.measurements:
-        tags = row.tags
-        if row.metric == metric and row.slice == "all" and row.value is not None and "split" in tags and (
-            (tags.get("data"), tags.get("space", ""), tags.get("family"), tags.get("model"), tags.get("part"))
-            == (cell.data, cell.space, cell.family, cell.model, "test")
-        ):  # fmt: skip
-            found.setdefault(str(tags["split"]), {})[int(tags["seed"])] = row.value
-    return found
+    place = {"data": cell.data, "space": cell.space or None, "family": cell.family, "model": cell.model}
+    by_split: dict[str, dict[int, float]] = {}
+    for row in run.rows(metric, part="test", **place):
+        if row.value is not None and "split" in row.tags:
+            by_split.setdefault(str(row.tags["split"]), {})[int(row.tags["seed"])] = row.value
+    return by_split
 
 
-def costs(run: StudyRun) -> Table:
+def costs(run: RunRecord) -> Table:
     """What the steps took, by what they do."""
     kinds: dict[str, list[dict[str, float]]] = {}
-    for each in run.about.get("costs", []):
-        kinds.setdefault(str(each["work"]).replace("_", " "), []).append(each)
+    for step in run.about.get("costs", []):
+        kinds.setdefault(str(step["work"]).replace("_", " "), []).append(step)
     rows: list[tuple[str | int, ...]] = []
     for kind, steps in kinds.items():
-        hours = [sum(float(each.get(name) or 0) for each in steps) / 3600 for name in ("seconds", "cpu_seconds")]
-        gpu = sum(float(each.get("gpus") or 0) * float(each["seconds"]) for each in steps) / 3600
-        reused = sum(bool(each["reused"]) for each in steps)
-        rows.append((kind, len(steps), reused, *(f"{each:.2f}" for each in (*hours, gpu))))
+        seconds = [sum(float(step.get(name) or 0) for step in steps) for name in ("seconds", "cpu_seconds")]
+        seconds.append(sum(float(step.get("gpus") or 0) * float(step["seconds"]) for step in steps))
+        reused = sum(bool(step["reused"]) for step in steps)
+        rows.append((kind, len(steps), reused, *(f"{total / 3600:.2f}" for total in seconds)))
     note = "Of steps that were there already, what they took when they were made."
     return Table("Cost", ("step", "steps", "there already", "hours", "CPU hours", "GPU hours"), tuple(rows), note)
 
@@ -269,30 +307,32 @@ def _plain(title: str) -> str:
     return re.sub(r"[^\w.=-]+", "-", title).strip("-").lower()
 
 
-def headline(run: StudyRun) -> list[str]:
+def headline(run: RunRecord) -> list[str]:
     """What was found, in a sentence per dataset."""
-    said = []
+    sentences = []
     for data in run.about["datasets"]:
-        falls = [(run.fall(cell, run.metric), cell) for cell in own_cells(run, data) if cell.family != run.baseline]
+        falls = [(fall_of(run, cell), cell) for cell in own_cells(run, data) if cell.family != run.about["baseline"]]
         known = [(fall, cell) for fall, cell in falls if fall is not None and fall.value is not None]
         if not known:
-            said.append(f"On {data} nothing is known yet." if falls else f"On {data} there are random splits only.")
+            sentences.append(
+                f"On {data} nothing is known yet." if falls else f"On {data} there are random splits only."
+            )
             continue
-        fall, cell = max(known, key=lambda each: each[0].value or 0.0)
-        said.append(_sentence(run, data, fall, cell, [each for each, _ in known]))
-    return said
+        fall, cell = max(known, key=lambda measured: measured[0].value or 0.0)
+        sentences.append(_sentence(run, data, fall, cell, [fall for fall, _ in known]))
+    return sentences
 
 
-def _sentence(run: StudyRun, data: str, fall: Measurement, cell: Cell, all_: Sequence[Measurement]) -> str:
-    control = run.control_of(cell)
-    before = scored(run.level(control, run.metric)) if control else "?"
-    clear = sum(each.low is not None and each.low > 0 for each in all_)
+def _sentence(run: RunRecord, data: str, fall: Measurement, cell: Cell, falls: Sequence[Measurement]) -> str:
+    control = control_of(run, cell)
+    before = scored(level_of(run, control, run.metric)) if control else "?"
+    clear = sum(row.low is not None and row.low > 0 for row in falls)
     where = f"{cell.family} in the space of {cell.space}" if cell.space else cell.family
     hardest = (
         f"the hardest split is {where}" if (fall.value or 0.0) > 0 else f"no split is harder; the nearest is {where}"
     )
     return (
-        f"On {data} {hardest}: {called(run.metric)} {scored(run.level(cell, run.metric))} against "
-        f"{before} on random splits. For {clear} of {len(all_)} kinds of hard splits the interval of the fall is above "
-        "zero."
+        f"On {data} {hardest}: {called(run.metric)} {scored(level_of(run, cell, run.metric))} against "
+        f"{before} on random splits. For {clear} of {len(falls)} kinds of hard splits the interval of the fall is "
+        "above zero."
     )

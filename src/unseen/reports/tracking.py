@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, UnseenError
+from unseen.evaluation.intervals import STATISTICS
+from unseen.reports.comparison import of_whole_run
 from unseen.reports.record import RunRecord, read_record
 from unseen.store.manifest import way_out
 from unseen.types import Measurement
@@ -38,7 +40,7 @@ class TrackedRun:
     name: str
     params: Mapping[str, str]
     metrics: Mapping[str, float]
-    """Means over trainings and falls, METRIC/FAMILY/PART, with `.low` and `.high`."""
+    """Numbers of the whole run, METRIC/FAMILY/PART and what else tells them apart, with `.low` and `.high`."""
     tags: Mapping[str, str]
     files: Mapping[str, Path]
     """Place in the run folder -> file."""
@@ -73,14 +75,14 @@ def track(
     """
     if to not in TITLES:
         raise UnknownNameError.of("tracker", to, TITLES)
-    found = read_record(run)
-    if not found.about.get("finished"):
-        raise InputError(f"the run in {found.place} is not finished", fix=way_out(found.place))
-    said = record_of(found, texts)
+    record = read_record(run)
+    if not record.about.get("finished"):
+        raise InputError(f"the run in {record.place} is not finished", fix=way_out(record.place))
+    tracked = record_of(record, texts)
     service = _service(to)
     send = _to_mlflow if to == "mlflow" else _to_wandb
     try:
-        return send(service, said, project, options)
+        return send(service, tracked, project, options)
     except UnseenError:
         raise
     except Exception as cause:  # each version of each service has exceptions of its own
@@ -105,7 +107,7 @@ def record_of(run: RunRecord, texts: bool = False) -> TrackedRun:
     hidden = () if texts or run.settings.get("texts") != "True" else WITH_TEXTS
     paths = [path for pattern in FILES if pattern not in hidden for path in sorted(run.place.glob(pattern))]
     tags = {f"version.{name}": version for name, version in run.versions.items()}
-    tags |= {f"fingerprint.{name}": str(said.get("fingerprint", "")) for name, said in run.data.items()}
+    tags |= {f"fingerprint.{name}": str(data.get("fingerprint", "")) for name, data in run.data.items()}
     tags |= {"command": str(run.about.get("command", ""))}
     return TrackedRun(
         run.place.resolve().name,
@@ -122,68 +124,73 @@ def allowed(names: Mapping[str, Any], wrong: re.Pattern[str], length: int) -> di
     >>> allowed({"f1[a b]": 1, "f1[a_b]": 2, "2x": 3}, WANDB_NAME, 250)
     {'f1_a_b_': 1, 'f1_a_b__2': 2, '_2x': 3}
     """
-    found: dict[str, Any] = {}
+    clean_names: dict[str, Any] = {}
     for name, value in names.items():
         clean = wrong.sub("_", name)[:length] or "_"
         clean = f"_{clean}"[:length] if clean[0] in "0123456789/." else clean
         candidate, number = clean, 2
-        while candidate in found:
+        while candidate in clean_names:
             candidate, number = f"{clean[: length - 5]}_{number}", number + 1
-        found[candidate] = value
-    return found
+        clean_names[candidate] = value
+    return clean_names
 
 
 def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
-    chosen = [row for row in rows if _is_level(row) or (row.metric.startswith("fall.") and "split" not in row.tags)]
+    """Means, falls and what was measured once, named after metric, family and part, and what else tells them apart."""
+    chosen = [
+        row for row in of_whole_run(rows) if row.slice == "all" and (row.tags.get("seed") or "split" not in row.tags)
+    ]
     several = [tag for tag in SETUP if len({row.tags[tag] for row in chosen if tag in row.tags}) > 1]
-    found: dict[str, float] = {}
+    named: dict[str, list[Measurement]] = {}
     for row in chosen:
         parts = [row.metric, *(str(row.tags[tag]) for tag in ("family", "part", *several) if tag in row.tags)]
-        name = "/".join(part.replace("/", "_") for part in parts)
-        for end, value in (("", row.value), (".low", row.low), (".high", row.high)):
-            if row.slice == "all" and value is not None and math.isfinite(value):
-                found[f"{name}{end}"] = value
-    return found
+        named.setdefault("/".join(part.replace("/", "_") for part in parts), []).append(row)
+    metrics: dict[str, float] = {}
+    for name, alike in named.items():
+        tags = dict.fromkeys(tag for row in alike for tag in row.tags if tag not in STATISTICS)
+        telling = [tag for tag in tags if len({str(row.tags.get(tag, "")) for row in alike}) > 1]
+        for row in alike:
+            values = [str(row.tags[tag]).replace("/", "_") for tag in telling if tag in row.tags]
+            for end, value in (("", row.value), (".low", row.low), (".high", row.high)):
+                if value is not None and math.isfinite(value):
+                    metrics["/".join([name, *values]) + end] = value
+    return metrics
 
 
-def _is_level(row: Measurement) -> bool:
-    return row.tags.get("seed") == "mean" and not row.metric.startswith("standard_error.")
-
-
-def _to_mlflow(mlflow: Any, said: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
-    given: dict[str, Any] = {"run_name": said.name, "nested": mlflow.active_run() is not None}
+def _to_mlflow(mlflow: Any, tracked: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
+    given: dict[str, Any] = {"run_name": tracked.name, "nested": mlflow.active_run() is not None}
     if project is not None:
         known = mlflow.get_experiment_by_name(project)
         given["experiment_id"] = mlflow.create_experiment(project) if known is None else known.experiment_id
     with mlflow.start_run(**given | dict(options)) as run:
-        for log, content in ((mlflow.log_params, said.params), (mlflow.set_tags, said.tags)):
+        for log, content in ((mlflow.log_params, tracked.params), (mlflow.set_tags, tracked.tags)):
             short = {name: value[:MLFLOW_VALUE] for name, value in content.items()}
             for some in _batches(allowed(short, MLFLOW_NAME, MLFLOW_LENGTH)):
                 log(some)
-        for some in _batches(allowed(said.metrics, MLFLOW_NAME, MLFLOW_LENGTH)):
+        for some in _batches(allowed(tracked.metrics, MLFLOW_NAME, MLFLOW_LENGTH)):
             mlflow.log_metrics(some)
-        for place, path in said.files.items():
+        for place, path in tracked.files.items():
             folder = Path(place).parent.as_posix()
             mlflow.log_artifact(str(path), artifact_path=None if folder == "." else folder)
     address = str(mlflow.get_tracking_uri())
-    return Tracked("mlflow", str(run.info.run_id), address, len(said.metrics), len(said.files))
+    return Tracked("mlflow", str(run.info.run_id), address, len(tracked.metrics), len(tracked.files))
 
 
-def _to_wandb(wandb: Any, said: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
-    fingerprints = [value for name, value in said.tags.items() if name.startswith("fingerprint.")]
+def _to_wandb(wandb: Any, tracked: TrackedRun, project: str | None, options: Mapping[str, Any]) -> Tracked:
+    fingerprints = [value for name, value in tracked.tags.items() if name.startswith("fingerprint.")]
     given: dict[str, Any] = {
-        "name": said.name,
+        "name": tracked.name,
         "job_type": "unseen",
-        "config": allowed({**said.params, **said.tags}, WANDB_NAME, WANDB_LENGTH),
-        "tags": [f"data {each}"[:WANDB_TAG] for each in dict.fromkeys(fingerprints)],
+        "config": allowed({**tracked.params, **tracked.tags}, WANDB_NAME, WANDB_LENGTH),
+        "tags": [f"data {fingerprint}"[:WANDB_TAG] for fingerprint in dict.fromkeys(fingerprints)],
     } | ({} if project is None else {"project": project})
     with wandb.init(**given | dict(options)) as run:
-        run.log(allowed(said.metrics, WANDB_NAME, WANDB_LENGTH))
-        artifact = wandb.Artifact(WANDB_ARTIFACT.sub("_", f"unseen-{said.name}")[:128], type="unseen-run")
-        for place, path in said.files.items():
+        run.log(allowed(tracked.metrics, WANDB_NAME, WANDB_LENGTH))
+        artifact = wandb.Artifact(WANDB_ARTIFACT.sub("_", f"unseen-{tracked.name}")[:128], type="unseen-run")
+        for place, path in tracked.files.items():
             artifact.add_file(str(path), name=place)
         run.log_artifact(artifact)
-    return Tracked("wandb", str(run.id), str(run.url or ""), len(said.metrics), len(said.files))
+    return Tracked("wandb", str(run.id), str(run.url or ""), len(tracked.metrics), len(tracked.files))
 
 
 def _batches(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

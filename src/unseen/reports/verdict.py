@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from unseen.analysis import largest_changes
 from unseen.audits.hardness import NEAR, SINGLES
@@ -11,12 +10,12 @@ from unseen.reports.actions import actions
 from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
 from unseen.reports.case import VISIBLE, Case, cases, chance, hardest_split, newest
 from unseen.reports.page import Verdict
-from unseen.reports.run import BASELINE, SplitCard, StressRun
-from unseen.reports.wording import amount, called, capital, higher_is_better, in_points, percent
-from unseen.types import Measurement
-from unseen.types.numbers import bounds, number, points, turned
-from unseen.types.numbers import scored as said
+from unseen.reports.record import BASELINE, RunRecord, SplitFile
+from unseen.reports.wording import amount_within, called, capital, higher_is_better
+from unseen.types.numbers import bounds, number, percent, scored, turned
 
+NOTHING = "No verdict: there are no two scores to compare."
+BADGES = {"ok": "holds", "warn": "look closer", "fail": "falls"}
 MOST_CHANGES = 3
 HARDLY = 0.05
 """Where being unseen costs less than this even at the end of its interval, it costs hardly anything."""
@@ -32,33 +31,30 @@ CAUSES = {
 }
 
 
-def verdict(run: StressRun) -> Verdict:
+def verdict(run: RunRecord) -> Verdict:
     """Headline, sentences, level and actions; says so where numbers are missing or mislead."""
-    found, behaved = cases(run), list(_behaved(run))
-    if not found:
-        nothing = _nothing(run)
-        return replace(nothing, sentences=[*nothing.sentences, *behaved])
-    sentences = [capital(each) for each in (*_sentences(run, found[0]), *_impossible(run))]
-    return Verdict(_headline(run, found[0]), sentences + behaved, _level(found[0]), actions(run))
+    falls, behaved = cases(run), list(_behaved(run))
+    if not falls:
+        return Verdict(NOTHING, [_nothing(run), *behaved], "warn", badge=BADGES["warn"])
+    worst, level = falls[0], _level(falls[0])
+    sentences = [capital(sentence) for sentence in (*_sentences(run, worst), *_impossible(run))]
+    return Verdict(_headline(run, worst), sentences + behaved, level, actions(run), BADGES[level])
 
 
-def _behaved(run: StressRun) -> Iterator[str]:
+def _behaved(run: RunRecord) -> Iterator[str]:
     """What the model passes of each suite, and what kind of failure it shows."""
     for of in behaviours(run.measurements):
         yield " ".join([*(headline(of, model) for model in of.models), *kinds_of_failure(of)])
 
 
-def _nothing(run: StressRun) -> Verdict:
+def _nothing(run: RunRecord) -> str:
     random = run.score(BASELINE)
-    why = (
-        f"No {called(run.metric)} on a random split was measured, so there is nothing to compare with."
-        if random is None
-        else f"On a random split {called(run.metric)} is {said(random)}; no other split was measured."
-    )
-    return Verdict("No verdict: there are no two scores to compare.", [why], "warn")
+    if random is None:
+        return f"No {called(run.metric)} on a random split was measured, so there is nothing to compare with."
+    return f"On a random split {called(run.metric)} is {scored(random)}; no other split was measured."
 
 
-def _impossible(run: StressRun) -> Iterator[str]:
+def _impossible(run: RunRecord) -> Iterator[str]:
     """The splits that this data does not allow."""
     for family, why in dict(run.about.get("impossible") or {}).items():
         yield f"“{family}” could not be made: {str(why).splitlines()[0]}."
@@ -72,7 +68,7 @@ def _level(case: Case) -> str:
     return "fail" if case.drop > case.limit else "warn"
 
 
-def _headline(run: StressRun, worst: Case) -> str:
+def _headline(run: RunRecord, worst: Case) -> str:
     """What to expect: on texts like those of training, on kinds that were not there, on the hardest."""
     guessing = chance(run, worst.family)
     if guessing is not None and not _better(run.metric, worst.random.value, guessing):
@@ -94,13 +90,13 @@ def _headline(run: StressRun, worst: Case) -> str:
 def _expected_of_new(case: Case) -> str:
     if case.is_new:
         return f"{number(case.hard.value)} on kinds of text it has not seen (“{case.family}”)"
-    most = max((each.novelty.high or 0.0 for each in cases(case.run) if each.novelty is not None), default=0.0)
+    most = max((other.novelty.high or 0.0 for other in cases(case.run) if other.novelty is not None), default=0.0)
     if case.seeds > 1 and most <= HARDLY:
         return "hardly less on kinds of text it has not seen"
     return "perhaps less on kinds of text it has not seen"
 
 
-def _sentences(run: StressRun, worst: Case) -> Iterator[str]:
+def _sentences(run: RunRecord, worst: Case) -> Iterator[str]:
     yield _compared(worst)
     yield from _parts(worst)
     new = newest(run)
@@ -113,24 +109,16 @@ def _sentences(run: StressRun, worst: Case) -> Iterator[str]:
         yield from _independent(worst)
     yield from _certainty(worst)
     if worst.fell:
-        changes = [each.rstrip(". ") for each in differences(worst)]
+        changes = [change.rstrip(". ") for change in differences(worst)]
         if changes:
             yield f"What is different there: {'; '.join(changes)}."
-
-
-def _between(metric: str, row: Measurement | None) -> str:
-    return bounds(row, points if in_points(metric) else number)
-
-
-def _amount(metric: str, row: Measurement) -> str:
-    return " ".join(filter(None, [amount(metric, row.value), _between(metric, row)]))
 
 
 def _compared(case: Case) -> str:
     """The score of the hardest family, its fall, and what that mostly is."""
     metric, higher = case.run.metric, higher_is_better(case.run.metric)
-    begin = f"on the {case.place} {called(metric)} is {said(case.hard)}, on random splits {said(case.random)}"
-    change = _amount(metric, case.fall)
+    begin = f"on the {case.place} {called(metric)} is {scored(case.hard)}, on random splits {scored(case.random)}"
+    change = amount_within(metric, case.fall)
     if case.open:
         return f"{begin}. No conclusion: there may be no fall or a large one, {change}."
     if case.fell:
@@ -141,7 +129,7 @@ def _compared(case: Case) -> str:
         return f"{begin}: {change} {'lower' if higher else 'higher'}, which may be chance."
     if case.certain is not False and case.drop <= -VISIBLE:
         missing = "" if case.certain else " (no interval was computed)"
-        return f"{begin}: {_amount(metric, turned(case.fall))} better{missing}; nothing here is harder."
+        return f"{begin}: {amount_within(metric, turned(case.fall))} better{missing}; nothing here is harder."
     return f"{begin}: no difference that is more than chance."
 
 
@@ -150,7 +138,7 @@ def _parts(case: Case) -> Iterator[str]:
     if not case.fell or case.seen is None or case.selection is None or case.novelty is None:
         return
     metric = case.run.metric
-    selection, novelty = _amount(metric, case.selection), _amount(metric, case.novelty)
+    selection, novelty = amount_within(metric, case.selection), amount_within(metric, case.novelty)
     hard = (
         f"So {selection} of the fall are selection: texts like these are hard even then."
         if (case.selection.value or 0.0) > 0
@@ -161,7 +149,7 @@ def _parts(case: Case) -> Iterator[str]:
         if (case.novelty.value or 0.0) > 0
         else f"Nothing of it is novelty ({novelty}): being unseen costs them nothing."
     )
-    yield f"The same texts reach {said(case.seen)} when the rest of their region is in training. {hard} {new}"
+    yield f"The same texts reach {scored(case.seen)} when the rest of their region is in training. {hard} {new}"
 
 
 def _new(case: Case) -> str:
@@ -170,8 +158,8 @@ def _new(case: Case) -> str:
     assert novelty is not None
     seen = "" if case.seen is None else f": {number(case.seen.value)} seen, {number(case.hard.value)} unseen"
     if case.is_new:
-        return f"Being unseen costs most on “{case.family}”, {_amount(metric, novelty)}{seen}."
-    most = f"; the most is {_amount(metric, novelty)} on “{case.family}”" if (novelty.value or 0.0) > 0 else ""
+        return f"Being unseen costs most on “{case.family}”, {amount_within(metric, novelty)}{seen}."
+    most = f"; the most is {amount_within(metric, novelty)} on “{case.family}”" if (novelty.value or 0.0) > 0 else ""
     return f"No split shows that being unseen costs anything{most}."
 
 
@@ -190,7 +178,7 @@ def _noise(case: Case) -> Iterator[str]:
     if not case.is_noisier or case.corrected is None or case.corrected.value is None or not case.fell:
         yield f"{begin}."
         return
-    left = _amount(case.run.metric, case.corrected)
+    left = amount_within(case.run.metric, case.corrected)
     fall = f"the fall is {left}" if case.corrected.value > 0 else f"there is no fall ({left})"
     yield f"{begin}. Among right labels alone {fall}."
 
@@ -211,10 +199,10 @@ def _below_chance(case: Case) -> Iterator[str]:
         )
         return
     best = case.hard.high if higher_is_better(metric) else case.hard.low
-    how = "no better than" if best is not None and _better(metric, best, guessing) else "worse than"
+    compared = "no better than" if best is not None and _better(metric, best, guessing) else "worse than"
     labels = case.noise is None or case.is_noisier
     why = "look at the labels before anything else" if labels else "there texts of one class look like another"
-    yield f"On the {case.place} it is {how} guessing by the class mix ({number(guessing)}): {why}."
+    yield f"On the {case.place} it is {compared} guessing by the class mix ({number(guessing)}): {why}."
 
 
 def _composed(case: Case) -> Iterator[str]:
@@ -232,7 +220,7 @@ def _composed(case: Case) -> Iterator[str]:
 
 
 def _independent(case: Case) -> Iterator[str]:
-    ours, theirs = (case.run.score(each, "independent") for each in (case.family, BASELINE))
+    ours, theirs = (case.run.score(family, "independent") for family in (case.family, BASELINE))
     if ours is None or theirs is None or case.lost is None:
         yield "Whether the task was learnt from that split is open: there are no two scores on independent data."
         return
@@ -264,7 +252,7 @@ def _certainty(case: Case) -> Iterator[str]:
         )
     overlap = case.overlap
     if overlap is not None and overlap.value is not None and overlap.value < SHAKY:
-        by_chance = case.run.found("test_overlap.space_seeds.chance", case.family)
+        by_chance = case.run.measured("test_overlap.space_seeds.chance", case.family)
         beside = "" if by_chance is None else f" (by chance {percent(by_chance.value)})"
         yield (
             f"“{case.family}” is one of many such splits: from another seed of the latent space it keeps "
@@ -277,7 +265,7 @@ def differences(case: Case, most: int = MOST_CHANGES) -> list[str]:
     return changes_of(case.run, hardest_split(case), most)
 
 
-def changes_of(run: StressRun, split: SplitCard, most: int) -> list[str]:
+def changes_of(run: RunRecord, split: SplitFile, most: int) -> list[str]:
     """Sentences about the properties of a split that differ most from those of the random splits."""
-    baselines = [each.name for each in run.of_family(BASELINE)]
-    return [each.sentence for each in largest_changes(run.properties, split.name, baselines)][:most]
+    baselines = [random.name for random in run.of_family(BASELINE)]
+    return [random.sentence for random in largest_changes(run.properties, split.name, baselines)][:most]

@@ -1,11 +1,13 @@
-"""Numbers and names as people write them."""
+"""Names and differences of metrics as people write them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from unseen.errors import UnseenError
-from unseen.types.numbers import DASH, number, points
+from unseen.types import Measurement
+from unseen.types.numbers import bounds, number, points
 
 SCORES = {
     "f1": "F1",
@@ -59,6 +61,16 @@ def higher_is_better(metric: str) -> bool:
         return True
 
 
+def is_score(metric: str) -> bool:
+    """Whether it is a metric of which it is known which way is better."""
+    from unseen.evaluation.metrics import metric as known
+
+    try:
+        return bool(known(metric).id)
+    except UnseenError:
+        return metric == "pass_rate"
+
+
 def in_points(metric: str) -> bool:
     """Whether differences of this metric are said in hundredths."""
     return not metric.startswith(("log_loss", "brier"))
@@ -69,15 +81,20 @@ def amount(metric: str, difference: float | None) -> str:
     return f"{points(difference)} points" if in_points(metric) else number(difference)
 
 
-def percent(share: float | None) -> str:
-    """A share in hundredths.
+def writer(metric: str) -> Callable[[float | None], str]:
+    """What writes a difference of a metric without its unit."""
+    return points if in_points(metric) else number
 
-    >>> percent(0.335), percent(0.004), percent(0.0), percent(None)
-    ('34 %', '0.4 %', '0 %', '–')
-    """
-    if share is None:
-        return DASH
-    return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+def fallen(metric: str, row: Measurement) -> str:
+    """A difference of a metric with its interval, without its unit."""
+    write = writer(metric)
+    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+
+
+def amount_within(metric: str, row: Measurement) -> str:
+    """A difference of a metric with its unit and its interval."""
+    return " ".join(filter(None, [amount(metric, row.value), bounds(row, writer(metric))]))
 
 
 def duration(seconds: float) -> str:
@@ -107,6 +124,6 @@ def shortened(name: str, most: int) -> str:
     >>> shortened("posts.minilm.closest", 13), shortened("posts.minilm.novel", 13)
     ('posts.…losest', 'posts.….novel')
     """
-    clean = "".join(each if each.isprintable() else " " for each in name)
+    clean = "".join(letter if letter.isprintable() else " " for letter in name)
     end = (most - 1) // 2
     return clean if len(clean) <= most else f"{clean[: most - 1 - end]}…{clean[len(clean) - end :]}"

@@ -28,7 +28,7 @@ from unseen.reports.curves import CurvePoint, Series, curve_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, percent
+from unseen.reports.wording import called
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, in_order, measured, refuse_without_parts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.spaces import Model
@@ -38,7 +38,7 @@ from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split
 from unseen.types.arrays import Mask, Rows
-from unseen.types.numbers import number, points, scored
+from unseen.types.numbers import number, percent, points, scored
 
 CAP = 250
 """Rows per author and class that a capped training part has at most, as in the published remedy."""

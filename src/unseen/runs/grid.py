@@ -8,7 +8,7 @@ from typing import Any
 
 from unseen.engines import Step, in_order
 from unseen.errors import InputError
-from unseen.reports.study import Cell
+from unseen.reports.study_tables import Cell
 from unseen.runs.measurement_steps import Scoring, findings_step, map_step, properties_step, scores_step
 from unseen.runs.source import Source, load_source
 from unseen.runs.spaces import Model, Space

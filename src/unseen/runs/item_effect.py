@@ -338,7 +338,7 @@ def rule_table(record: RunRecord) -> Table:
             name,
             rule["pack"],
             rule["trait"],
-            *(wording.percent(record.value("rule_coverage", place, rule=name)) for place in places),
+            *(numbers.percent(record.value("rule_coverage", place, rule=name)) for place in places),
         )
         for name, rule in record.about["rules"].items()
     ]
@@ -349,7 +349,7 @@ def answer_table(record: RunRecord) -> Table:
     """Whether models answer alike whatever they are asked."""
     names = ("identical_answers", "largest_predicted_class")
     lines = [
-        (title, *(wording.percent(record.value(name, train=train, test="original")) for name in names))
+        (title, *(numbers.percent(record.value(name, train=train, test="original")) for name in names))
         for train, title in CLEANED.items()
     ]
     columns = ("trained on", "most frequent answer", "most frequent label")

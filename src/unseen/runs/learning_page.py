@@ -13,10 +13,10 @@ from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, drawn
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import capital, percent
+from unseen.reports.wording import capital
 from unseen.store.files import unharmed
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, points, scored, turned
+from unseen.types.numbers import DASH, bounds, number, percent, points, scored, turned
 
 STRICTEST = ("class", "functionality", "pair", "template", "target")
 """Schemes by how far what they hold out is from what is trained on, as far as names can tell."""

@@ -25,7 +25,7 @@ from unseen.evaluation.metrics import metric as metric_of
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import amount, called, in_points, percent
+from unseen.reports.wording import amount, called, in_points
 from unseen.runs.cost import Cost
 from unseen.runs.experiment import (
     Arm,
@@ -47,7 +47,7 @@ from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.arrays import Mask, Rows
-from unseen.types.numbers import DASH, bounds, number, points, scored, told_apart, turned
+from unseen.types.numbers import DASH, bounds, number, percent, points, scored, told_apart, turned
 
 KINDS = (*LIKENESSES, *GROUPINGS)
 TOGETHER = "all kinds"

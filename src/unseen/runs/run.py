@@ -13,8 +13,7 @@ from unseen.analysis import correlations, shared_tests
 from unseen.engines import Step
 from unseen.machine import joules
 from unseen.progress import track
-from unseen.reports.study import Cell
-from unseen.reports.study_tables import TELLING
+from unseen.reports.study_tables import TELLING, Cell
 from unseen.roles import Engine
 from unseen.runs.cost import speed
 from unseen.runs.frame import Output, Result, carry_through, described_data

@@ -12,11 +12,11 @@ from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import MEAN, RunRecord
-from unseen.reports.wording import called, capital, percent
+from unseen.reports.wording import called, capital
 from unseen.runs.transfer import ALL, MAJORITY, MERGED, OTHERS, OWN, WITHOUT
 from unseen.store.files import file_name
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, points, scored, turned
+from unseen.types.numbers import DASH, percent, points, scored, turned
 
 MAIN = "f1.macro"
 NO_FALL = "no clear fall"

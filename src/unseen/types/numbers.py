@@ -41,13 +41,17 @@ def points(difference: float | None) -> str:
     return (MINUS if difference < 0 else "") + digits
 
 
-def percent(share: float | None, places: int = 1) -> str:
-    """A share in hundredths, with as many decimals as asked.
+def percent(share: float | None, places: int | None = None) -> str:
+    """A share in hundredths: whole numbers, one decimal near nothing and near all; or as many decimals as asked.
 
-    >>> percent(0.335), percent(0.0004), percent(0.8, places=0), percent(None)
-    ('33.5 %', '0.0 %', '80 %', 'unknown')
+    >>> percent(0.335), percent(0.004), percent(0.0), percent(0.996), percent(1.0), percent(0.335, 1), percent(None)
+    ('34 %', '0.4 %', '0 %', '99.6 %', '100 %', '33.5 %', '–')
     """
-    return "unknown" if share is None else f"{100 * share:.{places}f} %"
+    if share is None:
+        return DASH
+    if places is None:
+        places = 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
+    return f"{100 * share:.{places}f} %"
 
 
 def portion(count: int, of: int, what: str) -> str:
@@ -56,7 +60,7 @@ def portion(count: int, of: int, what: str) -> str:
     >>> portion(270, 1478, "test texts")
     '270 of 1,478 test texts (18.3 %)'
     """
-    return f"{count:,} of {of:,} {what} ({100 * count / max(1, of):.1f} %)"
+    return f"{count:,} of {of:,} {what} ({percent(count / max(1, of), 1)})"
 
 
 def magnitude(size: float) -> str:

@@ -76,9 +76,10 @@ def _written(rows: Sequence[Measurement], top: Measurement) -> str:
     if authors <= TOP:
         who = "One author" if authors == 1 else "Two authors"
         return f"{who} wrote {'the 1 row' if top.n == 1 else f'all {top.n:,} rows'} {what}"
-    ten = f"its top ten wrote {percent(_value(rows, 'author_share.top10', top.slice))}, of {authors:,} authors in all"
+    top_ten = percent(_value(rows, "author_share.top10", top.slice), 1)
+    ten = f"its top ten wrote {top_ten}, of {authors:,} authors in all"
     rest = ten if authors > 10 else f"it has {authors} authors in all"
-    return f"Two authors wrote {percent(top.value)} of the {top.n:,} rows {what}; {rest}"
+    return f"Two authors wrote {percent(top.value, 1)} of the {top.n:,} rows {what}; {rest}"
 
 
 def _unknown(rows: Sequence[Measurement]) -> Finding | None:
@@ -160,18 +161,18 @@ def _estimate(rows: Sequence[Measurement]) -> Finding | None:
         why = "style does not tell the calibration authors apart"
         if alarms is not None and false is not None:
             why = (
-                f"its verifier takes {percent(alarms)} of the pairs here for one author's and {percent(false)} of the "
-                f"calibration pairs that are not, so the calibration does not fit or tells too little"
+                f"its verifier takes {percent(alarms, 1)} of the pairs here for one author's and {percent(false, 1)} "
+                f"of the calibration pairs that are not, so the calibration does not fit or tells too little"
             )
         message = f"An estimate of shared authors was tried; it has no value, and so no measured error, because {why}."
         return Finding("estimated_authors", "skipped", message, advice="Calibrate with data more like this one.")
     precision, recall = (_value(rows, f"verifier.{name}", "all") for name in ("precision", "recall"))
     sure = row.low is not None and row.low > error.value
     message = (
-        f"An estimate, with a measured error of {percent(error.value)} on calibration authors: for {scored(row)} of "
+        f"An estimate, with a measured error of {percent(error.value, 1)} on calibration authors: for {scored(row)} of "
         f"{row.n:,} test rows the training row nearest in style has the same author. The verifier behind the estimate "
-        f"finds {percent(recall)} of such pairs among held-out calibration authors, and {percent(precision)} of those "
-        f"it finds are such."
+        f"finds {percent(recall, 1)} of such pairs among held-out calibration authors, and {percent(precision, 1)} of "
+        f"those it finds are such."
     )
     advice = "Find out who wrote the texts, or split by something that stands for authors." if sure else ""
     return Finding("estimated_authors", "warn" if sure else "ok", message, round(row.value * row.n), advice=advice)

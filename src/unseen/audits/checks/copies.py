@@ -174,7 +174,7 @@ def copied_items(subject: Subject) -> CheckResult:
     rows = subject.test[both[items[subject.test]]]
     message = (
         f"{portion(count, n, 'items with copies')} lie on both sides; copying them before a random split would put "
-        f"{percent(expected)} there."
+        f"{percent(expected, 1)} there."
     )
     level = leak_level(len(rows) / max(1, len(subject.test)))
     advice = "" if level == "ok" else "Copy rows of the training part only, after the split."

@@ -43,7 +43,7 @@ def class_mix(subject: Subject) -> CheckResult:
     worst = int(apart.argmax())
     noise = 1.96 * float(np.sqrt(train[worst] * (1 - train[worst]) / len(subject.test)))
     message = (
-        f"{names[worst]!r} is {percent(test[worst])} of the test part and {percent(train[worst])} of the "
+        f"{names[worst]!r} is {percent(test[worst], 1)} of the test part and {percent(train[worst], 1)} of the "
         f"training part, the largest difference of {k} labels."
     )
     missing = [names[label] for label in range(k) if not counts[0][label] or not counts[1][label]]

@@ -46,7 +46,7 @@ def _removals(gain: Measurement) -> str:
         return ""
     if not can_be_sure(int(removals)):
         return f" (rests on {removals} random removals, too few to be sure)"
-    return f" (of random removals {percent(float(p))} move it as far)"
+    return f" (of random removals {percent(float(p), 1)} move it as far)"
 
 
 def enough_seeds(seeds: int, enough: int) -> Finding:
@@ -81,7 +81,7 @@ def degenerate(rows: Sequence[Measurement], trainings: Sequence[str], largest_go
     for train in trainings:
         same, largest = (row_of(rows, name, train=train, test="original").value or 0 for name in SHARES)
         if same > SAME or largest > max(ONE_CLASS, largest_gold):
-            bad.append(f"{train}: {percent(same)} identical answers, {percent(largest)} one label")
+            bad.append(f"{train}: {percent(same, 1)} identical answers, {percent(largest, 1)} one label")
     if not bad:
         return Finding("items.degenerate", "ok", "No training gave a model that answers alike whatever it is asked.")
     advice = "Such a model has learnt nothing; its score says how frequent one label is."

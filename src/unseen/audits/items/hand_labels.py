@@ -163,8 +163,8 @@ def hand_label_findings(measured: Sequence[Measurement]) -> list[Finding]:
     if accuracy.value is not None and without.value is not None:
         better = accuracy.value > without.value
         message = (
-            f"Flags by any rule agree with {percent(accuracy.value)} of {accuracy.n:,} hand labels; flagging nothing "
-            f"agrees with {percent(without.value)}."
+            f"Flags by any rule agree with {percent(accuracy.value, 1)} of {accuracy.n:,} hand labels; flagging "
+            f"nothing agrees with {percent(without.value, 1)}."
         )
         advice = "" if better else "Judge the rules by precision and recall, not by accuracy, and raise the threshold."
         findings.append(Finding("items.accuracy", "ok" if better else "warn", message, accuracy.n, advice=advice))
