@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unseen.data.groups import NONE, alone, group_codes
 from unseen.errors import InfeasibleError
+from unseen.repairs.copies import ties
 from unseen.repairs.draft import Draft, Rows, names_of
 from unseen.repairs.recipe import RepairRecipe
 from unseen.seeding import generator
