@@ -15,7 +15,6 @@ LADDER = [
     "release",
     "errors",
     "redaction",
-    "command_lines",
     "types",
     "roles",
     "registry",

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from unseen.command_lines import with_option
 from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.wording import amount, called, higher_is_better
 from unseen.store import atomic
 from unseen.store.files import csv_rows, harmless
+from unseen.store.manifest import with_option
 from unseen.types.numbers import number, percent
 
 ACTIONS, SUSPECTS = "actions.csv", "suspects.csv"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unseen.command_lines import with_option
 from unseen.errors import InputError
 from unseen.store.files import holds, read_json, sha256_of
 
@@ -76,3 +76,24 @@ def _damage(path: Path, name: str, digest: object) -> str | None:
     if not path.is_file():
         return f"{name} is missing"
     return None if sha256_of(path) == digest else f"{name} was changed after the run"
+
+
+def with_option(command: str, *names: str, value: str) -> str | None:
+    """The command with another value of an option, under the last of its names; None where it is none of ours.
+
+    >>> with_option("unseen stress 'my posts.csv' --out=a --seeds 42", "--out", "-o", value="b c")
+    "unseen stress 'my posts.csv' --seeds 42 -o 'b c'"
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if words[:1] != ["unseen"]:
+        return None
+    before = ["", *words]
+    kept = [
+        word
+        for word, last in zip(words, before, strict=False)
+        if last not in names and word not in names and not word.startswith(tuple(f"{name}=" for name in names))
+    ]
+    return shlex.join([*kept, names[-1], value])
