@@ -37,11 +37,11 @@ Run = Callable[..., Any]
 FLAGS = {
     "random": "",
     "grouped": "--groups user",
-    "subset-sum": "--clusters 3-8",
-    "closest": "--clusters 3-8",
+    "subset-sum": "--clusters 3-20",
+    "closest": "--clusters 3-20",
     "novel": "--clusters 20",
-    "difficulty": "--clusters 3-8 --difficulty 0.5",
-    "deployment": "--clusters 3-8 --vectors v.npy --deployment deployment.npy",
+    "difficulty": "--clusters 3-20 --difficulty 0.5",
+    "deployment": "--clusters 3-20 --vectors v.npy --deployment deployment.npy",
     "hard-kfold": "--folds 3",
     "length": "",
     "time": "--by day",
@@ -70,7 +70,7 @@ def parts_in(path: Path) -> dict[str, str]:
 def test_from_texts_to_a_split_that_others_can_read(folder: Path, do: Run) -> None:
     assert do(f"model encode posts.csv {COLUMNS} -o v.npy").out == "v.npy: 60 vectors of 50 numbers by tfidf.v1\n"
     assert np.load("v.npy").shape == (60, 50)
-    made = do(f"split make posts.csv {COLUMNS} --vectors v.npy --clusters 3-8 --test 0.2 -o hard.csv")
+    made = do(f"split make posts.csv {COLUMNS} --vectors v.npy --clusters 3-20 --test 0.2 -o hard.csv")
     assert made.out.startswith("closest: train 48, test 12\n")
     assert "written: hard.csv and hard.json" in made.out
     split = read_split("hard.csv", load("posts.csv", id="id"))
@@ -152,7 +152,7 @@ def test_names_of_files_that_nobody_named(folder: Path, do: Run) -> None:
     "command",
     [
         f"model encode posts.csv {COLUMNS}",
-        f"split make posts.csv {COLUMNS} --clusters 3-8 -o new.csv",
+        f"split make posts.csv {COLUMNS} --clusters 3-20 -o new.csv",
         f"split make posts.csv {COLUMNS} --with hard-kfold",
         f"split describe posts.csv --split hard.csv {COLUMNS}",
         f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o rows",
@@ -172,7 +172,7 @@ def test_json_is_all_there_is_on_stdout(command: str, folder: Path, do: Run) -> 
 
 
 def test_progress_is_on_stderr_and_can_be_silenced(folder: Path, program: Run) -> None:
-    command = f"split make posts.csv {COLUMNS} --clusters 3-8"
+    command = f"split make posts.csv {COLUMNS} --clusters 3-20"
     loud = program(*shlex.split(f"{command} -o loud.csv"), cwd=folder)
     quiet = program(*shlex.split(f"{command} -o quiet.csv --quiet"), cwd=folder)
     assert re.fullmatch(r"clustering: \d+ done in \d+ s\n", loud.err)
@@ -209,7 +209,7 @@ def test_what_loading_warns_of_is_a_note(folder: Path, do: Run) -> None:
 
 def test_the_same_command_gives_the_same_bytes(folder: Path, program: Run) -> None:
     for name, threads in (("one", "1"), ("two", "2")):
-        command = f"split make posts.csv {COLUMNS} --clusters 3-8 --dev 0.1 --independent 0.1 -o {name}/a.csv"
+        command = f"split make posts.csv {COLUMNS} --clusters 3-20 --dev 0.1 --independent 0.1 -o {name}/a.csv"
         answer = program(*shlex.split(command), cwd=folder, env=os.environ | {"OMP_NUM_THREADS": threads})
         assert answer.code == 0, answer.err
     assert Path("one/a.csv").read_bytes() == Path("two/a.csv").read_bytes()

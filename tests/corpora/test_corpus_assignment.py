@@ -16,7 +16,7 @@ from unseen.corpora.centres import sample_rows
 from unseen.corpora.shards import to_bytes, write_shard
 from unseen.errors import InputError, VectorsError
 from unseen.splits.clustering import sweep
-from unseen.splits.neighbours import METRICS, assign_all
+from unseen.splits.neighbours import DISTANCES, assign_all
 
 DRAW = np.random.default_rng(3)
 ROWS = (DRAW.normal(size=(7, 12))[DRAW.integers(7, size=500)] * 4 + DRAW.normal(size=(500, 12)) + 30).astype(np.float32)
@@ -43,7 +43,7 @@ def by_kernel(centres: Centres) -> Any:
     return labels, inertia
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", DISTANCES)
 def test_the_nearest_centre_by_brute_force_and_by_the_kernel(metric: str) -> None:
     (found,) = sweep(ROWS, [9], metric=metric)
     labels, distances = nearest(ROWS, found.centres, metric)

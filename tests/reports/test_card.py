@@ -13,8 +13,8 @@ from fake_run import FakeRun
 from small_run import data_of, split_of, stress_folder, study_folder
 
 from unseen.errors import InputError, UnseenWarning
-from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
+from unseen.reports.split_card import write_cards
 from unseen.store import read_json, write_findings, write_json, write_measurements, write_split
 
 DAVIDSON = ("hate", "offensive", "neither")

@@ -13,8 +13,8 @@ import pytest
 from hostile_run import hostile_run
 from small_run import IDS, data_of, split_of, stress_folder, study_folder
 
-from unseen.reports.card import write_cards
 from unseen.reports.croissant import PEOPLE_SAY
+from unseen.reports.split_card import write_cards
 from unseen.store import write_split
 
 mlc = pytest.importorskip("mlcroissant")

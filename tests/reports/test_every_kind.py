@@ -13,10 +13,10 @@ from kind_folders import FOLDERS
 
 from finished_runs import run_here
 from unseen.errors import InputError
-from unseen.reports.card import write_cards
 from unseen.reports.comparison import compare_runs
 from unseen.reports.comparison_text import differences_table, falls_table, headline, remarks, warnings
 from unseen.reports.record import read_record
+from unseen.reports.split_card import write_cards
 from unseen.reports.tracking import record_of
 from unseen.store import read_measurements, write_measurements
 
@@ -95,11 +95,11 @@ def test_splits_are_published_by_every_kind_that_makes_some(
 def test_a_run_without_splits_has_none_to_publish(kind: str, folder: Path) -> None:
     with pytest.raises(InputError, match="made no splits to publish") as error:
         write_cards(folder)
-    assert f"unseen report {folder}" in str(error.value.fix)
+    assert f"unseen runs report {folder}" in str(error.value.fix)
 
 
 @every_kind
 def test_the_commands_take_every_kind(kind: str, folder: Path) -> None:
-    assert run_here("report", str(folder), "-q").code == 0
-    done = run_here("compare", str(folder), str(moved(folder, 0.01)))
+    assert run_here("runs", "report", str(folder), "-q").code == 0
+    done = run_here("runs", "compare", str(folder), str(moved(folder, 0.01)))
     assert (done.code, "B" in done.out) == (0, True)

@@ -8,8 +8,8 @@ import pytest
 from small_run import split_of, stress_folder
 
 from unseen.reports import genbench
-from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
+from unseen.reports.split_card import write_cards
 from unseen.store import read_json, write_json, write_measurements, write_split
 
 

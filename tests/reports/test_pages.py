@@ -140,7 +140,7 @@ def test_a_folder_of_another_kind_is_refused(kind: str, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=f"does not hold a run of the kind {other}") as caught:
             read_record(folder, other)
         assert caught.value.got == kind
-        assert f"unseen report {folder}" in str(caught.value.fix)
+        assert f"unseen runs report {folder}" in str(caught.value.fix)
 
 
 @every_kind

@@ -8,8 +8,8 @@ import pytest
 from small_run import data_of, stress_folder
 
 from unseen.reports import reforms
-from unseen.reports.card import write_cards
 from unseen.reports.facts import read_card_facts
+from unseen.reports.split_card import write_cards
 from unseen.store import write_json, write_measurements
 
 NUMBERS = [f"{section}{letter}" for section, last in enumerate("cegcfccb", 1) for letter in "abcdefg"[: ord(last) - 96]]

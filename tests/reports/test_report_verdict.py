@@ -391,7 +391,7 @@ def test_copies_are_to_be_removed() -> None:
     run = replace(HARD, findings=leaks, about=HARD.about | {"typed": "posts.csv --label class"})
     (action,) = [each for each in verdict(run).actions if each.action == "leak"]
     assert action.what.startswith("Remove copies: 12 test texts of random (4 %)")
-    assert action.command.startswith("unseen repair posts.csv --label class ")
+    assert action.command.startswith("unseen split repair posts.csv --label class --split ")
     assert action.command.endswith("splits/random.csv --dedupe near -o repaired.csv")
     (silent,) = [each for each in verdict(replace(HARD, findings=leaks)).actions if each.action == "leak"]
     assert silent.command == ""  # nobody typed the data: no command could be typed

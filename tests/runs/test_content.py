@@ -65,7 +65,7 @@ def test_encoding_does_not_go_on_with_other_weights(
     monkeypatch.setattr(partial_vectors, "write_json", write)
     write_transformer(Path(place), WORDS, seed=1)
     found = api.encode(data, place, partial=partial).vectors
-    np.testing.assert_array_equal(found, api.encode(data, place).vectors)
+    np.testing.assert_allclose(found, api.encode(data, place).vectors, atol=1e-6)  # batches differ
 
 
 def test_other_code_at_a_place_is_another_model_and_another_splitter(

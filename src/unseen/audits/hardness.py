@@ -151,7 +151,7 @@ def hard_or_broken(
     case = HardSplit(data, noise, hard, control, metric_id, groups, agreement, tags or {}, draws, seed)
     if not case.hard_runs:
         raise InputError(f"no predictions for the test part of {case.split.name!r}")
-    answers = [check(case) for check in CHECKS]
+    answers = [check(case) for check in QUESTIONS]
     return [row for rows, _ in answers for row in rows], [finding for _, finding in answers]
 
 
@@ -318,6 +318,6 @@ def _annotators(case: HardSplit) -> Judgement:
     return rows, case.finding("annotators", "ok", f"{message}: no less agreement on the test texts worth naming.")
 
 
-CHECKS: tuple[Callable[[HardSplit], Judgement], ...] = (
+QUESTIONS: tuple[Callable[[HardSplit], Judgement], ...] = (
     _learnt, _control, _completed, _class_mix, _label_noise, _below_chance, _annotators,
 )  # fmt: skip

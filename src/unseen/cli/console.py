@@ -181,16 +181,16 @@ class _Lines:
             self.work, self.begun, self.last = now.work, clock, clock
         if now.done == now.total:
             if now.total:
-                say(f"{now.work}: {now.total} done in {duration(clock - self.begun)}", err=True)
+                say(f"{now.work}: {now.total} done in {rough_duration(clock - self.begun)}", err=True)
             self.work = ""
         elif clock - self.last >= EVERY:
             self.last, gone = clock, clock - self.begun
             part = now.done / now.total
-            left = f", about {duration(gone / part - gone)} left" if part else ""
-            say(f"{now.work}: {now.done} of {now.total} after {duration(gone)}{left}", err=True)
+            left = f", about {rough_duration(gone / part - gone)} left" if part else ""
+            say(f"{now.work}: {now.done} of {now.total} after {rough_duration(gone)}{left}", err=True)
 
 
-def duration(seconds: float) -> str:
+def rough_duration(seconds: float) -> str:
     """Seconds as people say them."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"

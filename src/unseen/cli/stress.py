@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import command_line, duration, notes, print_json, print_result, progress, say
+from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.options import (
     METRIC,
@@ -207,7 +207,7 @@ def time_needed(cost: Any, less: str) -> str:
         return "; how long a recipe of your own takes is not known, the bar will show it" * (cost.done < cost.trainings)
     return (
         f".\nAt {cost.texts_per_second:,.0f} texts a second, measured now, that takes about "
-        f"{duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
+        f"{rough_duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
     )
 
 

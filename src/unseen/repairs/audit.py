@@ -10,7 +10,7 @@ from unseen.repairs.recipe import KINDS, RepairRecipe
 from unseen.types import Dataset, Finding, Split
 
 COPIES = dict(zip(KINDS, ("exact_duplicates", "normalised_duplicates", "near_duplicates"), strict=True))
-CHECKS = (
+REPAIRABLE = (
     *COPIES.values(), "conflicting_labels", "author", "conversation", "template", "partner", "source", "time_order",
     "class_mix", "sizes", "author_concentration",
 )  # fmt: skip
@@ -30,7 +30,7 @@ def audited(
     data: Dataset, split: Split, recipe: RepairRecipe, columns: Mapping[str, str] | None
 ) -> tuple[Finding, ...]:
     """The findings on one split; grouping attributes that `columns` does not name have the roles of `roles_of`."""
-    return audit(Subject(data, split, roles_of(recipe, columns), seed=recipe.seed), CHECKS).findings
+    return audit(Subject(data, split, roles_of(recipe, columns), seed=recipe.seed), REPAIRABLE).findings
 
 
 def roles_of(recipe: RepairRecipe, columns: Mapping[str, str] | None = None) -> dict[str, str]:

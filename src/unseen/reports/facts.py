@@ -78,7 +78,7 @@ def read_card_facts(folder: str | Path) -> CardFacts:
     if not record.splits:
         raise InputError(
             f"the run in {record.place} made no splits to publish", got=f"a run of the kind {record.kind}",
-            fix=f"its page says what it found: unseen report {record.place}",
+            fix=f"its page says what it found: unseen runs report {record.place}",
         )  # fmt: skip
     datasets = tried(lambda path: _datasets(record.about), record.place / ABOUT, problems) or {}
     # Without its data no split can be placed, and that is one problem, not one per split.

@@ -17,7 +17,7 @@ SPACE = re.compile(r"\s+")
 MARKDOWN = re.compile(r"[\\|*`<]|\](?=\()|&(?=#?\w+;)|(?<!\w)_|_(?!\w)|~(?=~)")
 """What Markdown would take for more than text."""
 LATEX = {
-    **{each: f"\\{each}" for each in "&%$#_{}"},
+    **{character: f"\\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",

@@ -187,25 +187,25 @@ def finding_table(findings: Sequence[Finding]) -> Table:
 
 def leak_table(record: RunRecord) -> Table:
     """How much of the test part each kind of tie gives away."""
-    found = [
+    lines = [
         (LEAKED.get(kind, kind), round((row.value or 0) * row.n), row.n, number(row.value), _interval(row))
         for row in record.measurements
         if (kind := row.metric.removeprefix("leaked.")) != row.metric and row.value is not None
     ]
     note = "Test rows that are tied to a training or development row."
     return Table(
-        "Ties between test and training", ("tie", "test rows", "of", "share", "95 % interval"), tuple(found), note
+        "Ties between test and training", ("tie", "test rows", "of", "share", "95 % interval"), tuple(lines), note
     )
 
 
 def baseline_table(record: RunRecord) -> Table:
     """What is scored without reading a text."""
-    found = [
+    lines = [
         (str(row.tags["baseline"]), row.metric, number(row.value), _interval(row))
         for row in record.measurements
         if "baseline" in row.tags
     ]
-    return Table("What needs no reading", ("what it knows", "metric", "score", "95 % interval"), tuple(found))
+    return Table("What needs no reading", ("what it knows", "metric", "score", "95 % interval"), tuple(lines))
 
 
 def _interval(row: Measurement) -> str:

@@ -60,14 +60,14 @@ class CheckedModel:
 
     def predictions(self, suite: Dataset, work: str) -> Predictions:
         """What the model says about every case."""
-        found = self._asked(suite, work)
+        predictions = self._asked(suite, work)
         for label, threshold in (self.threshold or {}).items():
-            if found.origin.params.get("hard"):
+            if predictions.origin.params.get("hard"):
                 raise InputError(
                     f"a threshold has no effect on labels: {self.described()['source']} gives no probabilities"
                 )
-            found = at_threshold(found, label, threshold)
-        return found
+            predictions = at_threshold(predictions, label, threshold)
+        return predictions
 
     def check(self, suite: Dataset) -> None:
         """Refuse thresholds that cannot be meant, before the model is asked."""
@@ -90,8 +90,8 @@ class CheckedModel:
 
     def described(self) -> dict[str, Any]:
         """What decides the answers, as plain values."""
-        said = redacted(str(self.source)) if isinstance(self.source, str | Path) else inference.name_of(self.source)
-        return {"source": said, "rename": self.rename, "threshold": self.threshold}
+        place = redacted(str(self.source)) if isinstance(self.source, str | Path) else inference.name_of(self.source)
+        return {"source": place, "rename": self.rename, "threshold": self.threshold}
 
 
 def check(
@@ -142,28 +142,28 @@ def check(
 
 def _refuse_idle(gates: Sequence[Gate], suite: Dataset, slices: Sequence[str], models: Sequence[str]) -> None:
     """Refuse gates about numbers, slices or models that there will not be."""
-    found = [(name, tags) for name, _, tags in slices_of(suite, slices)]
+    named = [(name, tags) for name, _, tags in slices_of(suite, slices)]
     for gate in (gate for gate in gates if not gate.metric.startswith(FINDINGS)):
         if gate.metric not in MEASURED:
             raise UnknownNameError.of("number of a check", gate.metric, MEASURED)
         more = {name: gate.where[name] for name in ("other", "pairs") if name in gate.where}
         rows = (
             Measurement(gate.metric, None, 0, slice=name, tags={"suite": suite.name, "model": model, **tags, **more})
-            for name, tags in found
+            for name, tags in named
             for model in models
         )
         if not any(map(gate.is_about, rows)):
-            there = [*(name for name, _ in found), *(f"model={name}" for name in models)]
+            there = [*(name for name, _ in named), *(f"model={name}" for name in models)]
             raise InputError(f"no slice of the suite is what {str(gate)!r} asks for", expected=some(there, 40))
 
 
 def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder | None) -> dict[str, Predictions]:
-    found = {}
-    for name, each in models.items():
-        found[name] = each.predictions(suite, f"ask {name}")
+    answers = {}
+    for name, model in models.items():
+        answers[name] = model.predictions(suite, f"ask {name}")
         if folder is not None:
-            write_predictions(found[name], folder / "predictions" / f"{file_name(name)}.parquet")
-    return found
+            write_predictions(answers[name], folder / "predictions" / f"{file_name(name)}.parquet")
+    return answers
 
 
 def _measured(
@@ -171,7 +171,9 @@ def _measured(
 ) -> list[Measurement]:
     options: dict[str, Any] = {"slices": slices, "tolerance": tolerance}
     rows = [
-        row for name, each in asked.items() for row in measured_on_suite(suite, each, tags={"model": name}, **options)
+        row
+        for name, predictions in asked.items()
+        for row in measured_on_suite(suite, predictions, tags={"model": name}, **options)
     ]
     for a, b in combinations(asked, 2):
         rows += compare_on_suite(suite, asked[a], asked[b], tags={"model": a, "other": b}, seed=seed, **options)
@@ -192,25 +194,25 @@ def _write_failures(
         for model, predictions in asked.items():
             p = aligned(suite, predictions, np.arange(len(suite)))
             for row in np.flatnonzero(outcomes(suite, predictions, tolerance) == 0).tolist():
-                said = int(p[row].argmax())
-                cells = [model, ids[row], functionality[row], names[suite.labels[row]], names[said]]
+                predicted = int(p[row].argmax())
+                cells = [model, ids[row], functionality[row], names[suite.labels[row]], names[predicted]]
                 more = [harmless(suite.texts[row].as_py())] if texts else []
-                write_row([*map(harmless, map(str, cells)), f"{p[row, said]:.4f}", *more])
+                write_row([*map(harmless, map(str, cells)), f"{p[row, predicted]:.4f}", *more])
 
 
 def page(record: RunRecord) -> Page:
     """What models pass of a suite."""
     suites, about = behaviours(record.measurements), record.about
-    sections = [section(each) for each in suites]
+    sections = [section(suite) for suite in suites]
     headline, *sentences = [
         sentence
-        for each, shown in zip(suites, sections, strict=True)
-        for sentence in (*shown["headlines"], *behaviour.kinds_of_failure(each))
+        for suite, shown in zip(suites, sections, strict=True)
+        for sentence in (*shown["headlines"], *behaviour.kinds_of_failure(suite))
     ] or ["No case was judged."]
     level = level_of(suites, about.get("gates") or [])
     models, suite = about["models"], about["suite"]
-    tables = {name: table for each in suites for name, table in behaviour.tables(each).items()}
-    first = [make(each) for each in suites for make in (behaviour.functionality_table, behaviour.comparison_table)]
+    tables = {name: table for suite in suites for name, table in behaviour.tables(suite).items()}
+    first = [make(suite) for suite in suites for make in (behaviour.functionality_table, behaviour.comparison_table)]
     return Page(
         "behaviour",
         f"{', '.join(models)} on {suite['name']}",

@@ -21,9 +21,9 @@ from markupsafe import Markup
 from unseen.errors import InputError, UnseenError
 from unseen.evaluation.gates import Gate, GateOutcome, judged
 from unseen.reports.actions import write_actions
-from unseen.reports.card import write_cards
 from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
 from unseen.reports.record import RunRecord, read_record
+from unseen.reports.split_card import write_cards
 from unseen.store import write_findings, write_measurements
 from unseen.store.manifest import way_out
 from unseen.store.run_folder import RunFolder

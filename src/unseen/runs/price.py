@@ -202,7 +202,8 @@ def price(
         "leaks": [leaked.kind for leaked in leaks],
     }  # fmt: skip
 
-    plan = PricePlan(data, split, [replace(each, groups=settings.groups or each.groups) for each in leaks], settings)
+    grouped = [replace(leaked, groups=settings.groups or leaked.groups) for leaked in leaks]
+    plan = PricePlan(data, split, grouped, settings)
 
     def work(folder: RunFolder | None) -> Output:
         if folder is not None:

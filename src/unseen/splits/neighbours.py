@@ -16,7 +16,7 @@ from unseen.seeding import generator
 from unseen.splits.vectors import Rows, unit_rows
 from unseen.types import ROWS_AT_ONCE
 
-METRICS = ("euclidean", "cosine")
+DISTANCES = ("euclidean", "cosine")
 ASSIGNED_AT_ONCE = ROWS_AT_ONCE // 4
 TRAIN_ROWS_AT_ONCE = 4_096
 SAMPLE = 5_000
@@ -28,8 +28,8 @@ Assigned = tuple[npt.NDArray[np.int32], float]
 
 def check_metric(metric: str) -> None:
     """Refuse a metric that is not known."""
-    if metric not in METRICS:
-        raise InputError(f"metric must be one of {METRICS}", got=repr(metric))
+    if metric not in DISTANCES:
+        raise InputError(f"metric must be one of {DISTANCES}", got=repr(metric))
 
 
 def assign_all(

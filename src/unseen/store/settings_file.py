@@ -248,7 +248,7 @@ class _Outline:
         if "$ref" in schema:
             return self._forms(self._definitions[schema["$ref"].rpartition("/")[2]])
         alternatives = schema.get("anyOf") or schema.get("oneOf")
-        return [form for each in alternatives for form in self._forms(each)] if alternatives else [schema]
+        return [form for alternative in alternatives for form in self._forms(alternative)] if alternatives else [schema]
 
     def _in_words(self, form: Mapping[str, Any]) -> str:
         if "const" in form:

@@ -108,7 +108,7 @@ class Transformer:
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
-            saved = None if scratch is None else Progress(Path(scratch), key)
+            saved = None if scratch is None else SavedTraining(Path(scratch), key)
             _train(classifier, *texts, seed, saved)
         warn_if_worse_than_a_constant(classifier.predict_proba, *texts, self.settings.class_weights)
         return classifier
@@ -133,7 +133,7 @@ class Transformer:
 NAMES = {setting.name for setting in fields(TransformerSettings)}
 
 
-class Progress:
+class SavedTraining:
     """What an interrupted training needs to go on, in a folder: the last state and the best weights."""
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -214,7 +214,7 @@ def copy_weights(start: TransformerClassifier, classifier: TransformerClassifier
 
 
 def _train(
-    classifier: TransformerClassifier, train: LabelledTexts, dev: LabelledTexts, seed: int, saved: Progress | None
+    classifier: TransformerClassifier, train: LabelledTexts, dev: LabelledTexts, seed: int, saved: SavedTraining | None
 ) -> None:
     """Train for epochs of length-bucketed batches, look at the validation data after each, keep the best."""
     settings, backbone = classifier.settings, classifier.backbone
@@ -283,7 +283,7 @@ def _look(
     labels: npt.NDArray[np.integer],
     weights: torch.Tensor,
     state: State,
-    saved: Progress | None,
+    saved: SavedTraining | None,
 ) -> dict[str, torch.Tensor] | None:
     """Measure on the validation data; the weights when they are the best so far."""
     logits = torch.from_numpy(classifier.run(tokens, classifier.head, len(classifier.classes_), None))

@@ -24,7 +24,7 @@ FEW = 30
 """A label with fewer test rows is scored by luck."""
 SMALL = 0.2
 """Differences of mean length below so many standard deviations are small."""
-METRICS = ("f1.macro", "accuracy")
+TRIVIAL = ("f1.macro", "accuracy")
 MUCH = 0.10
 """Macro F1 above chance from which on part of the input already tells the label."""
 BINS = 20
@@ -115,7 +115,7 @@ def baselines(subject: Subject) -> CheckResult:
         ("majority", np.zeros_like(lengths)), ("length", lengths),
     ))  # fmt: skip
     chance = chance_of_groups(lengths, subject.data.labels, subject.train, subject.test, subject.seed) or 0.0
-    by_chance = Measurement(METRICS[0], chance, len(subject.test), tags=subject.tags() | {"baseline": "chance"})
+    by_chance = Measurement(TRIVIAL[0], chance, len(subject.test), tags=subject.tags() | {"baseline": "chance"})
     length = by_length[0]
     tells = (length.value or 0.0) - chance >= MUCH and (length.low or 0.0) > chance
     message = (
@@ -138,7 +138,7 @@ def _scored(subject: Subject, name: str, codes: Codes) -> list[Measurement]:
     ids = subject.data.take(subject.test).ids
     predictions = Predictions(ids, shares[codes[subject.test]], subject.data.label_names)
     tags, author = subject.tags() | {"baseline": name}, subject.columns.get("author")
-    return measure(subject.data, predictions, subject.test, METRICS, tags=tags, groups=author, seed=subject.seed)
+    return measure(subject.data, predictions, subject.test, TRIVIAL, tags=tags, groups=author, seed=subject.seed)
 
 
 def _lengths(subject: Subject) -> Codes:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import command_line, duration, notes, print_json, print_result, progress, say
+from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
 from unseen.cli.options import Address, Json, Junit, Plan, Quiet, Trust
 
 File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
@@ -73,7 +73,7 @@ def described(plan: Any) -> str:
     if plan.seconds is None:
         return text
     return (
-        f"{text} {plan.texts:,} texts to train on: about {duration(plan.seconds)} one after the "
+        f"{text} {plan.texts:,} texts to train on: about {rough_duration(plan.seconds)} one after the "
         "other, at the speed measured now on this machine."
     )
 

@@ -83,9 +83,9 @@ def _row(record: RunRecord, metric: str, model: str, family: str, slice: str = "
 
 def validation_verdict(record: RunRecord) -> Verdict:
     """fail: a gate or a training failed, or authors are on both sides where they must not be; warn: a price is sure."""
-    sentences = [said for learner in record.about["learners"] for said in [_sentence(record, learner)] if said]
-    broken = any(each.level == "fail" and each.check != "copied before the split" for each in record.findings)
-    gates = all(each["passed"] for each in record.about.get("gates") or ())
+    sentences = [sentence for learner in record.about["learners"] if (sentence := _sentence(record, learner))]
+    broken = any(finding.level == "fail" and finding.check != "copied before the split" for finding in record.findings)
+    gates = all(gate["passed"] for gate in record.about.get("gates") or ())
     fall = f"fall.{record.metric}"
     prices = [
         _row(record, fall, learner, "total") or _row(record, fall, learner, "authors")
@@ -117,8 +117,8 @@ def _flatters(record: RunRecord, price: Measurement | None, than: str) -> str:
     if price is None or price.value is None:
         return ""
     sure = price.low is not None and price.low > 0
-    said = f", {amount(record.metric, price.value)} less{than} {bounds(price, points)}"
-    return said if sure else f"{said}, which may be chance"
+    sentence = f", {amount(record.metric, price.value)} less{than} {bounds(price, points)}"
+    return sentence if sure else f"{sentence}, which may be chance"
 
 
 def protocol_name(protocol: str) -> str:
@@ -134,7 +134,7 @@ def price_name(record: RunRecord, price: str, before: str) -> str:
     """What is priced, in words: all that differs from the protocol before."""
     if price.startswith("capped-"):
         return f"the cap of {price.removeprefix('capped-')}"
-    caps = [each.removeprefix("capped-") for each in record.about["protocols"] if each.startswith("capped-")]
+    caps = [name.removeprefix("capped-") for name in record.about["protocols"] if name.startswith("capped-")]
     if price in ENRICHING and caps and not before.startswith("capped-"):
         return f"the cap of {caps[-1]} and {ENRICHING[price]}"
     return ENRICHING.get(price) or PRICES.get(price, price)
@@ -147,10 +147,10 @@ def score_table(record: RunRecord) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for learner in record.about["learners"]:
         for protocol in record.about["protocols"]:
-            rows = [_row(record, each, learner, protocol) for each in metrics]
+            rows = [_row(record, metric, learner, protocol) for metric in metrics]
             if rows[0] is not None:
                 lines.append((learner, protocol_name(protocol), *map(scored, rows), rows[0].n))
-            once = [_row(record, each, learner, protocol, ONCE) for each in metrics]
+            once = [_row(record, metric, learner, protocol, ONCE) for metric in metrics]
             if once[0] is not None:
                 lines.append((learner, ONCE_NAME, *map(scored, once), once[0].n))
     columns = ("learner", "protocol", *map(called, metrics), "rows tested")
@@ -166,8 +166,8 @@ def price_table(record: RunRecord) -> Table:
             if row is not None:
                 before, after = str(row.tags["from"]), str(row.tags["to"])
                 first = ONCE_NAME if row.tags.get("counted") == ONCE else protocol_name(before)
-                found = f"{points(row.value)} {bounds(row, points)}".strip()
-                lines.append((learner, price_name(record, price, before), f"{first} → {protocol_name(after)}", found))
+                cells = f"{first} → {protocol_name(after)}", f"{points(row.value)} {bounds(row, points)}".strip()
+                lines.append((learner, price_name(record, price, before), *cells))
     columns = ("learner", "price of", "from → to", f"points of {called(record.metric)}")
     return Table("Prices", columns, tuple(lines), PRICES_NOTE)
 
@@ -178,7 +178,7 @@ def capped_table(record: RunRecord) -> Table:
     slices = dict.fromkeys(row.slice for row in record.measurements if row.slice.startswith("cap="))
     for learner in record.about["learners"]:
         for protocol in record.about["protocols"]:
-            rows = {each: _row(record, record.metric, learner, protocol, each) for each in slices}
+            rows = {part: _row(record, record.metric, learner, protocol, part) for part in slices}
             for name, row in rows.items():
                 if row is not None:
                     lines.append((learner, protocol_name(protocol), name.removeprefix("cap="), scored(row), row.n))

@@ -30,7 +30,7 @@ from unseen.roles import Engine
 from unseen.runs import experiment
 from unseen.runs.experiment import Arm, Contrast, Level, measured
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.runs.run import StudyPlan, carry_out_all
+from unseen.runs.study import StudyPlan, carry_out_all
 from unseen.runs.validation.file import AUTHORS, PUBLISHED, RANDOM, capped_name, read_validation, thinned_name
 from unseen.runs.validation.pipelines import ASK, Fold, answers_of
 from unseen.runs.validation.protocols import ValidationMaterials, divided, load_materials
@@ -41,6 +41,7 @@ from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Finding, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Rows
+from unseen.types.numbers import percent
 
 POOL, TEST = "pool", "test"
 ONCE = "once"
@@ -341,7 +342,7 @@ def side_findings(materials: ValidationMaterials, answers: Sequence[ProtocolAnsw
         folds = {seed: materials.folds(protocol, seed) for seed in study.seeds}
         for check, (codes, what) in sides.items():
             shared, tested, which = _worst(folds, codes)
-            share = f"{len(shared) / tested:.0%}{which}"
+            share = f"{percent(len(shared) / tested)}{which}"
             message = f"{protocol}: {len(shared):,} of {tested:,} tested texts {what} ({share})."
             level, advice = "fail", ""
             if check == COPIES_SHARED:

@@ -13,8 +13,8 @@ from unseen.engines import ENGINES, Inline
 from unseen.reports.record import read_record
 from unseen.reports.study_tables import cells_of, control_of, fall_of, level_of
 from unseen.runs import plan_study, run_study
-from unseen.runs.grid import Grid, load_sources
 from unseen.runs.study_file import read_study
+from unseen.runs.study_grid import Grid, load_sources
 from unseen.store import read_json, read_measurements, read_split
 
 STUDY = """

@@ -17,9 +17,9 @@ from unseen.reports.study_tables import TELLING, Cell
 from unseen.roles import Engine
 from unseen.runs.cost import speed
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.runs.grid import Grid, load_sources
 from unseen.runs.measurement_steps import FINDINGS, MAP, MEASUREMENTS, PROPERTIES
 from unseen.runs.study_file import read_study
+from unseen.runs.study_grid import Grid, load_sources
 from unseen.runs.training_steps import SPLIT
 from unseen.store import (
     read_findings,
@@ -133,15 +133,15 @@ def _publish(grid: Grid, folder: RunFolder, results: Results) -> tuple[list[Meas
     for name, split in known.items():
         write_split(split, folder / "splits" / f"{file_name(name)}.csv")
     asked = [(cell, step) for cell in grid.cells if (step := grid.findings(cell))]
-    found = [step for _, step in asked]
-    rows = _rows([grid.scores(cell) for cell in grid.cells] + found, MEASUREMENTS, read_measurements, results)
+    steps = [step for _, step in asked]
+    rows = _rows([grid.scores(cell) for cell in grid.cells] + steps, MEASUREMENTS, read_measurements, results)
     properties = _rows(grid.properties, PROPERTIES, read_measurements, results)
     rows += _overlaps(grid, known) + _correlations(grid, rows, properties)
     write_measurements(properties, folder / PROPERTIES)
     findings = [
-        each
+        finding
         for cell, step in asked
-        for each in located(_rows([step], FINDINGS, read_findings, results), grid.sources[cell.data].data)
+        for finding in located(_rows([step], FINDINGS, read_findings, results), grid.sources[cell.data].data)
     ]
     for (data, space), step in grid.maps.items():
         if results.has(step.key):
@@ -176,7 +176,7 @@ def _overlaps(grid: Grid, splits: Mapping[str, Split]) -> list[Measurement]:
 def _correlations(grid: Grid, rows: Sequence[Measurement], properties: Sequence[Measurement]) -> list[Measurement]:
     """Which properties of splits go with the score of the model whose space was cut, per dataset."""
     own = {(cell.data, cell.space, cell.family, cell.model) for cell in grid.cells if cell.own}
-    found: list[Measurement] = []
+    correlated: list[Measurement] = []
     for data in grid.sources:
         scores = [
             row
@@ -189,8 +189,8 @@ def _correlations(grid: Grid, rows: Sequence[Measurement], properties: Sequence[
             for row in properties
             if row.slice == "all" and row.tags.get("data") == data and TELLING.match(row.metric)
         ]
-        found += [replace(row, tags={"data": data} | dict(row.tags)) for row in correlations(telling, scores)]
-    return found
+        correlated += [replace(row, tags={"data": data} | dict(row.tags)) for row in correlations(telling, scores)]
+    return correlated
 
 
 def _identity(grid: Grid) -> dict[str, Any]:
@@ -223,14 +223,14 @@ def _about(grid: Grid, results: Results, failures: Mapping[str, str]) -> dict[st
 
 def _costs(steps: Sequence[Step], results: Results, reused: set[str]) -> list[dict[str, Any]]:
     """What every finished step took, and whether it was there already."""
-    found = []
+    costs = []
     for step in steps:
         if results.has(step.key):
             record = results.record(step.key)
-            told = {name: record.get(name) for name in ("seconds", "cpu_seconds", "gpus")}
-            found.append({"step": step.name, "work": step.work.rpartition(":")[2], "key": step.key,
-                          "reused": step.key in reused} | told)  # fmt: skip
-    return found
+            cost = {name: record.get(name) for name in ("seconds", "cpu_seconds", "gpus")}
+            about = {"step": step.name, "work": step.work.rpartition(":")[2], "key": step.key}
+            costs.append({**about, "reused": step.key in reused, **cost})
+    return costs
 
 
 def _spent(before: float | None) -> float | None:

@@ -49,15 +49,15 @@ class Grid:
     @cached_property
     def cells(self) -> list[Cell]:
         """Every cell of every experiment, the random splits they are compared with included."""
-        found: dict[Cell, None] = {}
+        cells: dict[Cell, None] = {}
         for data, space, splits, model, own in self._crossed():
             if self._models.setdefault(model.called, model).described != model.described:
                 raise InputError(
                     f"two models are called {model.called!r}", fix="give the one in the study file another name"
                 )
             cell = Cell(data, space, splits.name, model.called, own or splits.use == BASELINE, splits.test, splits.dev)
-            found[cell] = found[self.control_of(cell)] = None
-        return list(found)
+            cells[cell] = cells[self.control_of(cell)] = None
+        return list(cells)
 
     def _crossed(self) -> Iterator[tuple[str, str, Splits, Model, bool]]:
         """Data, space, splits and model of every cell that an experiment asks for."""
@@ -70,8 +70,8 @@ class Grid:
                         for model, own in self._trained_in(experiment.models, space):
                             yield data, name if reads_vectors(splits.use) else "", splits, model, own
                     if not experiment.spaces:
-                        for each in experiment.models:
-                            yield data, "", splits, study.models[each], True
+                        for name in experiment.models:
+                            yield data, "", splits, study.models[name], True
 
     def _trained_in(self, models: tuple[str, ...], space: Space) -> Iterator[tuple[Model, bool]]:
         for name in models:
@@ -90,12 +90,12 @@ class Grid:
         splits = self.study.splits[cell.family]
         groups = self.study.data[cell.data].groups
         size = "" if cell.family != self.study.baseline.name or cell.test == splits.test else f" test={cell.test}"
-        found = {}
+        cuts = {}
         for seed in splits.seeds:
             name = ".".join(filter(None, (cell.data, cell.space, f"{cell.family}{size}", str(seed))))
             space = space_cut(self.study.spaces[cell.space], splits.use) if cell.space else None
-            found[name] = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
-        return found
+            cuts[name] = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
+        return cuts
 
     def split_step(self, cell: Cell, cut: Cut) -> Step:
         """The step that makes a split."""
@@ -110,15 +110,15 @@ class Grid:
     def _plan(self, cell: Cell) -> list[PlannedTraining]:
         source, model = self.sources[cell.data], self._models[cell.model]
         others = {role: self.sources[name] for role, name in (("added", model.add), ("lexicon", model.lexicon)) if name}
-        splits, folds, found = self.study.splits[cell.family], self._seen_folds(cell, model), []
+        splits, folds, trainings = self.study.splits[cell.family], self._seen_folds(cell, model), []
         for number, (name, cut) in enumerate(self.cuts(cell).items()):
             made = self.split_step(cell, cut)
             for seed in self._seeds(cell, number):
                 called = f"{cell.model} on {name} seed {seed}"
                 training = train_step(source, made, model, seed, called, others)
                 seen = seen_steps(training, folds, kept_whole(source, splits.use, self.study.data[cell.data].groups))
-                found.append(PlannedTraining(name, cell.family, seed, made, training, seen))
-        return found
+                trainings.append(PlannedTraining(name, cell.family, seed, made, training, seen))
+        return trainings
 
     def _seen_folds(self, cell: Cell, model: Model) -> int:
         """Folds of the seen control: of the hard splits of a model's own space, and of splits that have none."""
@@ -165,26 +165,26 @@ class Grid:
     @cached_property
     def properties(self) -> list[Step]:
         """The properties of every split."""
-        found = []
+        planned = []
         for name, (cell, made) in self.splits.items():
             source = self.sources[cell.data]
             space = made.needs.get("vectors")
             tags = {"data": cell.data, "family": cell.family} | ({"space": cell.space} if cell.space else {})
             neutral = self.study.data[cell.data].neutral
-            found.append(properties_step(source, made, space, name, neutral, tags))
-        return found
+            planned.append(properties_step(source, made, space, name, neutral, tags))
+        return planned
 
     @cached_property
     def maps(self) -> dict[tuple[str, str], Step]:
         """A map of every space, marked by the first hard split of every space."""
-        found = {}
+        steps = {}
         for data, source in self.sources.items():
             firsts = self._first_splits(data)
             cut = (cell.space for cell, _ in self.splits.values() if cell.data == data and cell.space)
             for name in dict.fromkeys(cut):
                 space = space_step(source, self.study.spaces[name], self.study.seed)
-                found[data, name] = map_step(source, space, firsts, self.study.seed)
-        return found
+                steps[data, name] = map_step(source, space, firsts, self.study.seed)
+        return steps
 
     def _first_splits(self, data: str) -> dict[str, Step]:
         firsts: dict[tuple[str, str], tuple[str, Step]] = {}
@@ -221,8 +221,8 @@ class Grid:
     def steps(self) -> list[Step]:
         """All steps of the study, needs first: what takes long before what is measured from it."""
         measured = [self.scores(cell) for cell in self.cells]
-        found = [step for cell in self.cells if (step := self.findings(cell))]
-        return in_order([*self.trainings, *measured, *found, *self.properties, *self.maps.values()])
+        steps = [step for cell in self.cells if (step := self.findings(cell))]
+        return in_order([*self.trainings, *measured, *steps, *self.properties, *self.maps.values()])
 
     @property
     def shared(self) -> dict[str, Any]:
