@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from finished_runs import ANSWERS
 
-TOLERANCE = 1e-6
+TOLERANCE = 5e-6
 DIGITS = 9
 """Significant digits of a stored float."""
 PASSING = {

@@ -102,12 +102,12 @@ def write_junit(result: Any, path: Path | None) -> None:
 def _print_findings(page: Any) -> None:
     """Findings with examples and, on a line of its own to be copied, what to do; by name where a table has the rest."""
     listed = [cell for table in page.printed for row in table.rows for cell in row]
-    for finding in page.told:
+    for finding in page.printed_findings:
         about = finding.check if finding.message in listed else f"{finding.level}: {finding.message}"
         examples = f": e.g. {', '.join(finding.shown[:3])}" if finding.evidence else ""
         advice = f"\n  {finding.advice}" if finding.advice else ""
         say(f"{about}{examples}{advice}")
-    if page.told:
+    if page.printed_findings:
         say()
 
 

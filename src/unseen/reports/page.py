@@ -126,7 +126,7 @@ class Page:
     """By the name of their file; written as CSV, Markdown and LaTeX."""
     printed: Sequence[Table] = ()
     """Tables that the command line prints before the verdict."""
-    told: Sequence[Finding] = ()
+    printed_findings: Sequence[Finding] = ()
     """Findings that it prints."""
     files: Mapping[str, str] = field(default_factory=dict)
     """What else lies in the folder: {"leaked rows by id": "leaks.csv"}."""

@@ -114,8 +114,8 @@ def duration(seconds: float) -> str:
 
 
 def unbroken(sentence: str) -> str:
-    """The sentence with intervals that no line break divides."""
-    return INTERVAL.sub("[\\1,\u00a0\\2]", sentence)
+    """The sentence with intervals and shares that no line break divides."""
+    return INTERVAL.sub("[\\1,\u00a0\\2]", sentence).replace(" %", "\u00a0%")
 
 
 def shortened(name: str, most: int) -> str:

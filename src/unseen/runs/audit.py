@@ -147,7 +147,7 @@ def page(record: RunRecord) -> Page:
         ],
         tables=shown,
         printed=[finding_table(findings)],
-        told=[
+        printed_findings=[
             finding
             for finding in findings
             if finding.advice and (finding.level in ("fail", "warn") or record.kind == "pipeline-audit")

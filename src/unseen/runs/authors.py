@@ -257,7 +257,7 @@ def page(record: RunRecord) -> Page:
         ],
         tables=tables,
         printed=list(tables.values()),
-        told=findings,
+        printed_findings=findings,
     )
 
 

@@ -370,7 +370,7 @@ def page(record: RunRecord) -> Page:
         ],
         tables=tables,
         printed=list(tables.values()),
-        told=findings,
+        printed_findings=findings,
         files={"leaked rows by id": "leaks.csv"},
     )
 
