@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,12 @@ def test_a_short_name_stands_for_one_option() -> None:
                 if re.fullmatch(r"-[a-z]", name):
                     short[name].add(max(option.opts, key=len))
     assert {name: sorted(longs) for name, longs in short.items() if len(longs) > 1} == {}
+
+
+def test_a_command_without_its_group_is_told_with_it(unseen: Callable[..., Any]) -> None:
+    answer = unseen("score", "posts.csv")
+    assert answer.code == 2
+    assert "Did you mean 'unseen model score'?" in " ".join(answer.err.replace("│", " ").split())
 
 
 def test_no_option_is_called_by_a_word_that_the_glossary_left() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kind_folders import FOLDERS
 
 from two_runs import BETTER, HARD, LETTERS, RANDOM, run_folder, split_of, trainings, two_runs
 from unseen.errors import InputError, UnknownNameError
@@ -125,3 +126,9 @@ def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
     b = run_folder(tmp_path / "b", {}, [])
     with pytest.raises(InputError, match="has no number to compare"):
         compare_runs(a, b)
+
+
+def test_runs_of_two_kinds_are_not_compared(tmp_path: Path) -> None:
+    folders = [FOLDERS[kind](tmp_path / kind, "posts") for kind in ("price", "audit")]
+    with pytest.raises(InputError, match="runs of two kinds cannot be compared"):
+        compare_runs(*folders)

@@ -13,9 +13,10 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from unseen.cli import audit, check, data, demo, model, runs, split, stress, study, suite
 from unseen.cli.console import printable, say
@@ -25,8 +26,31 @@ from unseen.errors import UnseenError
 JUDGE, PIECES, RESULTS = "Judge a model", "Work on its parts", "Many runs, and what came of them"
 """Headings of the help, in the order of a user's day."""
 
+
+class Program(TyperGroup):
+    """The commands; one that is typed without its group is told with it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was typed."""
+        try:
+            return super().resolve_command(ctx, args)
+        except Exception as error:
+            homes = [f"unseen {path}" for path in _paths(self) if path.split()[-1] == args[0]]
+            if homes and hasattr(error, "message"):
+                error.message = f"{error.message} Did you mean '{homes[0]}'?"
+            raise
+
+
+def _paths(command: Any, words: str = "") -> Iterator[str]:
+    """Every command as it is typed."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield f"{words}{name}"
+        yield from _paths(inner, f"{words}{name} ")
+
+
 app = typer.Typer(
     name="unseen",
+    cls=Program,
     help="How will a text classifier do on what it has not seen? Hard test sets, with proof of what you got.",
     epilog="New here? 'unseen demo' does the main job on a bundled sample and says where the report is.",
     no_args_is_help=True,

@@ -166,7 +166,7 @@ def stress(
     }
     if plan:
         with notes(quiet):
-            planned = plan_stress(data, workers=workers, **given)
+            planned = plan_stress(data, workers=workers, gates=gate or (), **given)
         print_json(asdict(planned)) if as_json else say(described(planned))
         return
     command = command_line()

@@ -47,7 +47,7 @@ class Gate:
         """
         wrong = InputError(f"{text!r} is not a gate", expected=EXPECTED)
         match = GATE.match(text)
-        if match is None:
+        if match is None or match["metric"].endswith("="):
             raise wrong
         pairs = [pair.partition("=") for pair in (match["where"] or "").split(",") if pair.strip()]
         where = {name.strip(): value.strip() for name, middle, value in pairs if middle and name.strip()}

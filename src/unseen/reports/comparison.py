@@ -83,6 +83,8 @@ def compare_runs(
     if metrics and everything:
         raise InputError("metrics have no effect when every metric is asked for", fix="leave one of the two out")
     first, second = read_record(a), read_record(b)
+    if first.kind != second.kind:
+        raise InputError("runs of two kinds cannot be compared", got=f"{first.kind} and {second.kind}")
     _refuse_other_labels(first, second)
     by_training = _by_training(first, second, metrics)
     sides = [

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from unseen.evaluation.differences import Key
+from unseen.evaluation.intervals import STATISTICS
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
 from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened
@@ -134,7 +135,7 @@ def named(row: Measurement, rows: Sequence[Measurement]) -> str:
 def _told_apart(rows: Iterable[Measurement]) -> list[str]:
     """Tags beyond the family of which there is more than one value."""
     rows = list(rows)
-    tags = dict.fromkeys(tag for row in rows for tag in row.tags if tag not in OWN)
+    tags = dict.fromkeys(tag for row in rows for tag in row.tags if tag not in (*OWN, *STATISTICS))
     return [tag for tag in tags if len({row.tags.get(tag) for row in rows}) > 1]
 
 

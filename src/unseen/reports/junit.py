@@ -49,9 +49,9 @@ class Judgement:
 def junit(result: JudgedRun) -> str:
     """A suite with a case for each gate, finding and failed step.
 
-    A gate that is not kept and a finding of the level `fail` are failures, a step that was not done is an error, a
-    check that was skipped is skipped; a warning passes, with its message as output. Gates decide whether a command
-    fails, findings do not: a build that shall go on in spite of a failed finding has to read the gates alone.
+    A gate that is not kept is a failure, a step that was not done is an error: a build is red exactly where the
+    command fails. Findings pass with their level and message as output, or are skipped; `findings.fail<=0` is the gate
+    for those that must not fail, and audits have it unless told otherwise.
     """
     cases = list(_cases(result))
     outcomes = [case.outcome for case in cases]
@@ -86,10 +86,11 @@ def _cases(result: JudgedRun) -> Iterator[Judgement]:
         name = f"{gate.gate} ({gate.place})" if gate.place else gate.gate
         yield Judgement("gates", name, "" if gate.passed else "failure", str(gate))
     for finding in result.findings:
-        outcome = {"fail": "failure", "skipped": "skipped"}.get(finding.level, "")
+        outcome = "skipped" if finding.level == "skipped" else ""
         evidence = f"rows: {', '.join(finding.shown)}" if finding.evidence else ""
         more = "\n".join(filter(None, [finding.advice, evidence]))
-        yield Judgement("findings", finding.check, outcome, finding.message, more)
+        message = finding.message if outcome else f"{finding.level}: {finding.message}"
+        yield Judgement("findings", finding.check, outcome, message, more)
     for step, message in result.failures.items():
         yield Judgement("steps", step, "error", message.partition("\n")[0], message)
 

@@ -41,9 +41,10 @@ LEAKED = {
 
 
 def audit(
-    data: Dataset,
-    split: Split | None = None,
+    data: Dataset | str | Path,
+    split: Split | str | Path | None = None,
     *,
+    parts: str | None = None,
     using: api.Vectors = None,
     checks: Sequence[str] | None = None,
     near: float = NEAR,
@@ -58,12 +59,21 @@ def audit(
 ) -> Result:
     """Every check of data and of a split of it: leaks, conflicts, drift, shortcuts; findings, passes included.
 
-    `columns` name attributes by their role: `author`, `conversation`, `template`, `partner`, `source`, `original`
-    (of a copy), `time`. With vectors (`using`), semantic neighbours are looked for too. With `out` there is a folder
-    of it: findings, measurements, leaks row by row, report; `texts` puts the texts of leaked rows and of their
-    counterparts into leaks.csv. A check that was named and cannot be made is refused, for a gate without it would
-    always pass. `command` and `typed` are what was typed: all of it, and the data with how to read it.
+    `data` is a Dataset or what `unseen.load` takes; `split` a Split or a file of anybody's, or instead `parts`, the
+    attribute that names each row's part. `columns` name attributes by their role: `author`, `conversation`, `template`,
+    `partner`, `source`, `original` (of a copy), `time`. With vectors (`using`), semantic neighbours are looked for too.
+    With `out` there is a folder of it: findings, measurements, leaks row by row, report; `texts` puts the texts of
+    leaked rows and of their counterparts into leaks.csv. A check that was named and cannot be made is refused, for a
+    gate without it would always pass. `command` and `typed` are what was typed: all of it, and the data with how to
+    read it.
     """
+    if not isinstance(data, Dataset):
+        named = [*columns.values(), *filter(None, [parts])]
+        data = api.load(data, attributes=named) if named else api.load(data)
+    if split is not None and parts is not None:
+        raise InputError("parts has no effect with a split", fix="leave one of them out")
+    if isinstance(split, str | Path) or parts is not None:
+        split = api.split(data, "predefined", by=split if parts is None else parts)
     vectors = None if using is None else api.vectors_of(data, using, seed)
     subject = Subject(data, split, columns, vectors, near, semantic, seed, typed)
     about = _about(subject) | {

@@ -7,6 +7,7 @@ decides each step and what is done in it is in `training_steps.py` and `measurem
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from dataclasses import replace as changed
@@ -96,6 +97,10 @@ BUDGETS: Mapping[str, Mapping[str, Any]] = {
 the published settings."""
 TRANSFORMER: Mapping[str, Any] = {"seeds": SEEDS[:1], "seen_folds": TRANSFORMER_FOLDS, "space_seeds": 1}
 """What a transformer, whose trainings take minutes, does less of unless told otherwise."""
+MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting", "test_overlap", "chance", "pass_rate",
+            "failures_explained", "bias", "subgroup_auc")  # fmt: skip
+"""First words of what is measured besides scores of metrics."""
+PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
 PASSES = 3
 """How often a test part is scored: alone, in the mean over trainings, and in the fall."""
 
@@ -462,9 +467,12 @@ def plan(
     budget: str = "small",
     params: Mapping[str, Any] | None = None,
     workers: int | None = 1,
+    gates: Sequence[Gate | str] = (),
     **given: Any,
 ) -> StressPlan:
     """What `stress` with these arguments would do and cost; nothing is written."""
+    for gate in gates:
+        _checked(Gate.parsed(gate) if isinstance(gate, str) else gate)
     graph = _graph(source, model, budget, params, given)
     return plan_of(graph, RunFolder(out), _engine(graph, workers))
 
@@ -564,8 +572,13 @@ def stress(
 
 
 def _checked(gate: Gate) -> Gate:
-    """The gate; refuses a fall that no metric can be above, such as one in points."""
+    """The gate; refuses what no stress run measures, and a fall that no metric can be above, such as one in points."""
     name = gate.metric.removeprefix("fall.")
+    if gate.metric.partition(".")[0] not in MEASURED:
+        scored = PREFIXES.sub("", gate.metric)
+        if scored == gate.metric.partition(".")[0] == "fall":
+            raise InputError("a fall is that of a metric", got=str(gate), expected="fall.f1.macro<=0.2")
+        metric_of(scored)
     if name != gate.metric and gate.bound in ("<=", "<"):
         bounded = metric_of(name)
         if gate.limit >= bounded.high - bounded.low:

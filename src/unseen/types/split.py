@@ -108,7 +108,8 @@ class Split:
                 f"the split {self.name!r} belongs to another dataset",
                 expected=f"fingerprint {self.dataset}, {len(self)} rows",
                 got=f"{data.name}: fingerprint {data.fingerprint}, {len(data)} rows",
-                fix="load the same file with the same columns, labels and ids as when the split was made",
+                fix="load the same file with the same columns, labels and ids as when the split was made; a run with a "
+                "limit splits only a part of its rows",
             )
         if self.ids.equals(data.ids):
             return self
