@@ -44,7 +44,7 @@ def test_a_suite_is_run_and_a_gate_decides(cases: Path, unseen: Callable[..., An
         "a: It fails when an identity is swapped: 100 % of the failures are sentences that it passes for another group"
     )
     assert any(line.startswith(kind) for line in done.out.splitlines())
-    assert kind in Path("out/report.html").read_text()
+    assert kind in Path("out/report.html").read_text(encoding="utf-8").replace("\u00a0", " ")
     again = json.loads(unseen("runs", "report", "out", "--json").out)
     assert again["level"] == "fail"
     assert any(sentence.startswith(kind) for sentence in again["verdict"])
