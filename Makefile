@@ -21,11 +21,13 @@ demo: $(READY)  ## run the whole job on the bundled sample
 	$(BIN)/unseen demo --out out/demo
 
 test: $(READY)  ## run all tests, on two workers
-	@echo "all tests, about 25 minutes on two cores; make check is the fast lane"
+	@echo "all tests, about 13 minutes on two cores; make check is the fast lane"
 	$(TEST)
 
-check: $(READY)  ## run the tests that are neither slow nor need a browser, then style and types
-	$(TEST) -m "not slow and not browser"
+WHOLE := cli runs reports golden fuzz corpora training representations test_documents.py test_light.py
+
+check: $(READY)  ## the fast lane: tests of single packages, without whole runs and commands, then style and types
+	$(TEST) -m "not slow and not browser" $(addprefix --ignore=tests/,$(WHOLE))
 	$(MAKE) --no-print-directory lint
 
 lint: $(READY)  ## style and types
