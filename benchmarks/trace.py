@@ -22,7 +22,7 @@ from typing import Any
 import unseen
 
 HOME = Path(unseen.__file__).parent
-RUN = ["--model", "logistic", "--seeds", "1", "--quiet", "--workers", "1"]
+RUN = ["--model", "logistic", "--trainings", "1", "--quiet", "--workers", "1"]
 COMMANDS = {
     "stress": [
         ["stress", "sample", "--model", "logistic", "--limit", "600", "--seeds", "42", "--seen-folds", "1",
