@@ -129,7 +129,7 @@ class Job:
 
     def part(self, out: Path) -> str:
         """Command, verdict, tables and reading."""
-        told = [sys.executable, "-m", "unseen", "report", str(out), "--json"]
+        told = [sys.executable, "-m", "unseen", "runs", "report", str(out), "--json"]
         verdict = json.loads(subprocess.run(told, capture_output=True, text=True, check=True).stdout)["verdict"]
         found = [(out / "tables" / f"{name}.md").read_text(encoding="utf-8") for name in self.tables]
         said = "\n".join(f"> {each}" for each in verdict)
@@ -139,7 +139,7 @@ class Job:
 JOBS = {
     "price": Job(
         "What the leaks of a published split buy",
-        "price stormfront --by sampled_split --leaks exact,author,conversation --author user_id "
+        "audit price stormfront --parts sampled_split --leaks exact,author,conversation --author user_id "
         "--conversation comment_id --model logistic",
         ("test-side", "train-side"),
         "Users, and comments, that are known from training are worth some four points on the rows that they give away "
@@ -168,8 +168,8 @@ JOBS = {
     ),
     "transfer": Job(
         "The same with weighted labels",
-        "transfer --labels studies/transfer-hate.toml --model logistic --set class_weights=balanced --seeds 1 --merge "
-        "--cap 20",
+        "study transfer --label-map studies/transfer-hate.toml --model logistic --set class_weights=balanced "
+        "--trainings 1 --pooled --cap 20",
         ("matrix-f1.macro", "matrix-f1_hateful_", "falls-same-test"),
         "Weights were chosen after the run above had been seen. The mean fall hardly changes, the best and the worst "
         "cell do.",
