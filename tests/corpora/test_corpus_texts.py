@@ -10,9 +10,9 @@ from small_corpus import ROWS, table, write
 
 import unseen
 from unseen.corpora.shards import from_bytes
-from unseen.corpora.texts import Texts, files_of, in_pieces, piece_key, survey_texts
+from unseen.corpora.texts import Texts, files_of, in_pieces, piece_key, settled_ids, survey_texts
 from unseen.corpora.vectors import read_texts
-from unseen.errors import InputError
+from unseen.errors import InputError, UnseenWarning
 
 
 def texts_of(source: Path, batch: int = 8, id: str | None = "name") -> Texts:
@@ -86,3 +86,16 @@ def test_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         "part-1.parquet",
         "part-0.csv",
     ]
+
+
+def test_a_column_of_ids_that_nobody_named_is_used_where_it_tells_rows_apart(tmp_path: Path) -> None:
+    named = table().rename_columns(["id", "text", "label"])
+    texts, pieces = settled_ids(texts_of(write(tmp_path / "a", named, "csv"), id=None), "work")
+    assert texts.id == "id"
+    assert sum(piece.rows for piece in pieces) == ROWS
+    again = pa.concat_tables([named, named.slice(0, 1).set_column(1, "text", pa.array(["another text"]))])
+    source = write(tmp_path / "b", again, "csv")
+    with pytest.warns(UnseenWarning, match="the column 'id' is not used, because the id 'row-0' occurs 2 times"):
+        texts, pieces = settled_ids(texts_of(source, id=None), "work")
+    assert texts.id is None
+    assert sum(piece.rows for piece in pieces) == ROWS + 1

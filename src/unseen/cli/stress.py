@@ -167,13 +167,13 @@ def stress(
     if plan:
         with notes(quiet):
             planned = plan_stress(data, workers=workers, gates=gate or (), **given)
-        print_json(asdict(planned)) if as_json else say(described(planned))
+        print_json(asdict(planned)) if as_json else say(described(planned, model))
         return
     command = command_line()
 
     def carry_out(replace: bool) -> Any:
         with notes(quiet), progress(quiet):
-            announce = None if quiet else lambda plan: say(described(plan), err=True)
+            announce = None if quiet else lambda plan: say(described(plan, model), err=True)
             return run_stress(
                 data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
                 replace=replace, **given,
@@ -191,13 +191,14 @@ def stress(
     print_result(result, as_json, junit)
 
 
-def described(plan: Any) -> str:
+def described(plan: Any, model: str) -> str:
     """A plan in two lines."""
     rows = f"{plan.rows['split']:,} texts to split, {plan.rows['independent']:,} set aside"
     text = f"{rows}; {plan.trainings} trainings"
     text += f", {plan.seen} of them for the seen control (--seen-folds)" if plan.seen else ""
     text += f"; {plan.done} are done" if plan.done else ""
-    sooner = "; --model logistic gives a first answer sooner" * ((plan.seconds or 0.0) > LONG)
+    fewer = "--seeds 42 --seen-folds 1" if model == "logistic" else "--model logistic"
+    sooner = f"; {fewer} gives a first answer sooner" * ((plan.seconds or 0.0) > LONG)
     return text + time_needed(plan, f"--limit takes fewer rows{sooner}.")
 
 

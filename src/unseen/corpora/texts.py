@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,8 @@ from unseen.data.ids import DIGITS, made_ids
 from unseen.data.parquet import parquet_batches
 from unseen.data.records import json_batches
 from unseen.data.rows import column_title
-from unseen.errors import SHOWN_PROBLEMS, InputError, TableError
+from unseen.data.tables import column_names
+from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnseenWarning
 from unseen.types import some
 
 Hashes = npt.NDArray[np.uint64]
@@ -105,6 +107,23 @@ class Piece:
     file: str
     key: str
     rows: int
+
+
+def settled_ids(texts: Texts, work: str) -> tuple[Texts, list[Piece]]:
+    """The texts with the column of their ids settled, as `unseen.load` does it, and their pieces."""
+    if texts.id is None and texts.text != "id" and all("id" in column_names(file) for file in texts.files):
+        try:
+            named = replace(texts, id="id")
+            return named, survey_texts(named, work)
+        except TableError as cause:
+            pieces = survey_texts(texts, work)  # texts may be at fault, not ids
+            warnings.warn(
+                f"the column 'id' is not used, because {cause.problems[0]}; ids are made from the texts",
+                UnseenWarning,
+                stacklevel=3,
+            )
+            return texts, pieces
+    return texts, survey_texts(texts, work)
 
 
 def survey_texts(texts: Texts, work: str) -> list[Piece]:

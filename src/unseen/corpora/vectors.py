@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.corpora.shards import Shards, finished, from_bytes, to_bytes, write_shard
-from unseen.corpora.texts import Piece, Texts, files_of, piece_key, survey_texts
+from unseen.corpora.texts import Piece, Texts, files_of, piece_key, settled_ids
 from unseen.corpora.workers import Workers
 from unseen.errors import InputError, VectorsError
 from unseen.naming import content_of_name, encoder_of
@@ -44,9 +44,10 @@ def encode_corpus(
 ) -> Shards:
     """A folder `out` of Parquet shards with an id and a float32 vector per text; goes on where it was interrupted.
 
-    `source` is a Parquet, CSV or JSONL file, a folder of Parquet files, a pattern, or several of these. `encoder` is
-    what `unseen.encode` takes by name, with its `params`, as long as it encodes each text on its own. Each of
-    `workers` actors has a model and one thread, or `gpus`; `address` names a Ray cluster ("auto" finds it).
+    `source` is a Parquet, CSV or JSONL file, a folder of Parquet files, a pattern, or several of these. Without `id` a
+    column of that name is used where it tells the rows apart, else ids are made from the texts. `encoder` is what
+    `unseen.encode` takes by name, with its `params`, as long as it encodes each text on its own. Each of `workers`
+    actors has a model and one thread, or `gpus`; `address` names a Ray cluster ("auto" finds it).
 
     Vectors equal those of `unseen.encode` up to floating point, because texts meet others in a batch: in fp32 to about
     1e-5, in bf16 less. `precision="auto"` is bf16 only on nodes that multiply it; on mixed nodes ask for fp32.
@@ -56,7 +57,7 @@ def encode_corpus(
     actors = Workers(address, workers, gpus)
     work_key, encoding = _encoding(encoder, params)
     texts = Texts(tuple(str(file.resolve()) for file in files_of(source)), text, id, batch)
-    pieces = survey_texts(texts, work_key)
+    texts, pieces = settled_ids(texts, work_key)
     folder = Path(out)
     done = finished(folder, {piece.key for piece in pieces})
     missing = [piece for piece in pieces if piece.key not in done]
@@ -64,7 +65,7 @@ def encode_corpus(
         results = actors.results(_places(missing), partial(read_texts, texts, work_key), encoding)
         for key, content in track(results, f"encoding with {encoding.name}", len(missing)):
             write_shard(folder, key, content)
-    about = {"encoder": encoding.name, "params": params, "work": work_key, "text": text, "id": id, "batch": batch}
+    about = {"encoder": encoding.name, "params": params, "work": work_key, "text": text, "id": texts.id, "batch": batch}
     return Shards(folder, "vectors", {piece.key: piece.rows for piece in pieces}, about).write_manifest()
 
 

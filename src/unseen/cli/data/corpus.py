@@ -28,7 +28,9 @@ def encode(
         str, typer.Option(help="As of 'unseen model encode', but for those that must see all texts.")
     ] = "minilm",
     text: Annotated[str, typer.Option(help="Column of the texts.")] = "text",
-    id: Annotated[str | None, typer.Option(help="Column of the ids. (default: made from the texts)")] = None,
+    id: Annotated[
+        str | None, typer.Option(help="Column of the ids. (default: a column 'id', else made from the texts)")
+    ] = None,
     batch: Annotated[int | None, typer.Option(help="Texts in a shard. (default: 8192)")] = None,
     pooling: Pooling = None,
     layer: Layer = None,
