@@ -31,7 +31,7 @@ from unseen.splits.length import word_lengths
 from unseen.splits.split_records import split_records
 from unseen.store import read_embeddings, read_parts, read_predictions
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
-from unseen.types.origin import versions
+from unseen.types.records import versions
 
 Vectors = Embeddings | npt.NDArray[Any] | str | Path | None
 """Vectors, an array of them, an .npy file, or the name of an encoder."""

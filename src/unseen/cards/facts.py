@@ -23,7 +23,7 @@ from unseen.errors import MismatchError
 from unseen.progress import track
 from unseen.splits.length import word_lengths
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split, some
-from unseen.types.origin import versions
+from unseen.types.records import versions
 
 ABOUT = "who is talked about, not who speaks"
 SCRIPTS = {

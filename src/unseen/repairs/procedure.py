@@ -18,7 +18,7 @@ from unseen.repairs.draft import Draft, RepairChange
 from unseen.repairs.groups import cap_rows, draw_anew, move_minimally, on_both_sides, refuse_one_side, units_of
 from unseen.repairs.recipe import RepairRecipe, renews, resolved
 from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split
-from unseen.types.origin import versions
+from unseen.types.records import versions
 
 GRAVITY = ("ok", "warn", "fail")
 SIDES = {"test": (TEST,), "training": (TRAIN, DEV)}

@@ -28,7 +28,7 @@ from unseen.store import write_findings, write_measurements
 from unseen.store.manifest import way_out
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split
-from unseen.types.origin import versions
+from unseen.types.records import versions
 
 KINDS = {
     "stress": "unseen.reports.stress_page:page",

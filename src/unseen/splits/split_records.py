@@ -18,7 +18,7 @@ from unseen.splits.problem import Choice, Mask
 from unseen.splits.quotas import rows_asked
 from unseen.splits.random import RandomSplit
 from unseen.types import DEV, INDEPENDENT, TEST, TRAIN, Certificate, Dataset, Origin, Split, some
-from unseen.types.origin import versions
+from unseen.types.records import versions
 
 
 def split_records(

@@ -18,11 +18,26 @@ from unseen.types.arrays import (
     some,
     string_array,
 )
-from unseen.types.dataset import Dataset
-from unseen.types.embeddings import Embeddings
-from unseen.types.origin import Origin
-from unseen.types.results import LEVELS, Explanation, Finding, Measurement, Predictions, SuspectLabel, located
-from unseen.types.split import DEV, INDEPENDENT, PARTS, TEST, TRAIN, UNUSED, Certificate, Split
+from unseen.types.records import (
+    DEV,
+    INDEPENDENT,
+    LEVELS,
+    PARTS,
+    TEST,
+    TRAIN,
+    UNUSED,
+    Certificate,
+    Dataset,
+    Embeddings,
+    Explanation,
+    Finding,
+    Measurement,
+    Origin,
+    Predictions,
+    Split,
+    SuspectLabel,
+    located,
+)
 
 __all__ = [
     "DEV",

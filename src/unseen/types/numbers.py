@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
-from unseen.types.results import Measurement
+from unseen.types.records import Measurement
 
 MINUS, DASH = "−", "–"
 MOST_PLACES = 5
