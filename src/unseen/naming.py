@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES, open_model
-from unseen.models.pipeline_recipes import PipelineFileRecipe, PipelineRecipe, content_of_object, is_pipeline
+from unseen.models.pipeline_recipes import PipelineFileRecipe, PipelineRecipe, content_of_object
 from unseen.registry import VERSION, check_parameters, source_of
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
-from unseen.roles import Recipe
+from unseen.roles import Recipe, is_pipeline
 from unseen.splits import SPLITTERS
 from unseen.store.files import content_of
 from unseen.training import RECIPES

@@ -82,11 +82,11 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
             _refuse_idle(loading)
             command(data=None, **given)
             return
-        if "typed" in signature.parameters:
-            given["typed"] = _as_typed(source, given, loading)
         _refuse_column(source, given.get("split"), "parts" in given, loading)
         with notes(given["quiet"]):
             data = _loaded(source, _columns_named(given), loading)
+        if "typed" in signature.parameters:
+            given["typed"] = _as_typed(source, given, loading)
         if names:
             given["roles"] = named_roles(**{name: given.pop(name) for name in names})
         command(data=data, **given)

@@ -47,11 +47,6 @@ class PipelineFileRecipe(PipelineRecipe):
         self.sha256 = sha256_of(file)
 
 
-def is_pipeline(model: Any) -> bool:
-    """Whether an object, or a class, learns and answers by itself, unlike a recipe, which gives a classifier."""
-    return hasattr(model, "fit") and (hasattr(model, "predict_proba") or hasattr(model, "predict"))
-
-
 def content_of_object(model: Any, name: str) -> str:
     """Hash of everything that an object holds, so that another one is not taken for it."""
     import joblib

@@ -147,6 +147,7 @@ class StressSettings(DataSettings):
     """The model's labels in the suite's words, where they differ."""
 
     def __post_init__(self) -> None:
+        self.space.model.check()  # a mistake should be seen before anything is done
         metric_of(self.metric)
         problems = []
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
@@ -174,7 +175,6 @@ class StressSettings(DataSettings):
             raise InputError("a run cannot be set up like this", problems=problems)
         if BASELINE not in self.splits:
             raise InputError("a fall is measured against random splits", fix="keep random among the splits")
-        Space(Model(self.model), self.representation)
         for name in self.splits:
             check_splitter(name, self.groups)
 
@@ -417,7 +417,6 @@ def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | Non
     chosen = {name: value for name, value in given.items() if name in SETTINGS}
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
     settings = settled(model, budget, params=params, **chosen)
-    settings.space.model.check()  # a mistake should be seen before anything is done
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]

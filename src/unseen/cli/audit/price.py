@@ -88,6 +88,7 @@ def price(
     kinds = listed(leaks) if leaks else None
     using = semantic_source(vectors, encoder, semantic)
     _refuse_unused(kinds, roles, using, groups)
+    command = command_line()
     with notes(quiet), progress(quiet):
         parted = needed_split(data, split, parts)
         numbers = {"seeds": trainings, "repeats": repeats}
@@ -101,7 +102,7 @@ def price(
         leaking = find_leaks(subject, kinds)
         result = priced(
             data, parted, leaking, pricing, predictions=answers, out=out, workers=workers, gates=gate or (),
-            command=command_line(), announce=None if quiet else lambda cost: say(_cost(cost), err=True),
+            command=command, announce=None if quiet else lambda cost: say(_cost(cost), err=True),
         )  # fmt: skip
     print_result(result, as_json, junit)
 
