@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.check import check
+    from unseen.runs.forecast import forecast
     from unseen.runs.frame import Result, report
     from unseen.runs.item_effect import item_effect
     from unseen.runs.learning import learn_from_suite
@@ -46,6 +47,7 @@ _HOMES = {
     "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.check": ("check",),
+    "unseen.runs.forecast": ("forecast",),
     "unseen.runs.frame": ("Result", "report"),
     "unseen.runs.item_effect": ("item_effect",),
     "unseen.runs.learning": ("learn_from_suite",),
@@ -81,6 +83,7 @@ __all__ = [
     "encode",
     "file_schema",
     "folds",
+    "forecast",
     "item_effect",
     "learn_from_suite",
     "load",

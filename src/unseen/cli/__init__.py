@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import audit, check, data, demo, model, runs, split, stress, study, suite
+from unseen.cli import audit, check, data, demo, forecast, model, runs, split, stress, study, suite
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -78,6 +78,7 @@ def _options(
 
 app.command(rich_help_panel=JUDGE)(stress.stress)
 app.command(rich_help_panel=JUDGE)(check.check)
+app.command(rich_help_panel=JUDGE)(forecast.forecast)
 app.add_typer(split.app, name="split", rich_help_panel=PIECES)
 app.add_typer(audit.app, name="audit", rich_help_panel=PIECES)
 app.add_typer(model.app, name="model", rich_help_panel=PIECES)

@@ -11,10 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.columns import as_strings, attribute_column, filled_strings
+from unseen.data.columns import as_strings, attribute_column, filled_strings, is_blank
 from unseen.data.delimited import delimited_names, read_delimited
 from unseen.data.files import File, known_encoding, reading, recognise
 from unseen.data.ids import made_ids, repeats
@@ -22,12 +23,12 @@ from unseen.data.labels import Declared, declare, in_order, merge_spellings
 from unseen.data.objects import read_object
 from unseen.data.parquet import parquet_names, read_parquet
 from unseen.data.records import json_names, read_json
-from unseen.data.rows import LONGEST, Columns, Rows, column_title
+from unseen.data.rows import LONGEST, Columns, IfThere, Rows, column_title
 from unseen.data.selection import Candidates, Mask, check_drop, select
-from unseen.errors import InputError, UnseenWarning
+from unseen.errors import InputError, TableError, UnseenWarning
 from unseen.store.files import sha256_of
-from unseen.types import Dataset, Origin
-from unseen.types.arrays import encode_labels
+from unseen.types import Dataset, Origin, some
+from unseen.types.arrays import Codes, encode_labels
 
 
 def load_table(
@@ -94,6 +95,59 @@ def load_table(
         Origin("load", params, inputs=inputs, versions=versions),
         left_out=left_out, places=places, on_lines=rows.lines is not None,
     )  # fmt: skip
+
+
+def load_texts(
+    source: Any,
+    label_names: Sequence[str],
+    *,
+    text: str = "text",
+    label: str = "label",
+    id: str | None = None,
+    attributes: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    name: str | None = None,
+) -> tuple[Dataset, Codes]:
+    """Texts of which some, or none, have a label: all of them as a Dataset, and their labels, -1 where there is none.
+
+    The column `label` may be missing. In the Dataset every text has the first label, which means nothing. Sources and
+    columns are those of `load_table`; rows without a text are left out.
+    """
+    columns = Columns(text, IfThere(label), id, tuple(attributes))
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is None:
+        rows = read_object(source, columns.names)
+    else:
+        with reading(path):
+            rows = _read_file(recognise(path, encoding), columns.names, delimiter)
+    texts = as_strings(rows.table[text], column_title(text, rows.title))
+    kept = pc.invert(is_blank(texts))
+    rows, texts = replace(rows, table=rows.table.filter(kept)), texts.filter(kept)
+    rows.refuse_long(LONGEST)
+    table, key = rows.table, _usable_id(rows, columns) if id is None else id
+    given = pa.nulls(len(table), pa.large_string())
+    if label in table.column_names:
+        given = filled_strings(table[label], column_title(label, rows.title)).combine_chunks()
+    codes = pc.index_in(given, value_set=pa.array(label_names, pa.large_string()))
+    unknown = pc.unique(given.filter(pc.and_(codes.is_null(), given.is_valid()))).to_pylist()
+    if unknown or not len(table):
+        raise TableError(
+            f"{rows.title} has labels that the model does not give" if unknown else f"{rows.title} has no texts",
+            expected=f"nothing, or one of {some(label_names, 20)}" if unknown else "a text in every row",
+            got=some(unknown, 20) if unknown else None,
+            fix="labels of the model in the words of the data: rename (--map)" if unknown else None,
+        )
+    first = pa.chunked_array([pa.array([label_names[0]] * len(table), pa.large_string())])
+    made = {
+        "id": made_ids(texts) if key is None else filled_strings(table[key], column_title(key, rows.title)),
+        "text": texts,
+        "label": encode_labels(first, tuple(label_names)),
+        **{column: attribute_column(table[column], column, rows.typed) for column in columns.attributes},
+    }
+    origin = Origin("load texts", {"columns": {"text": text, "label": label, "id": key}})
+    data = Dataset(name or _name_of(path), pa.table(made), tuple(label_names), columns.attributes, origin)
+    return data, pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def column_names(path: str | Path, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:
