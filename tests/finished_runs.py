@@ -201,6 +201,15 @@ def terms(folder: Path) -> None:
     (folder / "terms.toml").write_text('sky = ["rain", "cloud", "wind"]\nfood = ["soup", "bread"]\n')
 
 
+def new_posts(folder: Path) -> None:
+    """posts.csv with held-out ones beside it, and new ones of which every third has a label."""
+    posts(folder)
+    rows = [post(number) for number in range(120, 300)]
+    write_rows(folder / "held-out.csv", COLUMNS, rows[:90])
+    some = [(*row[:2], row[2] if number % 3 == 0 else "") for number, row in enumerate(rows[90:])]
+    write_rows(folder / "new.csv", COLUMNS[:3], some)
+
+
 # -- kinds -------------------------------------------------------------------------------------------------------------
 
 POSTS = "posts.csv --id id"
@@ -262,6 +271,16 @@ KINDS: dict[str, Kind] = {
             "runs report run --json",
         ),
         suite,
+    ),
+    "forecast": Kind(
+        (
+            f"model train {POSTS} --model logistic --set C=1 -o model -q",
+            "forecast new.csv --id id --model model --known held-out.csv --draw 10 --metric accuracy -o run "
+            "--gate labelled.accuracy>=0.1",
+            "runs report run --json",
+        ),
+        new_posts,
+        ("model",),
     ),
     "audit": Kind(
         (f"audit data {POSTS} --parts part --author user -o run", "runs report run --json"), posts

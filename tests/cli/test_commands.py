@@ -364,7 +364,8 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     (folder / "cases.csv").write_text("functionality,id,text,label\nplain,1,a b,fine\nplain,2,c d,bad\n")
     (folder / "kitchen.toml").write_text(KITCHEN)
     (folder / "gold.csv").write_text("id,valid\np00,yes\np01,no\n")
-    shutil.copy(folder / "posts.csv", folder / "others.csv")
+    for copy in ("others.csv", "new.csv", "held-out.csv"):
+        shutil.copy(folder / "posts.csv", folder / copy)
     for words in (*flow, *others):
         assert do(example(words).removeprefix("unseen ")).out
         if words == ("stress",):

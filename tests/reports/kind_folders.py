@@ -338,8 +338,31 @@ def stress(folder: Path, name: str) -> Path:
     return hostile_run(folder)
 
 
+def forecast(folder: Path, name: str) -> Path:
+    rows = [
+        Measurement(f"labelled.{METRIC}", 0.7, 90, 0.6, 0.8, tags={"labels": 30, "trust": 0.5}),
+        Measurement(f"labelled.{METRIC}", None, 0, slice=f"{name}=x", tags={"labels": 2, "why_not": name}),
+        Measurement(f"home.{METRIC}", 0.8, 60),
+        Measurement(f"forecast.{METRIC}", None, 0, tags={"estimator": name, "why_not": name}),
+        Measurement(f"forecast.if_topic.{METRIC}", 0.72, 90, 0.6, 0.84, tags={"estimator": name}),
+        Measurement(f"rung.{METRIC}", 0.7, 60, tags={"rung": name, "kind": name}),
+        Measurement(f"estimate.{METRIC}", 0.75, 60, tags={"estimator": name, "rung": name, "kind": name}),
+        Measurement(f"estimate.{METRIC}", 0.75, 60, tags={"estimator": name}),
+        Measurement(f"error.{METRIC}", 0.05, 1, tags={"estimator": name}),
+        Measurement("sets.labels", 1.2, 90, tags={"kind": "split"}),
+        Measurement("sets.single", 0.8, 90, tags={"kind": "split"}),
+        Measurement("sets.covered", 0.9, 60, tags={"kind": "split", "rung": name}),
+    ]
+    about = {
+        "kind": "forecast", "command": name, "data": {"name": name, "rows": 90, "counts": {}}, "model": name,
+        "settings": {"metric": METRIC, name: name}, "texts": 90, "labels": 30, "to_label": 40, "width": None,
+        "versions": {name: name},
+    }  # fmt: skip
+    return write_run(folder, about, rows, [Finding("meaning", "warn", name)], ["to_label.csv", "predictions/"])
+
+
 FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
-    "pipeline-audit": pipeline_audit,
+    "pipeline-audit": pipeline_audit, "forecast": forecast,
 }  # fmt: skip

@@ -108,6 +108,9 @@ def stress(
         list[str] | None,
         typer.Option("--map", metavar="FROM=TO,…", help="Labels of the data in the words of the suite."),
     ] = None,
+    deployment: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Texts that the model will meet: forecast its score there.")
+    ] = None,
     texts: ExampleTexts = False,
     gate: Gate = None,
     junit: Junit = None,
@@ -163,6 +166,7 @@ def stress(
         "positive": positive,
         "suite": suite,
         "suite_map": pairs(suite_map, "--map"),
+        "deployment": deployment,
     }
     if plan:
         with notes(quiet):

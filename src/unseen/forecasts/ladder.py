@@ -25,9 +25,10 @@ from unseen.progress import track
 from unseen.seeding import generator
 from unseen.types.arrays import Floats, Rows
 
-LEFT_OUT = (0.2, 0.4, 0.6, 0.8, 0.9)
-"""Shares of the words that are left out on the rungs that can be made of any texts."""
-MADE = "words left out"
+LEFT_OUT = (0.2, 0.4, 0.6, 0.8)
+"""Shares of the words that are left out on the rungs that can be made of any texts; a tenth of a text is none."""
+MADE, HELD_OUT = "words left out", "hard split"
+"""Kinds of rungs that are made of texts of home: whether labels mean the same elsewhere they cannot show."""
 FEWEST_REAL = 4
 """Rungs of texts from elsewhere without which nobody knows whether labels keep their meaning."""
 FEWEST_TEXTS = 30
@@ -56,8 +57,8 @@ class Rung:
 
     @property
     def real(self) -> bool:
-        """Whether these are texts from elsewhere, not texts of home that were changed."""
-        return self.kind != MADE
+        """Whether these are texts from elsewhere, not texts of home."""
+        return self.kind not in (MADE, HELD_OUT)
 
 
 def rungs_of_dropped_words(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -14,6 +15,8 @@ from unseen.reports.bias_section import bias_section
 from unseen.reports.case import Case, cases, chance, hardest_split
 from unseen.reports.fall_chart import FallBar, fall_chart
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
+from unseen.reports.forecast_page import parts as forecast_parts
+from unseen.reports.forecast_page import without_labels
 from unseen.reports.formats import Table
 from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
 from unseen.reports.record import BASELINE, RunRecord
@@ -53,7 +56,7 @@ def page(record: RunRecord) -> Page:
     sections = [
         *_parts_of_falls(record, falls), _gap(record, worst), _maps(record, worst), _splits(record),
         _properties(record), _results(record, worst), _findings(record), *_bias(record), *_suites(record),
-        _clusters(record, worst), _costs(record),
+        *_forecast(record), _clusters(record, worst), _costs(record),
     ]  # fmt: skip
     return Page(
         "stress report",
@@ -70,6 +73,16 @@ def page(record: RunRecord) -> Page:
         },
         tiles=_tiles(worst),
     )
+
+
+def _forecast(run: RunRecord) -> list[Section]:
+    """What the model will score on texts from deployment; nothing without such texts."""
+    sentences = without_labels(run, "On the texts from deployment")
+    if not sentences:
+        return []
+    first, *others = forecast_parts(run)
+    text = " ".join([*sentences, first.text])
+    return [replace(first, heading="Forecast for the texts from deployment", text=text, short="Forecast"), *others]
 
 
 def _tiles(case: Case | None) -> list[Tile]:

@@ -40,7 +40,7 @@ KINDS = {
     "authors": "unseen.runs.authors:page",
     "item-effect": "unseen.runs.item_effect:page",
     "check": "unseen.runs.check:page",
-    "forecast": "unseen.runs.forecast_page:page",
+    "forecast": "unseen.reports.forecast_page:page",
     "audit": "unseen.runs.audit:page",
     "pipeline-audit": "unseen.runs.audit:page",
 }

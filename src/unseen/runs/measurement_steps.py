@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,12 @@ from unseen.audits import Subject, Trial, audit, hard_or_broken, label_noise_of,
 from unseen.bias import TaggedRows, bias_measurements, groups_by_attribute
 from unseen.engines import Step, Workspace
 from unseen.evaluation import Run, fall, level, measure
-from unseen.evaluation.measurements import rows_of
+from unseen.evaluation.measurements import aligned, rows_of
+from unseen.evaluation.metrics import metric as metric_of
+from unseen.forecasts.estimators import Answers
+from unseen.forecasts.labelled import UNLABELLED
+from unseen.forecasts.ladder import HELD_OUT, Rung
+from unseen.forecasts.prospect import Prospect, Target, made_rungs
 from unseen.functional import check
 from unseen.models import open_model
 from unseen.models.label_names import RenamedClassifier
@@ -67,8 +72,8 @@ CARDS = 12
 """Clusters per split that get a card: those with the most test rows."""
 EXAMPLES_PER_CARD = 5
 WORDS_PER_CARD = 10
-SUITE = "the suite"
-"""What steps call the suite that they share."""
+SUITE, DEPLOYMENT = "the suite", "texts from deployment"
+"""What steps call the suite and the new texts that they share."""
 
 
 # -- scores of trainings, and their falls ------------------------------------------------------------------------------
@@ -374,26 +379,84 @@ def behaviour_step(
         },
         "rename": dict(rename), "seed": seed, "tags": dict(tags),
     }  # fmt: skip
-    needs = {}
-    if space.encodes_untrained:
-        settings |= {"source": source.basis, "model": space.model.described}
-    else:
-        learnt = space_step(source, space, seed)
-        needs = {"model": learnt.needs.get("vectors", learnt)}
-        settings |= space.of.opening
-    step = step_on(source, f"behaviour on {suite.name}", write_behaviour, settings, needs)
+    opened = _opened_model(source, space, seed)
+    step = step_on(source, f"behaviour on {suite.name}", write_behaviour, settings | opened.settings, opened.needs)
     return replace(step, shared={**step.shared, "suite": SUITE})
+
+
+class _Opened(NamedTuple):
+    """What a step that asks the model trained on all rows needs."""
+
+    settings: dict[str, Any]
+    needs: dict[str, Step]
+
+
+def _opened_model(source: Source, space: Space, seed: int) -> _Opened:
+    if space.encodes_untrained:
+        return _Opened({"source": source.basis, "model": space.model.described}, {})
+    learnt = space_step(source, space, seed)
+    return _Opened(dict(space.of.opening), {"model": learnt.needs.get("vectors", learnt)})
+
+
+def _model_of(here: Workspace) -> Any:
+    """The model of `_opened_model`."""
+    opening = here.settings.get("opening", {})
+    return open_model(here.need("model", MODEL), **opening) if "model" in here.needs else trained_on_rest(here)
 
 
 def write_behaviour(here: Workspace) -> None:
     """What the model trained on all rows that are not set aside passes of a suite."""
     suite, settings = here.shared["suite"], here.settings
-    opening = settings.get("opening", {})
-    model = open_model(here.need("model", MODEL), **opening) if "model" in here.needs else trained_on_rest(here)
+    model = _model_of(here)
     model = RenamedClassifier(model, settings["rename"]) if settings["rename"] else model
     predictions = inference.predict(model, suite)
     write_predictions(predictions, here.folder / PREDICTIONS)
     write_measurements(check(suite, predictions, tags=settings["tags"]), here.folder / MEASUREMENTS)
+
+
+def forecast_step(
+    source: Source, deployment: Dataset, space: Space, runs: Sequence[PlannedTraining], asked: Scoring
+) -> Step:
+    """Forecast the score on texts from deployment, with the splits that were trained on as the ladder."""
+    settings, needs = _reading([replace(run, seen=()) for run in runs], [])
+    opened = _opened_model(source, space, asked.seed)
+    settings |= {"deployment": deployment.fingerprint, "metric": asked.metric, "seed": asked.seed, **opened.settings}
+    step = step_on(source, "forecast", write_forecast, settings, needs | dict(opened.needs))
+    return replace(step, shared={**step.shared, "deployment": DEPLOYMENT})
+
+
+def write_forecast(here: Workspace) -> None:
+    """What the model trained on all rows that are not set aside will score on texts from deployment."""
+    data, deployment = here.shared["source"].data, here.shared["deployment"]
+    model = _model_of(here)
+    predictions = inference.predict(model, deployment)
+    write_predictions(predictions, here.folder / PREDICTIONS)
+    metrics = list(dict.fromkeys([here.settings["metric"], *METRICS, *(f"f1[{name}]" for name in data.label_names)]))
+    aside = np.flatnonzero(here.shared["source"].aside)
+    target = Target(deployment, predictions, np.full(len(deployment), UNLABELLED))
+    home, rungs = None, _rungs(data, _trials(here, "runs"))
+    if len(aside):
+        home = _answers(data, inference.predict(model, data, aside), aside)
+        rungs += made_rungs(model, data.take(aside), home, here.settings["seed"])
+    prospect = Prospect(target, home, rungs, [metric_of(name) for name in metrics])
+    write_measurements(prospect.measurements(), here.folder / MEASUREMENTS)
+    write_findings(prospect.findings(), here.folder / FINDINGS)
+
+
+def _rungs(data: Dataset, trials: Sequence[Trial]) -> list[Rung]:
+    """A rung for each split: its dev part as home, its test part as target; other seeds for those who ask them."""
+    rungs = []
+    for name in dict.fromkeys(trial.split.name for trial in trials):
+        first, *others = [trial for trial in trials if trial.split.name == name]
+        dev, test = first.split.rows("dev"), first.split.rows("test")
+        again = tuple(aligned(data, other.predictions, test) for other in others)
+        target = replace(_answers(data, first.predictions, test), others=again)
+        rungs.append(Rung(name, HELD_OUT, _answers(data, first.predictions, dev), target))
+    return rungs
+
+
+def _answers(data: Dataset, predictions: Predictions, rows: npt.NDArray[np.intp]) -> Answers:
+    return Answers(aligned(data, predictions, rows), data.labels[rows], data.texts.take(pa.array(rows)).to_pylist())
 
 
 # -- splits: what tells them apart, and whether they stay the same -----------------------------------------------------

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.audits import FOLDS
+from unseen.data.tables import load_texts
 from unseen.engines import Inline, Local, Step, in_order
 from unseen.engines.steps import carry_out, timings
 from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError
@@ -33,6 +34,7 @@ from unseen.runs.cost import FASTER, Cost, label_noise_seconds, scoring_seconds,
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.measurement_steps import (
     CLUSTERS,
+    DEPLOYMENT,
     EXAMPLES,
     FINDINGS,
     MAP,
@@ -44,6 +46,7 @@ from unseen.runs.measurement_steps import (
     bias_step,
     clusters_step,
     findings_step,
+    forecast_step,
     label_noise_step,
     leaks_step,
     map_step,
@@ -98,7 +101,7 @@ the published settings."""
 TRANSFORMER: Mapping[str, Any] = {"seeds": SEEDS[:1], "seen_folds": TRANSFORMER_FOLDS, "space_seeds": 1}
 """What a transformer, whose trainings take minutes, does less of unless told otherwise."""
 MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting", "test_overlap", "chance", "pass_rate",
-            "failures_explained", "bias", "subgroup_auc")  # fmt: skip
+            "failures_explained", "bias", "subgroup_auc", "forecast", "sets")  # fmt: skip
 """First words of what is measured besides scores of metrics."""
 PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
 PASSES = 3
@@ -145,6 +148,8 @@ class StressSettings(DataSettings):
     """Test cases that the model trained on all rows is asked about: a file, or a known suite."""
     suite_map: Mapping[str, str] = field(default_factory=dict)
     """The model's labels in the suite's words, where they differ."""
+    deployment: str | None = None
+    """File of texts that the model will meet, for a forecast of its score there."""
 
     def __post_init__(self) -> None:
         self.space.model.check()  # a mistake should be seen before anything is done
@@ -257,6 +262,7 @@ class Graph:
     source: Source
     settings: StressSettings
     suite: Dataset | None = None
+    deployment: Dataset | None = None
 
     @cached_property
     def space(self) -> Step:
@@ -370,10 +376,18 @@ class Graph:
         rename, tags = settings.suite_map, {"model": settings.model}
         return [behaviour_step(self.source, self.suite, settings.space, rename, settings.seed, tags)]
 
+    @cached_property
+    def forecast(self) -> list[Step]:
+        """What the model will score on texts from deployment, where there are some."""
+        if self.deployment is None:
+            return []
+        return [forecast_step(self.source, self.deployment, self.settings.space, self.trainings, self.scoring)]
+
     @property
     def shared(self) -> dict[str, Any]:
         """What steps share in memory."""
-        return {self.source.name: self.source} | ({} if self.suite is None else {SUITE: self.suite})
+        more = {SUITE: self.suite, DEPLOYMENT: self.deployment}
+        return {self.source.name: self.source} | {name: data for name, data in more.items() if data is not None}
 
     @cached_property
     def map(self) -> Step:
@@ -407,8 +421,8 @@ class Graph:
         """What is measured afterwards, the witness of label noise included."""
         done = {step.key for step in self.training_steps}
         steps = [
-            *self.scores, self.witness, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.stability,
-            *self.properties, self.map, self.clusters,
+            *self.scores, self.witness, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.forecast,
+            *self.stability, *self.properties, self.map, self.clusters,
         ]  # fmt: skip
         return [step for step in in_order(steps) if step.key not in done]
 
@@ -421,7 +435,9 @@ def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | Non
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]
         settings = changed(settings, test=float((parts == "test").mean()))
-    return Graph(loaded, settings, _suite(settings, loaded.data.label_names))
+    names, text = loaded.data.label_names, columns.get("text", "text")
+    deployment = None if settings.deployment is None else load_texts(settings.deployment, names, text=text)[0]
+    return Graph(loaded, settings, _suite(settings, names), deployment)
 
 
 def _suite(settings: StressSettings, label_names: Sequence[str]) -> Dataset | None:
@@ -625,8 +641,11 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
         folder.publish(planned.training.key, PREDICTIONS, f"predictions/{planned.split}-seed{planned.seed}.parquet")
     folder.publish(graph.witness.key, PREDICTIONS, "predictions/cross-validated.parquet")
     _publish_suspects(graph, folder, tests)
-    for step in graph.behaviour:
-        folder.publish(step.key, PREDICTIONS, "predictions/suite.parquet")
+    for step, name in (
+        *((step, "suite") for step in graph.behaviour),
+        *((step, "deployment") for step in graph.forecast),
+    ):
+        folder.publish(step.key, PREDICTIONS, f"predictions/{name}.parquet")
     folder.publish(graph.map.key, MAP, MAP)
     folder.publish(graph.clusters.key, CLUSTERS, CLUSTERS)
     (folder / EXAMPLES).unlink(missing_ok=True)
@@ -636,8 +655,10 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
         return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
     write_measurements(rows(graph.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
-    steps = [*graph.scores, *graph.findings, *graph.stability, graph.leaks, *graph.bias, *graph.behaviour]
-    findings = rows([*graph.findings, graph.leaks], FINDINGS, read_findings)
+    steps = [
+        *graph.scores, *graph.findings, *graph.stability, graph.leaks, *graph.bias, *graph.behaviour, *graph.forecast
+    ]  # fmt: skip
+    findings = rows([*graph.findings, graph.leaks, *graph.forecast], FINDINGS, read_findings)
     return rows(steps, MEASUREMENTS, read_measurements), findings
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from unseen.forecasts.labelled import labels_for, width_of
 from unseen.reports.actions import Action
 from unseen.reports.dot_chart import DotLine, dot_chart
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, unbroken
-from unseen.runs.forecast import LABELS, TO_LABEL, labels_for, width_of
 from unseen.types import Measurement
 from unseen.types.numbers import number, percent, points, scored
 
+TO_LABEL = "to_label.csv"
+"""The file of the texts to label, in the folder of the run."""
 FAR = 0.05
 """A difference from the score at home that is worth a warning."""
 GOOD_WIDTH = 0.05
@@ -28,7 +30,7 @@ def page(record: RunRecord) -> Page:
         f"What {about['model']} will score on {about['data']['name']}",
         verdict(record),
         subtitle=f"{about['texts']:,} texts, {about['labels']:,} of them labelled",
-        sections=sections(record),
+        sections=[*parts(record), Section("Findings", findings=sorted_findings(record.findings))],
         tables=tables(record),
         printed=[table for name, table in tables(record).items() if name in ("scores", "slices")],
         printed_findings=sorted_findings(record.findings),
@@ -36,16 +38,16 @@ def page(record: RunRecord) -> Page:
     )
 
 
-def sections(record: RunRecord) -> list[Section]:
+def parts(record: RunRecord) -> list[Section]:
     """The parts of the page that a forecast has; a stress run with deployment texts shows the same."""
     shown = tables(record)
-    parts = [Section("Scores", SCORES_TEXT, tables=[shown[name] for name in ("scores", "slices") if name in shown])]
+    sections = [Section("Scores", SCORES_TEXT, tables=[shown[name] for name in ("scores", "slices") if name in shown])]
     if "estimators" in shown:
         picture = two_widths(*(_chart(record, narrow) for narrow in (False, True)))
-        parts.append(Section("The ladder", LADDER_TEXT, pictures=[picture], tables=[shown["ladder"]]))
-        parts.append(Section("Estimators", ESTIMATORS_TEXT, tables=[shown["estimators"]]))
-        parts.append(Section("Prediction sets", SETS_TEXT, tables=[shown["sets"]]))
-    return [*parts, Section("Findings", findings=sorted_findings(record.findings))]
+        sections.append(Section("The ladder", LADDER_TEXT, pictures=[picture], tables=[shown["ladder"]]))
+        sections.append(Section("Estimators", ESTIMATORS_TEXT, tables=[shown["estimators"]]))
+        sections.append(Section("Prediction sets", SETS_TEXT, tables=[shown["sets"]]))
+    return sections
 
 
 SCORES_TEXT = (
@@ -78,29 +80,40 @@ def verdict(record: RunRecord) -> Verdict:
     stands, topic = record.row(f"forecast.{metric}"), record.row(f"forecast.if_topic.{metric}")
     home = record.value(f"home.{metric}")
     on_these = f"On these {about['texts']:,} texts"
-    sentences = []
+    sentences: list[str] = []
     level, expected = "warn", None
     if labelled is not None and labelled.value is not None:
         headline = f"{on_these} expect {called(metric)} of {scored(labelled)} ({about['labels']:,} labels)."
         expected = labelled
         if topic is not None:
             sentences.append(f"Texts alone say {scored(topic)} (90 %), if only the topic moves.")
-    elif stands is not None and stands.value is not None:
-        headline = f"{on_these} expect {called(metric)} of {scored(stands)} (90 %, no labels)."
-        expected = stands
     elif topic is not None:
-        why = (stands.tags.get("why_not") if stands is not None else None) or "nothing was tried"
-        headline = f"Cannot be told from texts alone: {why}."
-        sentences.append(f"If only the topic moves, expect {called(metric)} of about {scored(topic)} (90 %).")
+        headline, *sentences = without_labels(record, on_these)
+        expected = stands
     else:
         headline = f"Nothing is known yet: label {about['to_label']:,} texts, or give labelled texts of home."
         level = "skipped"
     if home is not None:
         sentences.append(f"Labelled texts like those it learnt from, as of a random split, say {number(home)}.")
-    if expected is not None and home is not None:
-        level = "ok" if (expected.value or 0.0) > home - FAR else "warn"
+    if expected is not None and expected.value is not None and home is not None:
+        level = "ok" if expected.value > home - FAR else "warn"
     sentences += [finding.message for finding in record.findings if finding.level == "warn"]
     return Verdict(headline, list(map(unbroken, sentences)), level, _actions(record, labelled, topic))
+
+
+def without_labels(record: RunRecord, on_these: str) -> list[str]:
+    """What texts alone say, in sentences; nothing where they were not asked."""
+    metric = _main(record)
+    stands, topic = record.row(f"forecast.{metric}"), record.row(f"forecast.if_topic.{metric}")
+    if topic is None:
+        return []
+    if stands is not None and stands.value is not None:
+        return [f"{on_these} expect {called(metric)} of {scored(stands)} (90 %, no labels)."]
+    why = "" if stands is None else stands.tags.get("why_not", "")
+    return [
+        f"Cannot be told from texts alone: {why}.",
+        f"If only the topic moves, expect {called(metric)} of about {scored(topic)} (90 %).",
+    ]
 
 
 def _actions(record: RunRecord, labelled: Measurement | None, topic: Measurement | None) -> list[Action]:
@@ -114,7 +127,7 @@ def _actions(record: RunRecord, labelled: Measurement | None, topic: Measurement
         return [Action("label", what, count=about["to_label"], file=TO_LABEL, command=command)]
     if labelled.low is None or labelled.high is None:
         what = f"Label more texts: {labelled.tags.get('why_not', 'there are too few')}"
-        return [Action("label", what, count=LABELS, file=TO_LABEL, command=command)]
+        return [Action("label", what, file=TO_LABEL, command=command)]
     half = (labelled.high - labelled.low) / 2
     needed = max(round(about["labels"] * (half / width) ** 2), labels_for(width, labelled.value) // 4)
     if half <= width:

@@ -1,0 +1,150 @@
+"""A forecast from the first call to the labels of people: sheet, page, gates, refusals."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.data.sample import sample_corpus
+from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.reports.forecast_page import TO_LABEL
+from unseen.types.numbers import scored
+
+SAMPLE = sample_corpus(1_400)
+MODEL = unseen.train(SAMPLE.take(np.arange(600)), "logistic", C=1.0)
+HOME, NEW = SAMPLE.take(np.arange(600, 1_000)), SAMPLE.take(np.arange(1_000, 1_400))
+TRUTH = dict(zip(NEW.ids.to_pylist(), (NEW.label_names[code] for code in NEW.labels), strict=True))
+TEXTS = [{"id": key, "text": text} for key, text in zip(NEW.ids.to_pylist(), NEW.texts.to_pylist(), strict=True)]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill_in(path: Path, count: int) -> None:
+    rows = rows_of(path)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        for place, row in enumerate(rows):
+            writer.writerow(row | {"label": TRUTH[row["id"]] if place < count else row["label"]})
+
+
+def true_accuracy() -> float:
+    answers = MODEL.predict_proba(NEW.texts.to_pylist()).argmax(axis=1)
+    return float((np.array(MODEL.classes_)[answers] == list(TRUTH.values())).mean())
+
+
+def test_labels_are_filled_in_and_the_same_call_goes_on(tmp_path: Path) -> None:
+    settings = {"model": MODEL, "known": [HOME], "labels": 60, "metric": "accuracy", "out": tmp_path / "run", "seed": 7}
+    first = unseen.forecast(TEXTS, **settings)
+    assert first.verdict.headline.startswith("Cannot be told from texts alone: no labelled texts")
+    assert first.row("labelled.accuracy") is None
+    topic = first.row("forecast.if_topic.accuracy")
+    assert topic.low < true_accuracy() < topic.high
+    sheet = tmp_path / "run" / TO_LABEL
+    before = rows_of(sheet)
+    assert len(before) == 60
+    assert {row["label"] for row in before} == {""}
+    fill_in(sheet, 40)
+    second = unseen.forecast(TEXTS, **settings)
+    row = second.row("labelled.accuracy")
+    assert (row.tags["labels"], row.n) == (40, 400)
+    assert row.low < true_accuracy() < row.high
+    assert second.verdict.headline == f"On these 400 texts expect accuracy of {scored(row)} (40 labels)."
+    after = rows_of(sheet)
+    assert [line["id"] for line in after] == [line["id"] for line in before]
+    assert [line["label"] for line in after[:40]] == [TRUTH[line["id"]] for line in after[:40]]
+    assert unseen.report(tmp_path / "run").verdict.headline == second.verdict.headline
+
+
+def test_a_width_asks_for_more_labels_and_loses_none(tmp_path: Path) -> None:
+    settings = {"model": MODEL, "labels": 30, "metric": "accuracy", "out": tmp_path / "run"}
+    unseen.forecast(TEXTS, **settings)
+    sheet = tmp_path / "run" / TO_LABEL
+    first = [row["id"] for row in rows_of(sheet)]
+    fill_in(sheet, 30)
+    result = unseen.forecast(TEXTS, **settings, width=0.04)
+    longer = rows_of(sheet)
+    assert len(longer) > 60
+    assert [row["id"] for row in longer[:30]] == first
+    assert all(row["label"] for row in longer[:30])
+    assert "For ± 4.0 points label about" in str(result.verdict)
+
+
+def test_labels_that_the_texts_bring_are_used_and_odd_ones_are_noticed(tmp_path: Path) -> None:
+    brought = [row | {"label": TRUTH[row["id"]] if place % 4 == 0 else ""} for place, row in enumerate(TEXTS)]
+    result = unseen.forecast(brought, model=MODEL, metric="accuracy")
+    assert result.row("labelled.accuracy").tags["labels"] == 100
+    assert not [finding for finding in result.findings if finding.check == "labels"]
+    sure = np.argsort(-MODEL.predict_proba(NEW.texts.to_pylist()).max(axis=1))[:100].tolist()
+    picked = [row | {"label": TRUTH[row["id"]] if place in sure else ""} for place, row in enumerate(TEXTS)]
+    result = unseen.forecast(picked, model=MODEL, metric="accuracy")
+    assert "no random sample" in next(finding for finding in result.findings if finding.check == "labels").message
+
+
+def test_texts_from_elsewhere_are_rungs_and_make_it_stand() -> None:
+    """Parts of the sample stand for other places: they are no farther than home, and neither is the target."""
+    parts = [HOME.take(np.arange(start, start + 80)) for start in range(80, 400, 80)]
+    result = unseen.forecast(TEXTS, model=MODEL, known=[HOME.take(np.arange(80)), *parts], metric="accuracy")
+    row = result.row("forecast.accuracy")
+    kinds = [row.tags["kind"] for row in result.record.rows("rung.accuracy")]
+    assert kinds == ["words left out"] * 4 + ["known"] * 4
+    assert row.value is not None
+    assert row.low < true_accuracy() < row.high
+    assert "(90 %, no labels)" in result.verdict.headline
+
+
+def test_slices_are_rungs_at_home_and_scored_with_labels(tmp_path: Path) -> None:
+    place = ["north" if row % 2 else "south" for row in range(400)]
+    home = [
+        {"text": text, "label": HOME.label_names[code], "place": where}
+        for text, code, where in zip(HOME.texts.to_pylist(), HOME.labels, place, strict=True)
+    ]
+    new = [row | {"label": TRUTH[row["id"]], "place": where} for row, where in zip(TEXTS, place, strict=True)]
+    result = unseen.forecast(new, model=MODEL, known=[home], slices=["place"], metric="accuracy")
+    assert {row.tags["rung"] for row in result.record.rows("rung.accuracy", kind="place")} == {
+        "place=north",
+        "place=south",
+    }
+    answers = MODEL.predict_proba(NEW.texts.to_pylist()).argmax(axis=1) == NEW.labels
+    for name in ("north", "south"):
+        own = answers[[where == name for where in place]].mean()
+        assert result.value("labelled.accuracy", f"place={name}") == pytest.approx(own)
+
+
+def test_gates_and_json(tmp_path: Path) -> None:
+    labelled = [row | {"label": TRUTH[row["id"]]} for row in TEXTS]
+    kept = unseen.forecast(labelled, model=MODEL, gates=["labelled.f1.macro>=0.2", "labelled.f1.macro>=0.999"])
+    assert [outcome.passed for outcome in kept.gates] == [True, False]
+    assert not kept.passed
+    assert kept.described()["kind"] == "forecast"
+
+
+def test_wrong_input_is_refused_before_the_model_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="width is half of an interval"):
+        unseen.forecast(TEXTS, model=MODEL, width=5)
+    with pytest.raises(TableError, match="labels that the model does not give"):
+        unseen.forecast([TEXTS[0] | {"label": "spam"}, TEXTS[1] | {"label": ""}], model=MODEL)
+    with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
+        unseen.forecast(TEXTS, model=MODEL, metric="acuracy")
+    with pytest.raises(TableError, match="has no texts"):
+        unseen.forecast([{"text": " "}], model=MODEL)
+    unseen.forecast(TEXTS, model=MODEL, labels=5, out=tmp_path / "run")
+    sheet = tmp_path / "run" / TO_LABEL
+    sheet.write_text(sheet.read_text().replace(",,", ",spam,", 1))
+    with pytest.raises(InputError, match=r"is labelled 'spam'"):
+        unseen.forecast(TEXTS, model=MODEL, labels=5, out=tmp_path / "run")
+
+
+def test_the_order_of_the_file_decides_nothing(tmp_path: Path) -> None:
+    sheets = []
+    for name, rows in (("one", TEXTS), ("other", TEXTS[::-1])):
+        unseen.forecast(rows, model=MODEL, labels=25, out=tmp_path / name)
+        sheets.append([row["id"] for row in rows_of(tmp_path / name / TO_LABEL)])
+    assert sheets[0] == sheets[1]
