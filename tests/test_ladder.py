@@ -34,6 +34,7 @@ LADDER = [
     "evaluation",
     "functional",
     "bias",
+    "forecasts",
     "explanations",
     "audits",
     "repairs",

@@ -1,0 +1,1 @@
+"""What a score will be where nobody has measured it."""
