@@ -125,7 +125,7 @@ def configuration_name(configuration: Configuration) -> str:
     >>> configuration_name({"en": 5000, "de": 100.0})
     'de=100+en=5000'
     """
-    return "+".join(f"{source}={amount:g}" for source, amount in sorted(configuration.items()))
+    return "+".join(f"{source}={amount:.12g}" for source, amount in sorted(configuration.items()))
 
 
 def parse_configuration(text: str) -> dict[str, float]:

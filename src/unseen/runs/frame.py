@@ -42,6 +42,7 @@ KINDS = {
     "check": "unseen.runs.check:page",
     "audit": "unseen.runs.audit:page",
     "pipeline-audit": "unseen.runs.audit:page",
+    "score-table": "unseen.runs.score_forecast:page",
 }
 """Every kind of run, and the function that makes its page of a record."""
 
