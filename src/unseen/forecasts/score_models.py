@@ -5,14 +5,14 @@ A model has `fit(table)` and `predict(table)`, which gives NaN where the model c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from unseen.errors import InputError, MissingPackageError, UnknownNameError
-from unseen.forecasts.score_table import Floats, Names, ScoreTable
+from unseen.forecasts.score_table import Floats, ScoreTable
 
 
 class ScoreModel(Protocol):
@@ -28,57 +28,25 @@ class ScoreModel(Protocol):
 
 
 @dataclass
-class GlobalMean:
-    """The mean score of the task, whatever was trained on and tested."""
+class MeanScore:
+    """The mean score of rows of the same task that share these fields, `names` (of configurations) or `targets`."""
 
-    def fit(self, table: ScoreTable) -> GlobalMean:
-        """Take the mean of each task."""
-        self._means = _means(table.scores, table.tasks)
+    of: tuple[str, ...] = ()
+
+    def fit(self, table: ScoreTable) -> MeanScore:
+        """Take the mean of each group of rows."""
+        groups: dict[tuple[str, ...], list[float]] = {}
+        for key, score in zip(self._keys(table), table.scores.tolist(), strict=True):
+            groups.setdefault(key, []).append(score)
+        self._means = {key: float(np.mean(scores)) for key, scores in groups.items()}
         return self
 
     def predict(self, table: ScoreTable) -> Floats:
-        """The mean of the row's task."""
-        return _looked_up(self._means, table.tasks)
+        """The mean of the row's group; NaN where no row of it was seen."""
+        return np.array([self._means.get(key, np.nan) for key in self._keys(table)], dtype=np.float64)
 
-
-@dataclass
-class SameConfigurationMean:
-    """The mean score of the same training configuration on other targets."""
-
-    def fit(self, table: ScoreTable) -> SameConfigurationMean:
-        """Take the mean of each configuration."""
-        self._means = _means(table.scores, table.tasks, table.names)
-        return self
-
-    def predict(self, table: ScoreTable) -> Floats:
-        """The mean of the row's configuration; NaN for a new one."""
-        return _looked_up(self._means, table.tasks, table.names)
-
-
-@dataclass
-class SameTargetMean:
-    """The mean score of other configurations on the same target: nothing that is known of a new target."""
-
-    def fit(self, table: ScoreTable) -> SameTargetMean:
-        """Take the mean of each target."""
-        self._means = _means(table.scores, table.tasks, table.targets)
-        return self
-
-    def predict(self, table: ScoreTable) -> Floats:
-        """The mean of the row's target; NaN for a new one."""
-        return _looked_up(self._means, table.tasks, table.targets)
-
-
-def _means(scores: Floats, *keys: Names) -> dict[tuple[str, ...], float]:
-    groups: dict[tuple[str, ...], list[float]] = {}
-    for score, *key in zip(scores.tolist(), *(names.tolist() for names in keys), strict=True):
-        groups.setdefault(tuple(key), []).append(score)
-    return {key: float(np.mean(own)) for key, own in groups.items()}
-
-
-def _looked_up(means: Mapping[tuple[str, ...], float], *keys: Names) -> Floats:
-    rows = zip(*(names.tolist() for names in keys), strict=True)
-    return np.array([means.get(key, np.nan) for key in rows], dtype=np.float64)
+    def _keys(self, table: ScoreTable) -> list[tuple[str, ...]]:
+        return list(zip(*(getattr(table, name).tolist() for name in ("tasks", *self.of)), strict=True))
 
 
 @dataclass
@@ -194,12 +162,12 @@ def group_lasso(
 MODELS: dict[str, Callable[[], ScoreModel]] = {
     "xgboost": XGBoost,
     "group-lasso": GroupLasso,
-    "same-configuration-mean": SameConfigurationMean,
-    "same-target-mean": SameTargetMean,
-    "global-mean": GlobalMean,
+    "same-configuration-mean": lambda: MeanScore(("names",)),
+    "same-target-mean": lambda: MeanScore(("targets",)),
+    "global-mean": MeanScore,
 }
 BASELINES = ("same-configuration-mean", "global-mean")
-"""What a model has to beat on targets that are left out; of these, nothing is known of the same target."""
+"""What a model has to beat on targets that are left out; of those a same-target mean knows nothing."""
 
 
 def score_model(name: str) -> ScoreModel:

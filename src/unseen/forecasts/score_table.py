@@ -43,10 +43,14 @@ class ScoreTable:
     """Rows of one task are about one kind of score; each task has its own weights and intercept."""
     columns: tuple[str, ...] = ()
     features: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    names: Names = field(default_factory=lambda: np.empty(0, dtype=np.str_))
+    """Of each row's configuration, made where they are not given: rows of one name were trained alike."""
 
     def __post_init__(self) -> None:
         if not self.columns:
             object.__setattr__(self, "features", np.empty((len(self.configurations), 0)))
+        if not len(self.names):
+            object.__setattr__(self, "names", np.array([*map(configuration_name, self.configurations)], dtype=np.str_))
         sizes = {len(part) for part in (self.configurations, self.targets, self.scores, self.tasks, self.features)}
         if len(sizes) > 1 or self.features.shape[1] != len(self.columns):
             raise InputError("a score table needs a target, a score, a task and all features for each configuration")
@@ -63,7 +67,7 @@ class ScoreTable:
         places = np.flatnonzero(rows) if rows.dtype == bool else rows
         return ScoreTable(
             tuple(self.configurations[place] for place in places), self.targets[places], self.scores[places],
-            self.tasks[places], self.columns, self.features[places],
+            self.tasks[places], self.columns, self.features[places], self.names[places],
         )  # fmt: skip
 
     def with_features(self, columns: Sequence[str], features: Floats) -> ScoreTable:
@@ -83,16 +87,6 @@ class ScoreTable:
     def sources(self) -> tuple[str, ...]:
         """Everything that any row was trained on."""
         return tuple(sorted({source for configuration in self.configurations for source in configuration}))
-
-    @cached_property
-    def names(self) -> Names:
-        """The name of each row's configuration; rows of one name were trained alike."""
-        return np.array([configuration_name(configuration) for configuration in self.configurations], dtype=np.str_)
-
-    @cached_property
-    def amounts(self) -> Floats:
-        """Training data of each row and source [rows, sources]."""
-        return amounts_of(self.configurations, self.sources)
 
     def trained_on(self, name: str) -> Mask:
         """Rows that were trained on `name`."""

@@ -128,7 +128,7 @@ def table_of_run(record: RunRecord) -> ScoreTable:
         )
     scores = [row for row in rows(record) if row[2] is not None]
     if not scores:
-        raise InputError(f"{record.place} has no {record.metric} of one dataset on another")
+        raise InputError(f"the {record.kind} has no {record.metric} of one dataset on another")
     configurations, targets, values, tasks = zip(*scores, strict=True)
     return ScoreTable(configurations, np.array(targets), np.array(values, dtype=np.float64), np.array(tasks))
 
