@@ -55,7 +55,8 @@ def half_width(errors: Floats, targets: Names, but: str, level: float = LEVEL) -
     """Half the width of an interval for the target `but`, from errors on other targets that were left out.
 
     Targets, not rows, are what a new target is one more of: each counts alike, however many rows it has, and the new
-    one counts as one whose errors may be anything (Lee, Barber and Willett 2023, hierarchical conformal prediction).
+    one counts as one whose errors may be anything (Lee, Barber and Willett 2023, hierarchical conformal prediction;
+    theirs are errors of one model, these of one model per target, so that what they prove holds about here).
     With fewer than `level / (1 - level)` targets the width is infinite.
     """
     others = ~np.isnan(errors) & (targets != but)
@@ -81,35 +82,30 @@ def coverage(table: ScoreTable, predictions: Floats, level: float = LEVEL) -> fl
 
 
 class Reach:
-    """How far from what was seen a row may be: no farther than each target is from the others.
+    """How far from what was seen a row may be: no farther than each target of the table is from the others.
 
-    A distance is that to the nearest row of another target, over features that are standardised and are no amounts.
+    A distance is that to the nearest row, over features that are standardised and are no amounts.
     """
 
     def __init__(self, table: ScoreTable) -> None:
         spread = table.features.std(axis=0)
         self._used = np.array([not name.startswith(SIZE) for name in table.columns], dtype=bool) & (spread > 0)
-        self._spread, self._seen = spread[self._used], table
-        self.limit = float(self.distances(table).max())
+        self._spread = spread[self._used]
+        self._seen = self._standardised(table)
         self.most = max(amount for configuration in table.configurations for amount in configuration.values())
+        self.limit = max(
+            float(_nearest(self._seen[own], self._seen[~own]).max())
+            for own in (table.targets == target for target in np.unique(table.targets))
+        )
 
-    def distances(self, table: ScoreTable) -> Floats:
-        """The distance of each row to the nearest one of another target."""
-        from sklearn.metrics import pairwise_distances_argmin_min
-
-        distances = np.zeros(len(table))
-        if not self._used.any():
-            return distances
-        seen, rows = (own.features[:, self._used] / self._spread for own in (self._seen, table))
-        for target in np.unique(table.targets).tolist():
-            here, others = table.targets == target, self._seen.targets != target
-            distances[here] = pairwise_distances_argmin_min(rows[here], seen[others])[1] if others.any() else np.inf
-        return distances
+    def _standardised(self, table: ScoreTable) -> Floats:
+        return table.features[:, self._used] / self._spread
 
     def refusals(self, table: ScoreTable) -> list[str | None]:
         """Why a row is too far from what was seen to be predicted; None where it is not."""
         reasons: list[str | None] = []
-        for distance, configuration in zip(self.distances(table).tolist(), table.configurations, strict=True):
+        distances = _nearest(self._standardised(table), self._seen).tolist()
+        for distance, configuration in zip(distances, table.configurations, strict=True):
             source, amount = max(configuration.items(), key=lambda item: item[1])
             if distance > self.limit:
                 reasons.append(f"it is {distance:.2f} from any target that was seen; those are within {self.limit:.2f}")
@@ -118,3 +114,10 @@ class Reach:
             else:
                 reasons.append(None)
         return reasons
+
+
+def _nearest(rows: Floats, others: Floats) -> Floats:
+    """The distance of each row to the nearest of the others; 0 where no feature tells them apart."""
+    from sklearn.metrics import pairwise_distances_argmin_min
+
+    return pairwise_distances_argmin_min(rows, others)[1] if rows.shape[1] else np.zeros(len(rows))

@@ -238,7 +238,7 @@ def numeric(value: Any, what: str) -> float:
     """A finite number, or an error that names it."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
         raise InputError(f"{what} {value!r} is no number")
