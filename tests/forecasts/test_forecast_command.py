@@ -11,6 +11,8 @@ from made_up_scores import made_up_features, made_up_scores
 
 from finished_runs import run_here
 from unseen import forecast_scores
+from unseen.runs.score_forecast import best_configurations
+from unseen.types import Measurement
 
 
 @pytest.fixture
@@ -108,6 +110,23 @@ def test_mistakes_are_told(files: Path, words: tuple[str, ...], message: str) ->
     code, _, err = forecast(*words)
     assert code == 2
     assert message in err
+
+
+def test_a_source_that_no_score_is_known_of_is_refused(files: Path) -> None:
+    lines = (files / "scores.csv").read_text(encoding="utf-8") + "c=5,k,\n"
+    (files / "scores.csv").write_text(lines, encoding="utf-8")
+    code, _, err = forecast(*FEATURES)
+    assert code == 2
+    assert "'c' is none of the sources of the scores" in err
+
+
+def test_configurations_whose_intervals_overlap_cannot_be_told_apart() -> None:
+    rows = [
+        Measurement("forecast.score", value, 9, low, high, "target=x", {"configuration": name, "task": "t"})
+        for name, value, low, high in (("a", 0.5, 0.4, 0.6), ("b", 0.8, 0.7, 0.9), ("c", 0.6, 0.5, 0.7))
+    ]
+    (best,) = best_configurations([*rows, Measurement("forecast.score", None, 9, slice="target=y", tags={"task": "t"})])
+    assert (best.name, best.others, best.alike) == ("b", 2, 1)
 
 
 def test_scores_on_two_targets_are_too_few() -> None:

@@ -40,11 +40,6 @@ class Features:
     of_pair: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
     """By source and target."""
 
-    @property
-    def names(self) -> list[str]:
-        """Everything that is known well enough to be a target."""
-        return sorted({*self.of_name, *(target for _, target in self.of_pair)})
-
     def __or__(self, other: Features) -> Features:
         names, pairs = {*self.of_name, *other.of_name}, {*self.of_pair, *other.of_pair}
         return Features(

@@ -72,12 +72,13 @@ def coverage(table: ScoreTable, predictions: Floats, level: float = LEVEL) -> fl
 
     NaN where there are too few targets for an interval.
     """
-    errors = np.abs(table.scores - predictions)
     shares = []
-    for target in np.unique(table.targets[~np.isnan(errors)]).tolist():
-        width = half_width(errors, table.targets, target, level)
-        own = errors[~np.isnan(errors) & (table.targets == target)]
-        shares.append(float((own <= width).mean()) if np.isfinite(width) else np.nan)
+    for task in np.unique(table.tasks):
+        errors = np.where(table.tasks == task, np.abs(table.scores - predictions), np.nan)
+        for target in np.unique(table.targets[~np.isnan(errors)]).tolist():
+            width = half_width(errors, table.targets, target, level)
+            own = errors[~np.isnan(errors) & (table.targets == target)]
+            shares.append(float((own <= width).mean()) if np.isfinite(width) else np.nan)
     return float(np.mean(shares)) if shares else np.nan
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate
@@ -160,7 +159,7 @@ def _with_asked(
             "features of new targets are not known: the scores have columns of their own",
             fix="write what is asked about as rows without a score",
         )
-    sources = table.sources
+    sources = table.take(table.known).sources
     by_name = dict(zip(table.names.tolist(), table.configurations, strict=True))
     rows = [
         (configuration, target, task)
@@ -199,16 +198,20 @@ def _forecasts(known: ScoreTable, asked: ScoreTable, model: str, left_out: Float
     """A forecast for each row, with its interval, or without a value and with the reason why not."""
     fitted, reach, errors = score_model(model).fit(known), Reach(known), np.abs(known.scores - left_out)
     low, high = (0.0, 1.0) if known.scores.min() >= 0 and known.scores.max() <= 1 else (-np.inf, np.inf)
-    rows = zip(fitted.predict(asked), reach.refusals(asked), asked.targets, asked.names, asked.tasks, strict=True)
-    for score, reason, target, configuration, task in rows:
-        tags = {"model": model, "configuration": str(configuration), "task": str(task)}
-        count, where = len(np.unique(known.targets)), f"target={target}"
-        if reason is None and np.isnan(score):
+    widths = {
+        (task, target): half_width(np.where(known.tasks == task, errors, np.nan), known.targets, target)
+        for task, target in set(zip(asked.tasks.tolist(), asked.targets.tolist(), strict=True))
+    }
+    count, names = len(np.unique(known.targets)), (asked.tasks.tolist(), asked.targets.tolist(), asked.names.tolist())
+    rows = zip(fitted.predict(asked).tolist(), reach.refusals(asked), *names, strict=True)
+    for value, reason, task, target, configuration in rows:
+        tags, where = {"model": model, "configuration": configuration, "task": task}, f"target={target}"
+        if reason is None and np.isnan(value):
             reason = f"{model} knows nothing of it"
         if reason is not None:
             yield Measurement(SCORE, None, count, slice=where, tags=tags | {"reason": reason})
             continue
-        width, value = half_width(errors, known.targets, str(target)), float(score)
+        width = widths[task, target]
         ends = (max(low, value - width), min(high, value + width)) if np.isfinite(width) else (None, None)
         yield Measurement(SCORE, value, count, ends[0], ends[1], where, tags)
 
@@ -280,8 +283,7 @@ def page(record: RunRecord) -> Page:
     if forecasts:
         tables |= {"forecasts": forecast_table(forecasts), "best": best_table(forecasts)}
     sections = [
-        *([Section("Forecasts", pictures=_picture(forecasts), tables=[tables["forecasts"]])] if forecasts else []),
-        *([Section("The best configuration", tables=[tables["best"]])] if forecasts else []),
+        *([_forecast_section(forecasts, tables["best"], tables["forecasts"])] if forecasts else []),
         Section("How far forecasts were off", tables=[tables["errors"]], folded={"Each target": [tables["targets"]]}),
         Section("Findings", findings=sorted_findings(record.findings)),
     ]
@@ -371,16 +373,13 @@ def best_table(forecasts: Sequence[Measurement]) -> Table:
     return Table("The best configuration of each target", columns, tuple(lines))
 
 
-def _picture(forecasts: Sequence[Measurement]) -> list[Markup]:
-    """The forecasts as dots; none where a score is no share."""
+def _forecast_section(forecasts: Sequence[Measurement], best: Table, every: Table) -> Section:
+    """The best of each target first; a picture where scores are shares."""
     shares = [row for row in forecasts if row.value is not None and 0 <= row.value <= 1]
-    if not shares:
-        return []
     lines = [DotLine(f"{_target(row)}, {row.tags['configuration']}", _target(row), (row,)) for row in shares]
-    model = [str(shares[0].tags["model"])]
-    return [
-        two_widths(dot_chart(lines, model, "forecast score"), dot_chart(lines, model, "forecast score", narrow=True))
-    ]
+    charts = [dot_chart(lines, ["forecast"], "score", narrow) for narrow in (False, True)] if shares else []
+    pictures = [two_widths(*charts)] if charts else []
+    return Section("Forecasts", tables=[best], pictures=pictures, folded={"Every forecast": [every]})
 
 
 def _target(row: Measurement) -> str:
