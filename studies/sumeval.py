@@ -24,6 +24,7 @@ from unseen.forecasts.left_out import (
     coverage,
     errors_by_target,
     left_out_predictions,
+    mean_error,
 )
 from unseen.forecasts.score_models import score_model
 from unseen.forecasts.score_table import Floats, ScoreTable, joined, read_sumeval
@@ -81,7 +82,7 @@ def new_configurations(rows: ScoreTable, model: str) -> Floats:
 
 def error(rows: ScoreTable, predictions: Floats) -> float:
     """The mean absolute error in points, each target counting alike."""
-    return 100 * float(np.mean([*errors_by_target(rows, predictions).values()]))
+    return 100 * mean_error(rows, predictions)
 
 
 def written(value: float, best: bool = False) -> str:

@@ -6,12 +6,14 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from made_up_scores import made_up_features, made_up_scores
 
 from finished_runs import run_here
 from unseen import forecast_scores
-from unseen.runs.score_forecast import best_configurations
+from unseen.forecasts.score_table import ScoreTable
+from unseen.runs.score_forecast import against_means, best_configurations
 from unseen.types import Measurement
 
 
@@ -81,6 +83,14 @@ def test_a_model_that_does_not_beat_the_means_says_so(files: Path) -> None:
     code, out, _ = forecast("--model", "global-mean")
     assert code == 0
     assert "(--model same-configuration-mean)" in out
+
+
+def test_a_mean_is_compared_on_rows_of_which_both_say_something() -> None:
+    known = ScoreTable(({"z": 9.0},) * 3, np.array([*"abc"]), np.zeros(3), np.full(3, "t"))
+    left_out = {"own": np.array([0.1, 0.1, 0.9]), "global-mean": np.array([0.2, 0.2, np.nan])}
+    finding = against_means(known, left_out, "own")
+    assert finding.level == "ok"
+    assert finding.message == "On targets that it has not seen own is off by 10 points, the global mean by 20."
 
 
 def test_texts_give_features(files: Path) -> None:

@@ -51,6 +51,12 @@ def errors_by_target(table: ScoreTable, predictions: Floats) -> dict[str, float]
     }
 
 
+def mean_error(table: ScoreTable, predictions: Floats) -> float:
+    """The mean of the errors on all targets, each counting alike; NaN where there is none."""
+    errors = [*errors_by_target(table, predictions).values()]
+    return float(np.mean(errors)) if errors else np.nan
+
+
 def half_width(errors: Floats, targets: Names, but: str, level: float = LEVEL) -> float:
     """Half the width of an interval for the target `but`, from errors on other targets that were left out.
 

@@ -22,6 +22,7 @@ from unseen.forecasts.left_out import (
     errors_by_target,
     half_width,
     left_out_predictions,
+    mean_error,
 )
 from unseen.forecasts.score_models import BASELINES, score_model
 from unseen.forecasts.score_table import (
@@ -107,7 +108,7 @@ def forecast_scores(
             for row in _errors(known, predictions, {"model": name, "leave_out": leave_out})
         ]
         forecasts = list(_forecasts(known, asked, model, left_out[model])) if len(asked) else []
-        return Output([*errors, *forecasts], [_against_means(errors, model), *_limits(forecasts)])
+        return Output([*errors, *forecasts], [against_means(known, left_out, model), *_limits(forecasts)])
 
     return carry_through("score-table", about, work, out=out, gates=gates, command=command)
 
@@ -185,10 +186,8 @@ def _fingerprint(table: ScoreTable) -> str:
 
 def _errors(known: ScoreTable, predictions: Floats, tags: Mapping[str, str]) -> Iterator[Measurement]:
     by_target = errors_by_target(known, predictions)
-    mean = float(np.mean([*by_target.values()])) if by_target else None
-    covered = coverage(known, predictions)
-    yield Measurement(ERROR, mean, len(by_target), tags=tags)
-    yield Measurement(COVERAGE, None if np.isnan(covered) else covered, len(by_target), tags=tags)
+    for metric, value in ((ERROR, mean_error(known, predictions)), (COVERAGE, coverage(known, predictions))):
+        yield Measurement(metric, None if np.isnan(value) else value, len(by_target), tags=tags)
     for target, error in by_target.items():
         count = int((known.targets == target).sum())
         yield Measurement(ERROR, error, count, slice=f"target={target}", tags=tags)
@@ -216,28 +215,30 @@ def _forecasts(known: ScoreTable, asked: ScoreTable, model: str, left_out: Float
         yield Measurement(SCORE, value, count, ends[0], ends[1], where, tags)
 
 
-def _against_means(errors: Sequence[Measurement], model: str) -> Finding:
-    """Whether the model is better than the means of scores on targets that were left out."""
-    overall = {str(row.tags["model"]): row.value for row in errors if row.metric == ERROR and row.slice == "all"}
-    means = {name: error for name, error in overall.items() if name != model and error is not None}
-    own, best = overall[model], min(means, key=means.__getitem__, default=None)
-    if own is None:
-        return Finding(MODEL, "warn", f"{model} knows nothing of a target that was left out.")
-    message = f"On targets that it has not seen {model} is off by {points(own)} points"
-    if best is None:
-        return Finding(MODEL, "ok", f"{message}.")
-    beaten = own < means[best]
-    rest = "" if beaten else f", which is the better forecast (--model {best})"
-    level, mean = "ok" if beaten else "warn", f"the {_words(best)} by {points(means[best])}"
-    return Finding(MODEL, level, f"{message}, {mean}{rest}.")
+def against_means(known: ScoreTable, left_out: Mapping[str, Floats], model: str) -> Finding:
+    """Whether the model is better than the means of scores, each on rows of which both say something."""
+    own, leads = left_out[model], dict[str, tuple[float, float]]()
+    for name, predictions in left_out.items():
+        shared = ~np.isnan(own) & ~np.isnan(predictions)
+        if name != model and shared.any():
+            rows = known.take(shared)
+            leads[name] = mean_error(rows, own[shared]), mean_error(rows, predictions[shared])
+    if not leads:
+        return Finding(MODEL, "warn", f"{model} cannot be compared with means on targets that were left out.")
+    best = max(leads, key=lambda name: leads[name][0] - leads[name][1])
+    error, mean = leads[best]
+    rest = "" if error < mean else f", which is no worse (--model {best})"
+    message = f"On targets that it has not seen {model} is off by {points(error)} points, the {_words(best)} by"
+    return Finding(MODEL, "ok" if error < mean else "warn", f"{message} {points(mean)}{rest}.")
 
 
 def _limits(forecasts: Sequence[Measurement]) -> Iterator[Finding]:
     """What could not be forecast, and the best configuration of each target."""
     refused = [row for row in forecasts if row.value is None]
     if refused:
-        reasons = dict.fromkeys(f"{_target(row)}: {row.tags['reason']}" for row in refused)
-        message = f"Cannot be told for {len(refused)} of {len(forecasts)}: {some(reasons, 3)}."
+        reasons = {_target(row): row.tags["reason"] for row in refused}
+        listed = some([f"{target}: {reason}" for target, reason in reasons.items()], 3)
+        message = f"Cannot be told for {len(refused)} of {len(forecasts)}: {listed}."
         yield Finding("forecast.reach", "warn", message, len(refused), advice="label some texts of it and test there")
     for best in best_configurations(forecasts):
         if best.others:
