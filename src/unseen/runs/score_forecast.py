@@ -35,7 +35,7 @@ from unseen.forecasts.score_table import (
 )
 from unseen.reports.dot_chart import DotLine, dot_chart
 from unseen.reports.formats import Strong, Table
-from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
+from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import shortened
 from unseen.runs.frame import Output, Result, carry_through
@@ -310,7 +310,8 @@ def _verdict(record: RunRecord, forecasts: Sequence[Measurement]) -> Verdict:
         f"Trained on {row.tags['configuration']}, expect {scored(row)} on {_target(row)}." for row in best[:1]
     ] or (["No score can be forecast."] if forecasts else [])
     headline, *rest = [*first, *sentences]
-    return Verdict(headline, rest, worst_level(record.findings))
+    level = worst_level(record.findings)
+    return Verdict(headline, rest, level, badge=BADGES[level])
 
 
 def error_table(record: RunRecord) -> Table:
