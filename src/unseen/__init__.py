@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unseen.runs.item_effect import item_effect
     from unseen.runs.learning import learn_from_suite
     from unseen.runs.price import price
+    from unseen.runs.score_forecast import forecast_scores
     from unseen.runs.stress import stress
     from unseen.runs.transfer import transfer
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
@@ -52,6 +53,7 @@ _HOMES = {
     "unseen.runs.item_effect": ("item_effect",),
     "unseen.runs.learning": ("learn_from_suite",),
     "unseen.runs.price": ("price",),
+    "unseen.runs.score_forecast": ("forecast_scores",),
     "unseen.runs.stress": ("stress",),
     "unseen.runs.transfer": ("transfer",),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
@@ -84,6 +86,7 @@ __all__ = [
     "file_schema",
     "folds",
     "forecast",
+    "forecast_scores",
     "item_effect",
     "learn_from_suite",
     "load",

@@ -21,6 +21,8 @@ from unseen.bias.terms import read_terms
 from unseen.cards.annotators import read_ratings
 from unseen.cards.pages import read_document
 from unseen.data.layouts import hatexplain_posts
+from unseen.forecasts.features import XLMR_LANGUAGES, read_features
+from unseen.forecasts.score_table import read_scores
 from unseen.functional.annotations import load_annotations
 from unseen.functional.suite_file import build_suite, read_suite_file
 from unseen.functional.tables import load_suite
@@ -100,6 +102,11 @@ CASES = """case_id,functionality,test_case,label,templ_id,target_ident
 3,f2,I like cats,fine,2,cats
 4,f2,I like dogs,fine,2,dogs
 """
+LANGUAGES = {
+    "type_overlap": {"xlmr": {one: dict.fromkeys(XLMR_LANGUAGES.split(), 0.5) for one in XLMR_LANGUAGES.split()}},
+    "syntactic_distance": {"xlmr": [[0.5] * 87] * 87},
+    "regression_feats": {"xlmr": [[9.0, 0.1]] * 87},
+}
 CARD = """---
 license: mit
 language: [en]
@@ -203,6 +210,11 @@ def _words(folder: Path) -> Iterator[Door]:
     yield door("card.yaml", "unseen_card: 1\nname: d\nfields: {}\n", read_document)
     yield door("terms.toml", 'cats = ["cat", "kitten"]\n', read_terms)
     yield door("ratings.csv", "item,annotator,label\n1,a,x\n1,b,y\n", read_ratings)
+    yield door("scores.csv", "source,size,target,score,near\nen,5,de,.5,.1\nde,5,en,,.2\n", read_scores)
+    scores = {"train_config": {"en": 5, "de": 0}, "eval_results": {"en": 0.5, "de": "x"}}
+    yield door("scores.json", json.dumps([scores]), read_scores)
+    yield door("features.csv", "source,target,near\nen,de,.5\n", read_features)
+    yield door("features.json", json.dumps(LANGUAGES), read_features)
     post = {"post_id": "1", "post_tokens": ["a", "b"], "annotators": [{"label": "normal", "target": ["None"]}] * 3}
     yield door("posts.json", json.dumps({"1": post | {"rationales": []}}), hatexplain_posts)
 

@@ -361,8 +361,31 @@ def forecast(folder: Path, name: str) -> Path:
     return write_run(folder, about, rows, [Finding("meaning", "warn", name)], ["to_label.csv", "predictions/"])
 
 
+def score_table(folder: Path, name: str) -> Path:
+    tags = {"leave_out": "target"}
+    errors = {"xgboost": 0.05, "same-configuration-mean": 0.04, "global-mean": 0.1}
+    rows = [
+        Measurement("forecast.error", value, 9, slice=where, tags=tags | {"model": model})
+        for model, value in errors.items()
+        for where in ("all", f"target={name}")
+    ]
+    rows += [Measurement("forecast.coverage", 0.9, 9, tags=tags | {"model": model}) for model in errors]
+    asked = {"model": "xgboost", "task": name}
+    rows += [
+        Measurement("forecast.score", 0.7, 9, 0.6, 0.8, f"target={name}", asked | {"configuration": f"{name}=5"}),
+        Measurement("forecast.score", 0.6, 9, 0.5, 0.7, f"target={name}", asked | {"configuration": "blue=5"}),
+        Measurement(
+            "forecast.score", None, 9, slice="target=far", tags=asked | {"configuration": "blue=5", "reason": name}
+        ),
+    ]
+    found = [Finding("forecast.model", "warn", f"{name} is off by 5.0 points."), Finding("forecast.best", "ok", name)]
+    scores = {"rows": 90, "configurations": 10, "targets": [name, "blue"], "sources": [name, "blue"]}
+    about = {"kind": "score-table", "command": name, "model": "xgboost", "settings": tags, "scores": scores}
+    return write_run(folder, about | {"versions": {}}, rows, found)
+
+
 FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
-    "pipeline-audit": pipeline_audit, "forecast": forecast,
+    "pipeline-audit": pipeline_audit, "forecast": forecast, "score-table": score_table,
 }  # fmt: skip

@@ -1,1 +1,1 @@
-"""How a classifier will do on texts it has not seen: with a few labels, with texts alone, with neither."""
+"""How a classifier will do where nobody has tested it: with a few labels, with texts alone, with neither."""

@@ -43,6 +43,7 @@ KINDS = {
     "forecast": "unseen.reports.forecast_page:page",
     "audit": "unseen.runs.audit:page",
     "pipeline-audit": "unseen.runs.audit:page",
+    "score-table": "unseen.runs.score_forecast:page",
 }
 """Every kind of run, and the function that makes its page of a record."""
 

@@ -2,9 +2,13 @@
 
 import typer
 
-from unseen.cli.study import run, schema, transfer
+from unseen.cli.study import forecast, run, schema, transfer
 
-app = typer.Typer(help="Run a study file: a grid of experiments; or transfer between datasets.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run a study file: a grid of experiments; transfer between datasets; or scores that nobody has measured.",
+    no_args_is_help=True,
+)
 app.command()(run.run)
 app.command()(transfer.transfer)
+app.command()(forecast.forecast)
 app.command()(schema.schema)
