@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ class Pair:
     """With labels: the truth."""
     label_names: tuple[str, ...]
 
-    @property
+    @cached_property
     def unlabelled(self) -> Answers:
         """What a forecast may see."""
         return Answers(self.answers.probabilities, None, self.answers.texts)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import unseen
+from finished_runs import run_here, write_rows
 from unseen.data.sample import sample_corpus
 from unseen.errors import InputError, TableError, UnknownNameError
 from unseen.reports.forecast_page import TO_LABEL
@@ -140,6 +143,38 @@ def test_wrong_input_is_refused_before_the_model_is_asked(tmp_path: Path) -> Non
     sheet.write_text(sheet.read_text().replace(",,", ",spam,", 1))
     with pytest.raises(InputError, match=r"is labelled 'spam'"):
         unseen.forecast(TEXTS, model=MODEL, labels=5, out=tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    MODEL.save(tmp_path / "model")
+    columns = ("text", "label", "source")
+    rows = [
+        (text, SAMPLE.label_names[code], "ab"[place % 2])
+        for place, (text, code) in enumerate(zip(SAMPLE.texts.to_pylist(), SAMPLE.labels, strict=True))
+    ]
+    for name, part in (
+        ("posts", rows[:300]),
+        ("held-out", rows[600:800]),
+        ("dvd", rows[800:900]),
+        ("kitchen", rows[900:1_000]),
+    ):
+        write_rows(tmp_path / f"{name}.csv", columns, part)
+    write_rows(tmp_path / "new.csv", ("text", "source"), [(text, source) for text, _, source in rows[1_000:]])
+    scores = [("en=100", target, 0.5 + place / 20) for place, target in enumerate(("de", "fr", "it", "es"))]
+    write_rows(tmp_path / "scores.csv", ("configuration", "target", "score"), scores)
+    features = [(name, place) for place, name in enumerate(("en", "de", "fr", "it", "es", "th"))]
+    write_rows(tmp_path / "features.csv", ("name", "size"), features)
+    page = (Path(__file__).resolve().parents[2] / "docs" / "forecast.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL) for line in block.splitlines()]
+    assert len(lines) == 4
+    quick = ["--model", "logistic", "--seeds", "42", "--seen-folds", "0", "--space-seeds", "0"]
+    for line in lines:
+        words = shlex.split(line)[1:]
+        more = quick if words[0] == "stress" else ["-o", f"out-{len(words)}"]
+        done = run_here(*words, *more)
+        assert done.code == 0, done.err
 
 
 def test_the_order_of_the_file_decides_nothing(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def make(
     values: Annotated[str | None, typer.Option(help="Values that attribute holds out, 'a,b'.")] = None,
     clusters: Clusters = None,
     difficulty: Annotated[float | None, typer.Option(help="0 (random) to 1 (hardest), for difficulty.")] = None,
-    deployment: Annotated[Path | None, typer.Option(help="Vectors (.npy) of deployment texts.")] = None,
+    deployment: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Vectors (.npy) of texts that the model will meet.")
+    ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of folds, for hard-kfold.")] = None,
     mix: Annotated[str | None, typer.Option(help="Class mix of the test part: 'balanced' or 'a=0.5,b=0.5'.")] = None,
     settings: Set = None,
