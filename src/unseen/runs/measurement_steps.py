@@ -372,12 +372,11 @@ def behaviour_step(
         "suite": {
             "fingerprint": suite.fingerprint, "attributes": hashes_of(suite, suite.attributes), "name": suite.name,
         },
-        "rename": dict(rename), "seed": seed, "tags": dict(tags),
+        "rename": dict(rename), "seed": seed, "tags": dict(tags), "source": source.basis,
+        "model": space.model.described,
     }  # fmt: skip
     needs = {}
-    if space.encodes_untrained:
-        settings |= {"source": source.basis, "model": space.model.described}
-    else:
+    if not space.encodes_untrained:
         learnt = space_step(source, space, seed)
         needs = {"model": learnt.needs.get("vectors", learnt)}
         settings |= space.of.opening
@@ -388,8 +387,11 @@ def behaviour_step(
 def write_behaviour(here: Workspace) -> None:
     """What the model trained on all rows that are not set aside passes of a suite."""
     suite, settings = here.shared["suite"], here.settings
-    opening = settings.get("opening", {})
-    model = open_model(here.need("model", MODEL), **opening) if "model" in here.needs else trained_on_rest(here)
+    saved = here.need("model", MODEL) if "model" in here.needs else None
+    if saved is not None and saved.exists():
+        model = open_model(saved, **settings.get("opening", {}))
+    else:  # no space was learnt, or by what cannot save itself, such as an estimator of the user's own
+        model = trained_on_rest(here)
     model = RenamedClassifier(model, settings["rename"]) if settings["rename"] else model
     predictions = inference.predict(model, suite)
     write_predictions(predictions, here.folder / PREDICTIONS)
