@@ -65,7 +65,7 @@ def open_pretrained(loader: str, place: str, *, trust: bool, **options: Any) -> 
             raise
         raise InputError(
             f"the model {place!r} brings code of its own, which was not run",
-            fix="read that code; if you trust whoever made it: --trust (trust=True from Python)",
+            fix="read that code; if you trust whoever made it: trust=True",
         ) from cause
     except UnpicklingError as cause:  # torch advises to read such a file all the same: that would run what is in it
         raise InputError(
