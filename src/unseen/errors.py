@@ -126,6 +126,11 @@ def require(extra: str, purpose: str) -> None:
             raise MissingPackageError.of(package, purpose, extra)
 
 
+def complaint(cause: Exception) -> str:
+    """What a reader of nested text complains of."""
+    return "it is nested too deeply" if isinstance(cause, RecursionError) else str(cause)
+
+
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name nearest to `name`, or None when nothing is near; case does not matter."""
     by_folded = {str(other).casefold(): str(other) for other in known if len(str(other)) <= LONGEST_NAME}

@@ -118,10 +118,10 @@ class Registry:
 def refuse_code(table: Mapping[str, Any], trust: bool) -> None:
     """Refuse code that a table of a file names, before anything of it is imported, unless the file is trusted."""
     if "trust" in table:
-        raise InputError("trust is for the user to say (--trust, trust=True from Python), not for a file")
+        raise InputError("trust is for the user to say, by trust=True, not for a file")
     places = [] if trust else [*_places(table)]
     if places:
-        raise InputError(f"names code that runs only with --trust (trust=True from Python): {', '.join(places)}")
+        raise InputError(f"names code that runs only with trust=True: {', '.join(places)}")
 
 
 def _places(value: Any) -> Iterator[str]:

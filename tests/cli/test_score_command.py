@@ -59,6 +59,20 @@ def test_the_difference_is_printed_by_part_and_slice(two_models, unseen):
     assert split.code == 2  # no such file
 
 
+def test_an_interval_that_is_refused_has_its_reason_under_the_table(folder, unseen):
+    labels = [f"l{row % 40}" for row in range(200)] + ["l0"] * 50
+    (folder / "many.csv").write_text(
+        "\n".join(["id,text,label", *(f"{row},text {row},{label}" for row, label in enumerate(labels))])
+    )
+    (folder / "p.csv").write_text("\n".join(["id,prediction", *(f"{row},{label}" for row, label in enumerate(labels))]))
+    words = ("many.csv", "p.csv", "--text", "text", "--label", "label", "--id", "id", "-q")
+    done = unseen("model", "score", *words, "-m", "f1.macro", "-m", "accuracy")
+    assert done.out.splitlines()[-2:] == [
+        "no interval for f1.macro: the rarest label has only 5 rows, too few in an average over so many labels",
+        "no interval for accuracy: rows drawn again all give the same score",
+    ]
+
+
 def test_parts_that_only_one_model_predicts_are_left_out(two_models, unseen):
     data = package.load("posts.csv", text="text", label="label", id="id")
     split = package.split(data, "random", test=0.2)

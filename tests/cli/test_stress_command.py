@@ -41,10 +41,14 @@ def test_a_long_run_names_the_short_way() -> None:
     plans = [
         StressPlan(5, 0, 9_000, 10.0, seconds, {"split": 900, "independent": 100}, 1, {}) for seconds in (60.0, 4_000.0)
     ]
-    short, long = (described(each, "neural") for each in plans)
+    short, long = (described(each, "neural", {}) for each in plans)
     assert short.endswith("takes about 60 s (9,000 texts through the model). --limit takes fewer rows.")
     assert long.endswith("--limit takes fewer rows; --model logistic gives a first answer sooner.")
-    assert described(plans[1], "logistic").endswith("; --seeds 42 --seen-folds 1 gives a first answer sooner.")
+    for given in ({}, {"seeds": [1, 2], "seen_folds": 1}, {"seeds": [42]}):
+        sooner = "; --seeds 42 --seen-folds 1 gives a first answer sooner."
+        assert described(plans[1], "logistic", given).endswith(sooner)
+    typed = {"seeds": [42], "seen_folds": 1}
+    assert described(plans[1], "logistic", typed).endswith("--limit takes fewer rows.")
 
 
 def test_another_run_in_the_folder_is_refused_or_asked_about(

@@ -147,6 +147,15 @@ def test_code_that_a_file_names_is_neither_imported_nor_called(
     assert not (strange / "ran").exists()
 
 
+def test_a_model_that_is_refused_is_the_only_problem(unseen: Callable[..., Any], strange: Path) -> None:
+    text = STUDY.replace('"logistic"', '"os:system"') + '[[experiment]]\nname = "named"\nmodels = ["tfidf"]\n'
+    (strange / "file.toml").write_text(text)
+    done = unseen("study", "run", "file.toml", "--plan")
+    assert [line for line in done.err.splitlines() if line.startswith("  - ")] == [
+        "  - [model.tfidf] names code that runs only with --trust: os:system"
+    ]
+
+
 def test_a_plan_looks_at_code_that_is_trusted_and_does_not_call_it(unseen: Callable[..., Any], strange: Path) -> None:
     (strange / "file.toml").write_text(STUDY + 'models = ["own"]\n' + '[model.own]\nuse = "strange:Recipe"\n')
     done = unseen("study", "run", "file.toml", "--plan", "--trust")

@@ -62,6 +62,10 @@ def test_what_stands_for_no_label_is_a_class_until_it_is_dropped(label: str) -> 
 
 def test_several_labels_in_one_need_parts_that_are_labels() -> None:
     assert several(["a", "b", "a|b", "a; b", "yes, of course", "yes", "x|", "c"]) == ["a|b", "a; b"]
+    assert several(["a", "b|c", "a|b"]) == ["b|c", "a|b"]
+    assert several(["a", "b", "a|c"]) == several(["a|c", "b", "a"]) == ["a|c"]
+    assert several(["a|b", "c|d"]) == ["a|b", "c|d"]
+    assert several(["x|y", "a", "R&B", "R&amp;B", "B", "a, b"]) == []
     assert several(["a|b", "b|c", "c|a"]) == ["a|b", "b|c", "c|a"]
     assert said(rows("a", "b", "a|b"), drop="several")[0].label_names == ("a", "b")
 

@@ -413,6 +413,15 @@ def test_a_table_of_very_many_columns_is_refused_before_it_is_read(tmp_path: Pat
         load_table(tmp_path / "a.csv")
 
 
+def test_a_gzip_bomb_is_left_by_what_was_read_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"\n" * (1 << 20)) * 1_000)
+    with files.Unpacked(tmp_path / "a.gz") as stream:
+        for _ in range(files.ANYWAY >> 20):
+            stream.read(1 << 20)
+        with pytest.raises(TableError, match="unpacks to more than"):
+            stream.read(1 << 20)
+
+
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
 def test_a_gzip_bomb_is_left_before_it_is_unpacked(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "ANYWAY", 1 << 16)

@@ -279,6 +279,7 @@ def test_the_key_is_sent_and_appears_nowhere(server, tiny, monkeypatch, pauses, 
         fails(503, echo),
         drops,
     ]
+    echoing += [fails(400, b"POST /?token=hidden"), fails(200, json.dumps(["hidden"] * 4).encode())]
     said = [repr(found.origin)]
     for step in echoing:
         server.plan = [step]
@@ -308,6 +309,18 @@ def test_redirects_are_not_followed(server, tiny, monkeypatch, status):
         predict(open_model(server.url, key_env="MY_KEY"), tiny())
     assert other.asked == []
     other.stop()
+
+
+def test_values_of_the_address_are_struck_as_the_server_writes_them(server, tiny):
+    server.plan = [fails(400, b"no a/b+c=, no a/b c=, no a%2Fb%2Bc%3D")]
+    with pytest.raises(UnseenError, match=r"no \*\*\*, no \*\*\*, no \*\*\*"):
+        predict(open_model(server.url + "?v=no&sig=a/b+c="), tiny())
+
+
+def test_a_label_that_is_a_word_of_the_address_stays(server, tiny):
+    server.plan = [fails(200, json.dumps(["toxicity"] * 4).encode())]
+    model = open_model(server.url + "?model=toxicity", rename={"toxicity": "yes"})
+    assert predict(model, tiny()).probabilities[:, 1].tolist() == [1] * 4
 
 
 @pytest.mark.parametrize("key", ["line\nbreak", "schlüssel"])

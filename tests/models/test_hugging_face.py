@@ -12,6 +12,7 @@ import pytest
 from unseen.errors import InputError, MismatchError
 from unseen.inference import predict
 from unseen.models import open_model
+from unseen.representations.backbone import Backbone
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -135,6 +136,25 @@ def test_a_folder_that_is_not_whole_is_refused(folder, tmp_path, damage):
     (tmp_path / "part" / damage).unlink()
     with pytest.raises(InputError, match="cannot be opened"):
         open_model(tmp_path / "part")
+
+
+def test_weights_that_are_cut_are_refused(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "cut")
+    weights = tmp_path / "cut" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+    for opening in (open_model, lambda place: Backbone(str(place))):
+        with pytest.raises(InputError, match="/cut' cannot be"):
+            opening(tmp_path / "cut")
+
+
+def test_weights_that_would_run_code_are_refused(folder, tmp_path):
+    place = tmp_path / "pickled"
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns("model.safetensors"))
+    (place / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch ran'\ntR.")
+    for opening in (open_model, lambda where: Backbone(str(where))):
+        with pytest.raises(InputError, match="/pickled are damaged, or would run code") as caught:
+            opening(place)
+        assert "weights_only" not in str(caught.value)
 
 
 def test_an_empty_folder_is_refused(tmp_path):

@@ -24,12 +24,12 @@ def test_the_kind_is_told_by_the_place(tmp_path):
         "a/model.joblib": "scikit-learn",
         "package.module:function": "python",
         "org/name": "hugging-face",
-        "name": "hugging-face",
+        "some-name": "hugging-face",
     }
     assert {place: kind_of(place) for place in places} == places
 
 
-@pytest.mark.parametrize("place", ["./absent", "/absent/folder", "~/absent", "a/b/c", "", " "])
+@pytest.mark.parametrize("place", ["mymodel", "./absent", "/absent/folder", "~/absent", "a/b/c", "", " "])
 def test_a_place_where_nothing_is(place):
     with pytest.raises(InputError, match="there is no model"):
         open_model(place)

@@ -85,6 +85,17 @@ def test_a_verdict_follows_from_its_numbers(two: tuple[RunRecord, RunRecord]) ->
             assert sign * (whole.value - row.value) > 0  # type: ignore[operator]
 
 
+def test_the_price_that_is_named_is_the_surest_then_the_largest() -> None:
+    prices = {"exact": (0.04, 0.03, 0.05), "near": (0.06, 0.02, 0.1), "author": (0.3, -0.1, 0.7)}
+    measured = [Measurement("leaked_rows", 10, 100, tags={"leak": kind, "side": "test"}) for kind in prices]
+    measured += [
+        Measurement("fall.f1.macro", value, 100, low, high, tags={"leak": kind, "side": "test", "rows": "all"})
+        for kind, (value, low, high) in prices.items()
+    ]
+    (sentence,) = headlines(RunRecord({}, measured), "f1.macro")
+    assert sentence.startswith("The leaks (near) buy 6.0 points")
+
+
 @given(st.floats(-1, 1), WIDTHS, st.integers(0, 40))
 def test_a_price_follows_from_its_numbers(value: float, width: float | None, leaked: int) -> None:
     tags = {"leak": "near", "side": "test"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import own_estimators
 import pytest
 
 import unseen
@@ -53,6 +54,13 @@ def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_
         kept = open_model(out / "models" / "representation", rename=MAP)
         assert asked.probabilities == pytest.approx(unseen.predict(suite, kept).probabilities)
     assert "What it passes of a suite" in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("model", ["own_estimators:words", own_estimators.Counting()], ids=["factory", "object"])
+def test_a_model_that_cannot_be_saved_is_asked_too(model: Any, cases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    stress(sample_corpus(240), model=model, out=out, suite=str(cases), suite_map=MAP, **GIVEN)
+    assert behaviours(read_measurements(out / "measurements.csv"))
 
 
 def test_mistakes_come_before_any_training(cases: Path, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_the_folder_holds_what_was_measured(priced: tuple[Result, Path]) -> None
     assert b"word1" not in page
     assert (out / "tables" / "train-side.md").exists()
     first, second = done.verdict.lines()
-    assert first.startswith("The leaks (all kinds) buy ")
+    assert first.startswith("The leaks (exact) buy ")
     assert "trained again without the 41 leaked training rows" in second
     assert done.verdict.level == "fail"
 

@@ -122,6 +122,22 @@ def test_files_that_hold_nothing_of_the_kind(tmp_path: Path, ending: str, text: 
         read_content(written(tmp_path, text, ending))
 
 
+def test_files_that_are_too_deep(tmp_path: Path) -> None:
+    for ending, text, message in (
+        (".toml", "a." * 100 + "a = 1", "a key has more than 100 parts"),
+        (".toml", "[" + '\'a\' . "b\\"" . ' * 50 + "a]", "a key has more than 100 parts"),
+        (".toml", "a = " + "[" * 10_000, "is not TOML: it is nested too deeply"),
+        (".json", "[" * 200_000, "is not valid JSON: it is nested too deeply"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_content(written(tmp_path, text, ending))
+
+
+def test_a_long_text_is_no_long_key(tmp_path: Path) -> None:
+    text = "a.b " * 200 + "no.no.no. " * 200 + "x" * 100_000
+    assert read_content(written(tmp_path, f'title = "{text}"')) == {"title": text}
+
+
 @pytest.mark.parametrize("ending", [".toml", ".json", ".yaml"])
 def test_files_that_are_not_there_or_are_no_text(tmp_path: Path, ending: str) -> None:
     with pytest.raises(InputError, match="cannot read"):

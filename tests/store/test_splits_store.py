@@ -151,6 +151,12 @@ def test_a_csv_without_certificate_says_what_to_do(tiny: Builder, tmp_path: Path
     assert "--with predefined" in str(caught.value)
 
 
+def test_a_split_of_somebody_elses_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"train": ["a"], "test": ["b"]}')
+    with pytest.raises(InputError, match=r"(?s)x\.json is not a split of unseen's.*'predefined', by="):
+        read_split(tmp_path / "x.json")
+
+
 def test_a_split_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no split .*hard\.csv"):
         read_split(tmp_path / "hard.csv")

@@ -94,6 +94,14 @@ def test_every_architecture_trains_and_comes_back(
     assert not list(tmp_path.glob(".*"))
 
 
+def test_a_head_that_is_cut_is_an_error_about_its_folder(folders: Callable[[str], str], tmp_path: Path) -> None:
+    untrained(TransformerSettings(encoder=folders("bert")), ("calm", "loud")).save(tmp_path / "model")
+    head = tmp_path / "model" / "head.safetensors"
+    head.write_bytes(head.read_bytes()[:-4])
+    with pytest.raises(InputError, match="model does not hold a whole transformer"):
+        TransformerClassifier.load(tmp_path / "model")
+
+
 @pytest.mark.parametrize("architecture", ["bert", "roberta"])
 @pytest.mark.parametrize("bottleneck", [None, 4])
 def test_transformers_loads_the_whole_classifier(

@@ -6,14 +6,14 @@ A file of terms is TOML, `name = ["term", "other term"]`, or plain text with one
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from unseen.errors import InputError, TableError
+from unseen.errors import InputError, TableError, complaint
+from unseen.store.files import parsed_toml
 
 Terms = Mapping[str, Sequence[str]] | Sequence[str]
 """Lists of terms by name, or a plain list of them."""
@@ -59,10 +59,10 @@ def read_terms(path: str | Path) -> dict[str, list[str]]:
     """The lists of terms in a file; in plain text each line is a list of its own."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        content = tomllib.loads(text) if Path(path).suffix == ".toml" else [line.strip() for line in text.splitlines()]
+        content = parsed_toml(text) if Path(path).suffix == ".toml" else [line.strip() for line in text.splitlines()]
     except (OSError, ValueError, RecursionError) as cause:
         raise InputError(
-            f"cannot read terms from {path}: {cause}",
+            f"cannot read terms from {path}: {complaint(cause)}",
             expected='TOML (name.toml) with lines like name = ["term", "other term"], or one term per line',
         ) from cause
     if isinstance(content, list):

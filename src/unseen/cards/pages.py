@@ -19,7 +19,7 @@ from typing import Any
 from unseen.cards.card import card_of
 from unseen.cards.documents import Document, PlatformItem, as_value, document_of, item_of, platform_items
 from unseen.cards.prose import own_words
-from unseen.errors import InputError
+from unseen.errors import InputError, complaint
 from unseen.store.files import door
 from unseen.store.plain_yaml import plain_yaml
 
@@ -114,7 +114,7 @@ def _from_json(text: str, path: Path) -> Document:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as cause:
-        raise InputError(f"{path} is not valid JSON: {cause}") from cause
+        raise InputError(f"{path} is not valid JSON: {complaint(cause)}") from cause
     if not isinstance(content, Mapping):
         raise InputError(f"{path} does not hold a JSON object", got=type(content).__name__)
     is_record = "name" in content and len(RECORD_KEYS.keys() & content.keys()) >= 2

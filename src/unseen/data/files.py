@@ -19,7 +19,7 @@ from unseen.errors import InputError, TableError
 BLOCK = 1 << 22
 HEAD = 1 << 20
 MOST_TIMES = 200
-"""How many times its size a gzip file may unpack to; text has 3 to 20 times, a bomb a thousand."""
+"""How many times its size a gzip file may unpack to, at any point of it; text has 3 to 20 times, a bomb a thousand."""
 ANYWAY = 1 << 26
 """Bytes that any file may unpack to."""
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -127,20 +127,26 @@ class Unpacked(_Stream):
     """What a gzip file holds, read no further than a file of text can go."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(gzip.GzipFile(path), path)
-        self._count, self._most = 0, max(ANYWAY, MOST_TIMES * path.stat().st_size)
+        self._packed, self._count = path.open("rb"), 0
+        super().__init__(gzip.GzipFile(fileobj=self._packed), path)
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill `buffer` with the next bytes; 0 at the end."""
         size: int = self._raw.readinto(buffer)  # type: ignore[union-attr]
         self._count += size
-        if self._count > self._most:
+        packed = self._packed.tell()
+        if self._count > max(ANYWAY, MOST_TIMES * packed):  # at once, not after a reader has parsed most of a bomb
             raise TableError(
-                f"{self._path} unpacks to more than {self._most:,} bytes",
-                expected=f"at most {MOST_TIMES} times its size",
+                f"{self._path} unpacks to more than {MOST_TIMES} times its size",
+                got=f"{self._count:,} bytes from the first {packed:,}",
                 fix="if it is meant so, unpack it (gunzip) and give that file",
             )
         return size
+
+    def close(self) -> None:
+        """Close the file as well."""
+        super().close()
+        self._packed.close()
 
 
 class Recoded(_Stream):

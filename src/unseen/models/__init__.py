@@ -19,6 +19,7 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.registry import Registry, check_parameters
+from unseen.representations.checkpoints import may_be_checkpoint
 
 OPENERS = Registry(
     "kind of model",
@@ -78,7 +79,8 @@ def kind_of(source: str | Path) -> str:
         raise InputError(
             f"{place} is a file of predictions, not a model", fix="unseen model score reads predictions: --predictions"
         )
-    if place.startswith((".", "/", "~")) or place.count("/") > 1 or not place.strip():
+    # of any other name the hub is asked, half a minute where there is no network
+    if place.startswith((".", "/", "~")) or place.count("/") > 1 or not (place.strip() and may_be_checkpoint(place)):
         raise InputError(
             f"there is no model at {place!r}",
             expected="a folder, a .skops or .joblib file, module:function, http(s)://…, or a name on the hub",

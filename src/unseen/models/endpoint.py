@@ -1,7 +1,8 @@
 """A model behind HTTP: texts go out as JSON in batches, probabilities or labels come back.
 
 The key is read from the environment for each request and kept nowhere. What a server says is shown only
-after the key has been struck out of it. Redirects are not followed: another host would see the key.
+after the key and the values in the address have been struck out of it. Redirects are not followed: another
+host would see the key.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import httpx
 from unseen.data.web import TRANSIENT, new_client, reason, wait_for
 from unseen.errors import FetchError, InputError
 from unseen.models.python import FunctionClassifier
+from unseen.redaction import STRUCK, redacted
 from unseen.registry import check_parameters
 
 FIRST_PAUSE = 0.5
@@ -157,7 +159,7 @@ class Endpoint:
         try:
             parsed = json.loads(content)
             # a server that repeats the key in a label would get it into an error message
-            return json.loads(self._struck(json.dumps(parsed))) if self.key_env else parsed
+            return json.loads(self._struck(json.dumps(parsed), answer=True))
         except (ValueError, RecursionError):
             beginning = self._struck(content[:2000].decode("utf-8", "replace"))[:100]
             raise InputError(f"{self.source} did not answer with JSON", got=repr(beginning)) from None
@@ -183,12 +185,19 @@ class Endpoint:
             raise InputError(f"the key in {self.key_env} holds characters that no HTTP header can carry")
         return key
 
-    def _struck(self, text: str) -> str:
-        """A text of the server without the key, however it is written there."""
-        key = self._key()
-        if key:
-            for form in {key, urllib.parse.quote(key, safe=""), json.dumps(key)[1:-1]}:
-                text = text.replace(form, "***")
+    def _struck(self, text: str, *, answer: bool = False) -> str:
+        """A text of the server without the key and the values of the address, however they are written there.
+
+        A label may be a word of the address too: of an answer, only values that are called a key are struck.
+        """
+        secrets = {self._key() or ""}
+        for setting in urllib.parse.urlsplit(self._url).query.split("&"):
+            value = setting.partition("=")[2] or setting
+            if redacted(setting) != setting or (not answer and len(value) > 3):
+                secrets |= {value, urllib.parse.unquote(value), urllib.parse.unquote_plus(value)}
+        forms = {form for key in secrets for form in (key, urllib.parse.quote(key, safe=""), json.dumps(key)[1:-1])}
+        for form in sorted(forms - {""}, key=len, reverse=True):
+            text = text.replace(form, STRUCK)
         return text
 
 

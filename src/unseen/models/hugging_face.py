@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError, require
+from unseen.errors import InputError, MismatchError, UnseenError, require
 from unseen.models.label_names import names_for
 from unseen.representations.checkpoints import open_pretrained
 
@@ -45,9 +45,9 @@ def open_hugging_face(
             "AutoModelForSequenceClassification", source, config=config, output_loading_info=True, **options
         )
         tokenizer = open_pretrained("AutoTokenizer", source, **options)
-    except InputError:
+    except (UnseenError, Warning, MemoryError):
         raise
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as cause:
+    except Exception as cause:
         raise InputError(
             f"{source!r} cannot be opened as a sequence classification model: {_first_line(cause)}",
             expected="a folder of ours or of Hugging Face's, or the name of a model on the hub (org/name)",

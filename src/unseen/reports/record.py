@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -17,7 +16,7 @@ from unseen.errors import InputError, UnseenError
 from unseen.registry import VERSION
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements, read_split
-from unseen.store.files import origin_from
+from unseen.store.files import origin_from, parsed_toml
 from unseen.store.manifest import ABOUT, read_about, way_out
 from unseen.types import PARTS, Certificate, Finding, Measurement, Origin
 
@@ -316,8 +315,8 @@ def _matches(tag: Any, value: Any) -> bool:
 
 def _study_file(text: str) -> dict[str, Any] | str:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        return parsed_toml(text)
+    except (ValueError, RecursionError):
         return text
 
 

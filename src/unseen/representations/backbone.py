@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, UnknownNameError, UnseenError
 from unseen.representations.checkpoints import Checkpoint, find_checkpoint, not_found, open_pretrained
 from unseen.seeding import generator
 from unseen.types import ROWS_AT_ONCE, bounded
@@ -174,9 +174,9 @@ def _loaded(checkpoint: Checkpoint, trust: bool) -> tuple[Any, Any]:
         try:
             tokenizer = open_pretrained("AutoTokenizer", checkpoint.place, **options)
             network = open_pretrained("AutoModel", checkpoint.place, dtype=torch.float32, **options)
-        except InputError:
+        except (UnseenError, Warning, MemoryError):
             raise
-        except (OSError, ValueError, KeyError, ImportError) as cause:
+        except Exception as cause:
             raise not_found(checkpoint, cause) from cause
     if checkpoint.gguf:  # the weights are plain numbers now, and may be written as such
         network.hf_quantizer = None

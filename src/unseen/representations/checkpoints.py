@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, nearest_name
@@ -64,7 +65,12 @@ def open_pretrained(loader: str, place: str, *, trust: bool, **options: Any) -> 
             raise
         raise InputError(
             f"the model {place!r} brings code of its own, which was not run",
-            fix="read that code; if you trust whoever made it: --trust (trust=True from Python)",
+            fix="read that code; if you trust whoever made it: trust=True",
+        ) from cause
+    except UnpicklingError as cause:  # torch advises to read such a file all the same: that would run what is in it
+        raise InputError(
+            f"the weights in {place} are damaged, or would run code; they were not read",
+            fix="ask whoever made them for model.safetensors",
         ) from cause
 
 
@@ -100,7 +106,7 @@ def not_found(checkpoint: Checkpoint, cause: Exception) -> InputError:
     hint = f"did you mean {near!r}?" if near else "minilm needs no network; a folder with the weights works too"
     reason = str(cause).strip().partition("\n")[0]
     return InputError(
-        f"the transformer {checkpoint.name!r} cannot be loaded: {reason[:300]}",
+        f"the transformer {checkpoint.place!r} cannot be loaded: {reason[:300]}",
         expected="minilm, smollm2, a folder that transformers wrote, or the name of a model on the hub",
         fix=hint,
     )

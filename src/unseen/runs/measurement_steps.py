@@ -392,16 +392,19 @@ class _Opened(NamedTuple):
 
 
 def _opened_model(source: Source, space: Space, seed: int) -> _Opened:
+    settings = {"source": source.basis, "model": space.model.described}
     if space.encodes_untrained:
-        return _Opened({"source": source.basis, "model": space.model.described}, {})
+        return _Opened(settings, {})
     learnt = space_step(source, space, seed)
-    return _Opened(dict(space.of.opening), {"model": learnt.needs.get("vectors", learnt)})
+    return _Opened(settings | space.of.opening, {"model": learnt.needs.get("vectors", learnt)})
 
 
 def _model_of(here: Workspace) -> Any:
-    """The model of `_opened_model`."""
-    opening = here.settings.get("opening", {})
-    return open_model(here.need("model", MODEL), **opening) if "model" in here.needs else trained_on_rest(here)
+    """The model of `_opened_model`; trained again where no space was learnt, or by what cannot save itself."""
+    saved = here.need("model", MODEL) if "model" in here.needs else None
+    if saved is None or not saved.exists():
+        return trained_on_rest(here)
+    return open_model(saved, **here.settings.get("opening", {}))
 
 
 def write_behaviour(here: Workspace) -> None:

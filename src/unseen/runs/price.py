@@ -376,7 +376,7 @@ def page(record: RunRecord) -> Page:
 
 
 def headlines(record: RunRecord, metric: str) -> list[str]:
-    """What the leaks buy in a sentence for each side: those of all kinds together, or of the last that has a price.
+    """What the leaks buy in a sentence for each side: those of the kind whose price is the surest, then the largest.
 
     One whose interval does not hold 0 comes first.
     """
@@ -384,13 +384,13 @@ def headlines(record: RunRecord, metric: str) -> list[str]:
     leaking = [kind for kind in kinds if _count(record, kind, "test")]
     if not leaking:
         return [f"No test row leaks: nothing to price ({', '.join(kinds) or 'no kind of leak was looked for'})."]
-    sentences = []
+    sentences, last = [], leaking[-1]
+    prices = [row for row in record.rows(f"fall.{metric}", leak=tuple(leaking), rows="all") if row.value is not None]
     for side in ("test", "train"):
-        priced = [sentence for kind in leaking if (sentence := _headline(record, metric, kind, side)) is not None]
-        sentences += priced[-1:]
+        of_side = [row for row in prices if row.tags["side"] == side]
+        sentences += [_headline(record, metric, row) for row in sorted(of_side, key=_weight)[-1:]]
     sentences.sort(key=lambda sentence: DOUBT in sentence)
-    last = leaking[-1]
-    if not any(f"({last})" in sentence for sentence in sentences):
+    if not any(row.tags["leak"] == last for row in prices):
         count = _count(record, last, "test")
         leak = (
             "1 test row leaks ({}); what it buys" if count == 1 else f"{count:,} test rows leak ({{}}); what they buy"
@@ -447,10 +447,13 @@ def on_train_table(record: RunRecord, metric: str) -> Table | None:
     return Table("train-side", (*heads, "by chance"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
 
 
-def _headline(record: RunRecord, metric: str, kind: str, side: str) -> str | None:
-    price = record.row(f"fall.{metric}", leak=kind, side=side, rows="all")
-    if price is None or price.value is None:
-        return None
+def _weight(price: Measurement) -> tuple[bool, float]:
+    """Whether a price is sure by its interval, and how large it is."""
+    return price.low is not None and (pays(price) or lowers(price)), abs(price.value or 0.0)
+
+
+def _headline(record: RunRecord, metric: str, price: Measurement) -> str:
+    kind, side = str(price.tags["leak"]), str(price.tags["side"])
     if side == "test":
         pair, doing = [{"rows": "random"}, {"rows": "unleaked"}], "without the {} leaked test {}"
     else:

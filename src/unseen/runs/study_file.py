@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -273,7 +273,8 @@ class _Definitions:
         spaces: dict[str, Space] = {}
         for name, table in self.file.space.items():
             place = f"[space.{name}]"
-            chosen = self._chosen(f"{place} model", table.model or (name,), models, self._variants_of(models))
+            named = table.model or (name,)
+            chosen = self._chosen(f"{place} model", named, models, self._variants_of(models), self.file.model)
             for model, representation in itertools.product(chosen, table.representations):
                 with self.problems.noted(place):
                     space = Space(models[model], representation)
@@ -292,9 +293,10 @@ class _Definitions:
             groups = self._variants_of(known) | (self.space_groups if kind == "spaces" else {})
             is_said, own = kind in {"models", *table.model_fields_set}, [OWN_MODEL] if kind == "models" else []
             names = getattr(table, kind) if is_said else known
-            chosen[kind] = self._chosen(f"{place} {kind}", names, [*known, *own], groups)
+            tables = getattr(self.file, kind.removesuffix("s"))
+            chosen[kind] = self._chosen(f"{place} {kind}", names, [*known, *own], groups, tables)
         experiment = table.model_copy(update=chosen)
-        if not experiment.spaces:
+        if not experiment.spaces and len(self.space_groups) == len(self.file.space):
             if OWN_MODEL in experiment.models:
                 self.problems.add(f"{place} has no space, so no model of its own: name its models")
             if cutting := [name for name in experiment.splits if reads_vectors(defined["splits"][name].use)]:
@@ -327,12 +329,15 @@ class _Definitions:
         return groups
 
     def _chosen(
-        self, place: str, names: Iterable[str], known: Iterable[str], groups: Mapping[str, list[str]]
-    ) -> tuple[str, ...]:
-        """The names that are meant, a name of several standing for all of them."""
+        self, place: str, names: Iterable[str], known: Iterable[str], groups: Mapping[str, list[str]],
+        tables: Collection[str],
+    ) -> tuple[str, ...]:  # fmt: skip
+        """The names that are meant, a name of several standing for all of them; what `tables` define was refused."""
         chosen: dict[str, None] = {}
         for name in names:
             if name not in groups and name not in known:
+                if name in tables:  # its own problem is noted
+                    continue
                 self.problems.add(f"{place}: {name!r} is not defined{hint(name, [*known, *groups])}")
             else:
                 chosen |= dict.fromkeys(groups.get(name, [name]))

@@ -20,12 +20,17 @@ from typing import Any, TextIO, TypeVar
 
 from filelock import FileLock
 
-from unseen.errors import InputError, TableError, UnseenError
+from unseen.errors import InputError, TableError, UnseenError, complaint
 from unseen.types import Origin
 
 Made = TypeVar("Made")
 FORMULA = re.compile(r"^[=+\-@\t\r']")
 NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")
+MOST_PARTS = 100
+LONG_KEY = re.compile(
+    rf"""(?m)(?:^|[\[{{,])[ \t]*(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){{{MOST_PARTS}}}"""
+)
+"""A key of TOML with more parts than anybody writes, `a.b."c d"` and so on."""
 LONGEST_NAME = 120
 """Bytes in the name of a file that is named after something; file systems take 255 with what is added."""
 PREFIX, LOCK = "unseen-", "in-use"
@@ -119,7 +124,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:
-        raise InputError(f"{path} is not valid JSON: {cause}") from cause
+        raise InputError(f"{path} is not valid JSON: {complaint(cause)}") from cause
     if not isinstance(content, dict):
         raise InputError(f"{path} does not hold a JSON object", got=type(content).__name__)
     return content
@@ -128,11 +133,18 @@ def read_json(path: str | Path) -> dict[str, Any]:
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The TOML table in `path`."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return parsed_toml(Path(path).read_text(encoding="utf-8"))
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:
-        raise InputError(f"{path} is not TOML: {cause}") from cause
+        raise InputError(f"{path} is not TOML: {complaint(cause)}") from cause
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """The table in a TOML text of anybody's; the memory that a key takes grows with the square of its parts."""
+    if LONG_KEY.search(text):
+        raise ValueError(f"a key has more than {MOST_PARTS} parts")
+    return tomllib.loads(text)
 
 
 def holds(path: Path, keys: set[str]) -> bool:
@@ -244,7 +256,7 @@ def read_rows(
                         raise ValueError("not as many fields as the header has")
                     records.append(make(line))
                 except (ValueError, RecursionError) as cause:
-                    problems.append(f"line {reader.line_num}: {cause}")
+                    problems.append(f"line {reader.line_num}: {complaint(cause)}")
     except (OSError, UnicodeDecodeError, csv.Error) as cause:
         raise InputError(f"cannot read {path}: {cause}") from cause
     if problems:

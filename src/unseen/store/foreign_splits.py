@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, MismatchError, MissingPackageError, UnseenWarning
+from unseen.errors import InputError, MismatchError, MissingPackageError, UnseenWarning, complaint
 from unseen.store.files import as_written
 from unseen.types import Dataset, Split, some
 
@@ -56,7 +56,7 @@ def _json_lists(path: Path, text: str) -> Mapping[str, list[Any]]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as cause:
-        raise InputError(f"{path} is not valid JSON: {cause}") from cause
+        raise InputError(f"{path} is not valid JSON: {complaint(cause)}") from cause
     if not isinstance(content, dict) or not all(isinstance(members, list) for members in content.values()):
         raise InputError(f"{path} is not a split", expected='an object of lists, {"train": […], "test": […]}')
     return content

@@ -62,9 +62,14 @@ def description(split: Split) -> dict[str, Any]:
 
 def read_split(path: str | Path, data: Dataset | None = None) -> Split:
     """The split in `path`; with `data`, in its row order, refused when it was made from other data."""
-    path = Path(path).with_suffix(".csv")
+    asked, path = Path(path), Path(path).with_suffix(".csv")
     about_path = path.with_suffix(".json")
     if not path.exists():
+        if asked.exists():
+            raise InputError(
+                f"{asked} is not a split of unseen's: a table NAME.csv beside its certificate NAME.json",
+                fix=f"a split of somebody else's: unseen.split(data, 'predefined', by={str(asked)!r})",
+            )
         raise InputError(f"there is no split {path}")
     if not about_path.exists():
         raise InputError(

@@ -19,6 +19,7 @@ from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track
 from unseen.representations.backbone import Backbone, Tokens, quiet_transformers
 from unseen.store import read_json, write_json
+from unseen.store.files import door
 from unseen.training.labelled_texts import ClassWeights
 from unseen.training.probabilities import softmax
 
@@ -198,12 +199,13 @@ class TransformerClassifier:
     def load(cls, folder: str | Path, *, trust: bool = False) -> TransformerClassifier:
         """The classifier that `save` wrote; `trust` runs code that came with its encoder."""
         about = read_json(Path(folder) / "unseen.json")
-        settings = TransformerSettings(**about["settings"])
-        classifier = untrained(settings, about["label_names"], str(folder), trust=trust)
-        began_as = about["name"].partition("-bottleneck-")[0]
-        classifier.backbone.checkpoint = replace(classifier.backbone.checkpoint, name=began_as)
-        classifier.head.load_state_dict(load_file(Path(folder) / "head.safetensors"))
-        return classifier
+        with door(folder, "a whole transformer"):
+            settings = TransformerSettings(**about["settings"])
+            classifier = untrained(settings, about["label_names"], str(folder), trust=trust)
+            began_as = about["name"].partition("-bottleneck-")[0]
+            classifier.backbone.checkpoint = replace(classifier.backbone.checkpoint, name=began_as)
+            classifier.head.load_state_dict(load_file(Path(folder) / "head.safetensors"))
+            return classifier
 
 
 def untrained(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unseen.cli.console import print_table, say
+from unseen.types import some
 
 FIGURES = {
     "subgroup_auc": "subgroup AUC",
@@ -88,9 +89,15 @@ def print_swaps(rows: Sequence[Any]) -> None:
 
 
 def _print_undefined(rows: Sequence[Any]) -> None:
+    """A line for each reason: what is undefined, and of which groups."""
+    reasons: dict[str, list[Any]] = {}
     for row in rows:
         if "undefined" in row.tags:
-            say(f"undefined: {row.metric} of {row.slice} (n = {row.n:,}): {row.tags['undefined']}")
+            reasons.setdefault(str(row.tags["undefined"]), []).append(row)
+    for reason, of_reason in reasons.items():
+        metrics = ", ".join(dict.fromkeys(row.metric for row in of_reason))
+        groups = some(dict.fromkeys(row.slice for row in of_reason))
+        say(f"undefined: {metrics} of {groups}: {reason}")
 
 
 def _place(row: Any) -> str:

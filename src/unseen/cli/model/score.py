@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,13 @@ from unseen.cli.console import notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.options import Groups, Json, Map, Metrics, Quiet, Seed, Slice, Split, pairs, split_of
 from unseen.cli.target import check_measurements
+
+NO_INTERVAL = {
+    "few_groups": "the groups are worth only {} of equal size, too few to tell how groups differ",
+    "few_rows": "the rarest label has only {:,} rows, too few in an average over so many labels",
+    "no_spread": "rows drawn again all give the same score",
+}
+"""What tags of `unseen.evaluation.intervals` mean."""
 
 
 @takes_data
@@ -63,6 +71,17 @@ def score(
         head = ["part", "slice", f"less {compare}", "value", "95 % interval", "n", "p"]
         lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in differences]
         print_table([head, *lines], numbers_from=3)
+    for line in _without_interval([*rows, *differences]):
+        say(line)
+
+
+def _without_interval(rows: Sequence[Any]) -> Iterator[str]:
+    """Why some have no interval, a line for each reason."""
+    for tag, reason in NO_INTERVAL.items():
+        refused = [row for row in rows if tag in row.tags]
+        if refused:
+            metrics = ", ".join(dict.fromkeys(row.metric for row in refused))
+            yield f"no interval for {metrics}: {reason.format(min(row.tags[tag] for row in refused))}"
 
 
 def _cells(row: Any) -> list[str]:
