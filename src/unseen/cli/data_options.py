@@ -84,7 +84,7 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
             return
         _refuse_column(source, given.get("split"), "parts" in given, loading)
         with notes(given["quiet"]):
-            data = _loaded(source, _columns_named(given), loading)
+            data = _loaded(source, _columns_named(given), dict(loading))
         if "typed" in signature.parameters:
             given["typed"] = _as_typed(source, given, loading)
         if names:

@@ -69,13 +69,9 @@ SETS_TEXT = (
 )
 
 
-def _main(record: RunRecord) -> str:
-    return str(record.about["settings"]["metric"])
-
-
 def verdict(record: RunRecord) -> Verdict:
     """What to expect, what a random split says, and what to do."""
-    about, metric = record.about, _main(record)
+    about, metric = record.about, record.metric
     labelled = record.row(f"labelled.{metric}")
     stands, topic = record.row(f"forecast.{metric}"), record.row(f"forecast.if_topic.{metric}")
     home = record.value(f"home.{metric}")
@@ -103,7 +99,7 @@ def verdict(record: RunRecord) -> Verdict:
 
 def without_labels(record: RunRecord, on_these: str) -> list[str]:
     """What texts alone say, in sentences; nothing where they were not asked."""
-    metric = _main(record)
+    metric = record.metric
     stands, topic = record.row(f"forecast.{metric}"), record.row(f"forecast.if_topic.{metric}")
     if topic is None:
         return []
@@ -143,7 +139,7 @@ def _actions(record: RunRecord, labelled: Measurement | None, topic: Measurement
 
 def tables(record: RunRecord) -> dict[str, Table]:
     """By the name of their file."""
-    metric, made = _main(record), {"scores": _scores(record)}
+    metric, made = record.metric, {"scores": _scores(record)}
     slices = sorted({row.slice for row in record.measurements if row.metric.startswith("labelled.")} - {"all"})
     if slices:
         lines = tuple(
@@ -188,7 +184,7 @@ def number_of(tag: Any) -> int:
 
 
 def _scores(record: RunRecord) -> Table:
-    main = _main(record)
+    main = record.metric
     known = {
         row.metric.split(".", 1)[1] for row in record.measurements if row.metric.startswith(("home.", "labelled."))
     }
@@ -204,12 +200,12 @@ def _scores(record: RunRecord) -> Table:
 
 
 def _best(record: RunRecord) -> str:
-    row = record.row(f"forecast.if_topic.{_main(record)}")
+    row = record.row(f"forecast.if_topic.{record.metric}")
     return "" if row is None else str(row.tags.get("estimator", ""))
 
 
 def _chart(record: RunRecord, narrow: bool) -> str:
-    metric, best = _main(record), _best(record)
+    metric, best = record.metric, _best(record)
     rungs = sorted(record.rows(f"rung.{metric}"), key=lambda row: -(row.value or 0.0))
     lines = [
         DotLine(str(row.tags["rung"]), "ladder",

@@ -15,6 +15,7 @@ from unseen.store.files import (
     atomic,
     csv_rows,
     harmless,
+    holds,
     origin_from,
     read_json,
     sha256_of,
@@ -65,7 +66,7 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
     asked, path = Path(path), Path(path).with_suffix(".csv")
     about_path = path.with_suffix(".json")
     if not path.exists():
-        if asked.exists():
+        if asked.exists() and not holds(asked, {"certificate"}):
             raise InputError(
                 f"{asked} is not a split of unseen's: a table NAME.csv beside its certificate NAME.json",
                 fix=f"a split of somebody else's: unseen.split(data, 'predefined', by={str(asked)!r})",

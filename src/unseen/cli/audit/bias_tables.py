@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unseen.cli.console import print_table, say
-from unseen.types import some
 
 FIGURES = {
     "subgroup_auc": "subgroup AUC",
@@ -90,6 +89,8 @@ def print_swaps(rows: Sequence[Any]) -> None:
 
 def _print_undefined(rows: Sequence[Any]) -> None:
     """A line for each reason: what is undefined, and of which groups."""
+    from unseen.types import some
+
     reasons: dict[str, list[Any]] = {}
     for row in rows:
         if "undefined" in row.tags:
