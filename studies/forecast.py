@@ -77,7 +77,7 @@ def hate() -> dict[str, Dataset]:
         "hatexplain": binary(hatexplain, ["noHate"]),
         "davidson": binary(davidson, ["2"]),
         "stormfront": binary(stormfront, ["noHate"]),
-        "offensive": binary(offensive, [name for name in offensive.label_names if name.startswith("non")]),
+        "offensive": binary(offensive, [name for name in offensive.label_names if name.startswith("no")]),
     }
 
 
