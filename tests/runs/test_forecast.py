@@ -88,6 +88,7 @@ def test_labels_that_the_texts_bring_are_used_and_odd_ones_are_noticed(tmp_path:
     sure = np.argsort(-MODEL.predict_proba(NEW.texts.to_pylist()).max(axis=1))[:100].tolist()
     picked = [row | {"label": TRUTH[row["id"]] if place in sure else ""} for place, row in enumerate(TEXTS)]
     result = unseen.forecast(picked, model=MODEL, metric="accuracy")
+    assert "-o FOLDER writes them" in str(unseen.forecast(TEXTS, model=MODEL).verdict)
     assert "no random sample" in next(finding for finding in result.findings if finding.check == "labels").message
 
 
@@ -136,6 +137,8 @@ def test_wrong_input_is_refused_before_the_model_is_asked(tmp_path: Path) -> Non
         unseen.forecast([TEXTS[0] | {"label": "spam"}, TEXTS[1] | {"label": ""}], model=MODEL)
     with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
         unseen.forecast(TEXTS, model=MODEL, metric="acuracy")
+    with pytest.raises(InputError, match="log_loss is not decided by labels alone"):
+        unseen.forecast(TEXTS, model=MODEL, metric="log_loss")
     with pytest.raises(TableError, match="has no texts"):
         unseen.forecast([{"text": " "}], model=MODEL)
     unseen.forecast(TEXTS, model=MODEL, labels=5, out=tmp_path / "run")

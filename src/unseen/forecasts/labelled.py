@@ -214,11 +214,6 @@ class _Strata:
         return Spread(total**0.5, max(1.0, float(total**2 / (parts**2 / (free + LEANING)).sum()) - 1))
 
 
-def labels_for(width: float, score: float) -> int:
-    """About how many labels an interval of ± `width` around this score needs, before any is there."""
-    return int(np.ceil((1.96 / width) ** 2 * max(score * (1 - score), 0.05)))
-
-
 def width_of(labels: int, score: float) -> float:
     """About how wide (±) an interval around this score is with so many labels."""
     return float(1.96 * (max(score * (1 - score), 0.05) / labels) ** 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unseen.forecasts.labelled import labels_for, width_of
+from unseen.forecasts.labelled import width_of
 from unseen.reports.actions import Action
 from unseen.reports.dot_chart import DotLine, dot_chart
 from unseen.reports.formats import Table
@@ -115,23 +115,21 @@ def without_labels(record: RunRecord, on_these: str) -> list[str]:
 def _actions(record: RunRecord, labelled: Measurement | None, topic: Measurement | None) -> list[Action]:
     """Which labels would settle it."""
     about, width = record.about, record.about.get("width") or GOOD_WIDTH
-    command = "the same command again"
+    file, command = (TO_LABEL, "the same command again") if record.folder else ("", "-o FOLDER writes them")
     if labelled is None or labelled.value is None:
         guess = 0.7 if topic is None or topic.value is None else topic.value
         reach = points(width_of(about["to_label"], guess))
         what = f"Label {about['to_label']:,} texts: an interval of about ± {reach} points, whatever the model is worth"
-        return [Action("label", what, count=about["to_label"], file=TO_LABEL, command=command)]
+        return [Action("label", what, count=about["to_label"], file=file, command=command)]
     if labelled.low is None or labelled.high is None:
         what = f"Label more texts: {labelled.tags.get('why_not', 'there are too few')}"
-        return [Action("label", what, file=TO_LABEL, command=command)]
+        return [Action("label", what, file=file, command=command)]
     half = (labelled.high - labelled.low) / 2
-    needed = max(round(about["labels"] * (half / width) ** 2), labels_for(width, labelled.value) // 4)
     if half <= width:
-        return [
-            Action("watch", "Run it again on next week's texts, and compare", command="unseen runs compare OLD NEW")
-        ]
-    what = f"For ± {points(width)} points label about {min(needed, about['texts']):,} texts in all"
-    return [Action("label", what, count=needed - about["labels"], file=TO_LABEL, command=f"--width {width:g}")]
+        return [Action("watch", "Run it on next week's texts, and compare", command="unseen runs compare OLD NEW")]
+    needed = min(round(about["labels"] * (half / width) ** 2), about["texts"])
+    what = f"For ± {points(width)} points label about {needed:,} texts in all"
+    return [Action("label", what, count=needed - about["labels"], file=file, command=f"--width {width:g}")]
 
 
 # -- tables and the picture --------------------------------------------------------------------------------------------

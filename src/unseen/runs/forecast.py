@@ -69,10 +69,13 @@ def forecast(
     if width is not None and not 0 < width < 0.5:
         raise InputError("width is half of an interval", expected="a share such as 0.05, which is 5 points")
     main = metric_of(metric)
+    if main.of_counts is None:
+        raise InputError(f"{metric} is not decided by labels alone", expected="accuracy, or a score such as f1.macro")
     opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
     columns: dict[str, Any] = {"text": text, "label": label, "id": id}
-    homes = [_home(one, columns, slices if place == 0 else (), label_names) for place, one in enumerate(known)]
+    homes = [_home(one, columns, slices, label_names) for one in known[:1]]
     names = tuple(label_names or (homes[0].label_names if homes else getattr(opened, "classes_", None) or ()))
+    homes += [_home(one, columns, (), names) for one in known[1:]]
     if not names:
         raise InputError(
             "the model does not say its labels", fix="name them: labels=[…] (--labels), or give known texts"
