@@ -39,6 +39,8 @@ MOST_ASKED = 2_000
 """Texts of a target that a model is asked about."""
 LABELS, DRAWS = 100, 20
 """Labels of a sample, and how often a sample is drawn for each pair."""
+WIDTH, MOST_LABELS = 0.07, 400
+"""Of samples that grow by a quarter of `LABELS` until the interval is no wider (±)."""
 PAGE = ROOT / "docs" / "results" / "forecast.md"
 METRIC = metric("accuracy")
 
@@ -264,6 +266,14 @@ def _by_labels(pair: Pair, chosen: Any, forecast: Any, draw: int) -> list[tuple[
         score = PartlyLabelled(probabilities, strata, known).score(chosen, names)
         rows.append((title, score.low, score.value, score.high))
         both = together(score, forecast)
+    order = ranking(probabilities, MOST_LABELS, seed=draw)
+    for count in range(LABELS // 2, MOST_LABELS + 1, LABELS // 4):
+        known = np.full(len(labels), -1)
+        known[order[:count]] = labels[order[:count]]
+        grown = PartlyLabelled(probabilities, strata, known).score(chosen, names)
+        if grown.width is not None and grown.width <= WIDTH:
+            break
+    rows.append((f"stratified, until ± {100 * WIDTH:.0f} points", grown.low, grown.value, grown.high))
     if both is not None:
         rows.append(("with the ladder (words left out)", both[1], both[0], both[2]))
     return [row for row in rows if None not in row]
