@@ -20,7 +20,7 @@ from unseen.forecasts.meaning import MeaningTest, meaning_test, together
 from unseen.forecasts.prediction_sets import KINDS, prediction_sets
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, Predictions
-from unseen.types.arrays import Codes, Floats
+from unseen.types.arrays import Codes, Floats, Mask
 from unseen.types.numbers import points
 
 MOST_AT_HOME = 1_000
@@ -37,8 +37,8 @@ class Target:
     predictions: Predictions
     labels: Codes
     """-1 where nobody has looked."""
-    brought: int = 0
-    """Labels that came with the texts, not from the sample that was drawn."""
+    brought: Mask | None = None
+    """Which labels came with the texts, not from the sample that was drawn."""
 
     @cached_property
     def answers(self) -> Answers:
@@ -46,11 +46,28 @@ class Target:
         return Answers(self.predictions.probabilities, None, self.data.texts.to_pylist())
 
     @cached_property
+    def strata(self) -> Codes:
+        """The stratum of each text; the order of rows decides nothing."""
+        by_id, strata = self.data.by_id, np.empty(len(self.data), np.int64)
+        strata[by_id] = strata_of(self.predictions.probabilities[by_id])
+        return strata
+
+    @cached_property
     def sample(self) -> PartlyLabelled | None:
         """The labelled texts as a sample of all; None without labels."""
         if not (self.labels != UNLABELLED).any():
             return None
-        return PartlyLabelled(self.predictions.probabilities, strata_of(self.predictions.probabilities), self.labels)
+        return PartlyLabelled(self.predictions.probabilities, self.strata, self.labels)
+
+    def oddness(self) -> float:
+        """Probability that as many random labels lie as unevenly over the strata as those that came with the texts."""
+        from scipy.stats import chisquare
+
+        if self.brought is None or not self.brought.any():
+            return 1.0
+        sizes = np.bincount(self.strata).astype(np.float64)
+        counts = np.bincount(self.strata[self.brought], minlength=len(sizes))
+        return float(chisquare(counts, sizes / sizes.sum() * counts.sum()).pvalue) if len(sizes) > 1 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +195,12 @@ class Prospect:
     def findings(self) -> list[Finding]:
         """What whoever reads the forecast must know."""
         findings = []
-        if self.target.brought and self._odd() < ODD:
+        brought = 0 if self.target.brought is None else int(self.target.brought.sum())
+        if self.target.oddness() < ODD:
             findings.append(Finding(
-                "labels", "warn", f"The {self.target.brought:,} labels that came with the texts are no random sample: "
+                "labels", "warn", f"The {brought:,} labels that came with the texts are no random sample: "
                 "the model says other things about them than about the rest. The intervals take them for one in each "
-                "stratum.", self.target.brought, advice="label the texts of the sample that is drawn",
+                "stratum.", brought, advice="label the texts of the sample that is drawn",
             ))  # fmt: skip
         if self.meaning is not None:
             test = self.meaning
@@ -198,17 +216,6 @@ class Prospect:
         elif self.forecasts and not self.forecasts[0].stands:
             findings.append(Finding("forecast", "skipped", f"Cannot be told: {self.forecasts[0].why_not}."))
         return findings
-
-    def _odd(self) -> float:
-        """Probability that a random sample lies as unevenly over the strata as the labels do."""
-        from scipy.stats import chisquare
-
-        sample = self.target.sample
-        if sample is None:
-            return 1.0
-        sizes = np.bincount(sample.strata).astype(np.float64)
-        counts = np.bincount(sample.strata[sample.known], minlength=len(sizes))
-        return float(chisquare(counts, sizes / sizes.sum() * counts.sum()).pvalue) if len(sizes) > 1 else 1.0
 
 
 def made_rungs(model: Any, data: Dataset, home: Answers, seed: int) -> list[Rung]:

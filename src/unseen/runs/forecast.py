@@ -100,7 +100,7 @@ def forecast(
         sheet = {} if folder is None else _filled_in(folder / TO_LABEL, names)
         drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in data.ids.to_pylist()])
         labelled = np.where(drawn != UNLABELLED, drawn, given)
-        target = Target(data, predictions, labelled, int(((given != UNLABELLED) & (drawn == UNLABELLED)).sum()))
+        target = Target(data, predictions, labelled, (given != UNLABELLED) & (drawn == UNLABELLED))
         prospect = _prospect(opened, target, homes, chosen, slices, seed)
         asked = _labels_needed(prospect, labels, width)
         if folder is not None:
