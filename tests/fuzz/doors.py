@@ -21,6 +21,7 @@ from unseen.bias.terms import read_terms
 from unseen.cards.annotators import read_ratings
 from unseen.cards.pages import read_document
 from unseen.data.layouts import hatexplain_posts
+from unseen.data.tables import load_texts
 from unseen.forecasts.features import XLMR_LANGUAGES, read_features
 from unseen.forecasts.score_table import read_scores
 from unseen.functional.annotations import load_annotations
@@ -29,6 +30,7 @@ from unseen.functional.tables import load_suite
 from unseen.models import open_model
 from unseen.reports.facts import read_card_facts
 from unseen.reports.record import read_record
+from unseen.runs.forecast import read_sheet
 from unseen.runs.frame import report
 from unseen.runs.study_file import read_study
 from unseen.runs.transfer_file import read_datasets
@@ -210,6 +212,8 @@ def _words(folder: Path) -> Iterator[Door]:
     yield door("card.yaml", "unseen_card: 1\nname: d\nfields: {}\n", read_document)
     yield door("terms.toml", 'cats = ["cat", "kitten"]\n', read_terms)
     yield door("ratings.csv", "item,annotator,label\n1,a,x\n1,b,y\n", read_ratings)
+    yield door("new.csv", "id,text,label\n1,one two,x\n2,three,\n", lambda path: load_texts(path, ("x", "y")))
+    yield door("to_label.csv", "id,label,text\n1,x,one two\n2,,three\n", lambda path: read_sheet(path, ("x", "y")))
     yield door("scores.csv", "source,size,target,score,near\nen,5,de,.5,.1\nde,5,en,,.2\n", read_scores)
     scores = {"train_config": {"en": 5, "de": 0}, "eval_results": {"en": 0.5, "de": "x"}}
     yield door("scores.json", json.dumps([scores]), read_scores)

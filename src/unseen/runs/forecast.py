@@ -97,7 +97,7 @@ def forecast(
         predictions = inference.predict(opened, data, work="ask about the new texts")
         if folder is not None:
             write_predictions(predictions, folder / "predictions" / "target.parquet")
-        sheet = {} if folder is None else _filled_in(folder / TO_LABEL, names)
+        sheet = {} if folder is None else read_sheet(folder / TO_LABEL, names)
         drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in data.ids.to_pylist()])
         labelled = np.where(drawn != UNLABELLED, drawn, given)
         target = Target(data, predictions, labelled, (given != UNLABELLED) & (drawn == UNLABELLED))
@@ -159,7 +159,7 @@ def _labels_needed(prospect: Prospect, labels: int, width: float | None) -> int:
     return max(labels, needed or labels)
 
 
-def _filled_in(path: Path, names: Sequence[str]) -> dict[str, str]:
+def read_sheet(path: Path, names: Sequence[str]) -> dict[str, str]:
     """The labels that people have filled in, by id; refuses those that are none."""
     if not path.exists():
         return {}
