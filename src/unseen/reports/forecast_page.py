@@ -8,7 +8,7 @@ from unseen.forecasts.labelled import width_of
 from unseen.reports.actions import Action
 from unseen.reports.dot_chart import DotLine, dot_chart
 from unseen.reports.formats import Table
-from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths
+from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, unbroken
 from unseen.types import Measurement
@@ -57,7 +57,8 @@ SCORES_TEXT = (
 )
 LADDER_TEXT = (
     "Texts whose labels are known: with words left out, and from elsewhere where such texts were given. Each estimator "
-    "is tried on them before it is believed. The last line is the target."
+    "is tried on them before it is believed. Blue: by labels; orange: by the estimator that is believed most. The last line "
+    "is the target, where what the estimator says is corrected."
 )
 ESTIMATORS_TEXT = (
     "What each says of the target, and how far it errs on rungs that its correction was not fitted on. “Constant” is "
@@ -94,7 +95,7 @@ def verdict(record: RunRecord) -> Verdict:
     if expected is not None and expected.value is not None and home is not None:
         level = "ok" if expected.value > home - FAR else "warn"
     sentences += [finding.message for finding in record.findings if finding.level == "warn"]
-    return Verdict(headline, list(map(unbroken, sentences)), level, _actions(record, labelled, topic))
+    return Verdict(headline, list(map(unbroken, sentences)), level, _actions(record, labelled, topic), BADGES[level])
 
 
 def without_labels(record: RunRecord, on_these: str) -> list[str]:
