@@ -247,7 +247,7 @@ def label_lines(pairs: Sequence[Pair]) -> list[list[str]]:
             error, holds, width = np.array(values).T
             lines.append([
                 name, title, f"{100 * error.mean():.1f}", f"{100 * holds.mean():.1f} %", f"± {100 * width.mean():.1f}",
-                f"{100 * (1 - width.mean() / plain):.0f} %",
+                f"{100 * (1 - width.mean() / plain):.0f} %", f"{100 * len(values) / (DRAWS * len(pairs)):.0f} %",
             ])  # fmt: skip
     return lines
 
@@ -310,7 +310,15 @@ def write_page(out: Path) -> None:
                 f"## {shift}, {model}\n\nWhere {TITLES[shift]}; {len(pairs)} pairs, mean accuracy {mean:.0f} %.\n"
             )
             parts.append(table(header, forecast_lines(pairs)))
-            header = ["metric", f"{LABELS} labels", "mean error", "95 % interval holds", "its half", "narrower"]
+            header = [
+                "metric",
+                f"{LABELS} labels",
+                "mean error",
+                "95 % interval holds",
+                "its half",
+                "narrower",
+                "has one",
+            ]
             parts.append(table(header, label_lines(pairs)))
             parts.append(f"Labels disagree more than a change of topic explains: {meaning_share(pairs)}.\n")
             print(shift, model, "written", flush=True)

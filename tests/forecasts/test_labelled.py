@@ -95,7 +95,7 @@ def test_all_right_is_no_certainty_and_few_of_a_class_no_interval() -> None:
     rare = made_answers(2_000, 2, mix=[0.99, 0.01])
     score = labelled(rare, 60).score(metric("f1[b]"), ("a", "b"))
     assert score.low is None
-    assert score.why in ("fewer than 5 labelled texts are b", "no labelled text is of the class")
+    assert score.why in ("fewer than 5 labelled texts are rightly called b", "no labelled text is of the class")
 
 
 def test_more_labels_for_a_narrower_interval() -> None:

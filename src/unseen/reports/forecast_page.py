@@ -57,8 +57,8 @@ SCORES_TEXT = (
 )
 LADDER_TEXT = (
     "Texts whose labels are known: with words left out, and from elsewhere where such texts were given. Each estimator "
-    "is tried on them before it is believed. Blue: by labels; orange: by the estimator that is believed most. The last line "
-    "is the target, where what the estimator says is corrected."
+    "is tried on them before it is believed. Blue: by labels; orange: by the estimator that errs least. The last "
+    "line is the target, where what it says is corrected."
 )
 ESTIMATORS_TEXT = (
     "What each says of the target, and how far it errs on rungs that its correction was not fitted on. “Constant” is "
