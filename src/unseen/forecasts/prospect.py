@@ -150,7 +150,7 @@ class Prospect:
         rows = []
         for forecast in self.forecasts:
             n, bounds = len(self.target.data), (forecast.low, forecast.high)
-            tags: dict[str, Any] = {"estimator": forecast.estimator, "rungs": len(self.rungs)}
+            tags: dict[str, Any] = {"by": forecast.estimator, "rungs": len(self.rungs)}
             if forecast.stands:
                 rows.append(Measurement(f"forecast.{forecast.metric}", forecast.value, n, *bounds, tags=tags))
             else:

@@ -200,7 +200,7 @@ def _scores(record: RunRecord) -> Table:
 
 def _best(record: RunRecord) -> str:
     row = record.row(f"forecast.if_topic.{record.metric}")
-    return "" if row is None else str(row.tags.get("estimator", ""))
+    return "" if row is None else str(row.tags.get("by", ""))
 
 
 def _chart(record: RunRecord, narrow: bool) -> str:
