@@ -18,8 +18,8 @@ MOST_BIAS = 2.5
 """Above it an average over labels has no interval; simulated in docs/results/intervals.md."""
 TINY = 1e-12
 STATISTICS = (
-    "standard_error", "df", "seeds", "few_groups", "few_rows", "few_texts", "no_spread", "labels", "trust", "rungs", "by",
-    "why_not",
+    "standard_error", "df", "seeds", "few_groups", "few_rows", "few_texts", "no_spread", "labels", "trust", "rungs",
+    "by", "why_not",
 )  # fmt: skip
 """Tags about how a number and its interval were made, which do not tell measurements apart."""
 
