@@ -33,7 +33,7 @@ LEANING = 2.0
 """Texts by which the variance of a stratum leans on that of all: two right answers are no proof of a sure stratum."""
 FEWEST = 5
 """Right answers of a class among the labelled texts that its score needs for an interval, as does an average over
-classes of each; with fewer, simulated intervals hold in less than nine of ten cases (docs/results/forecast.md)."""
+classes of each: with fewer it hangs on single texts, and intervals hold too seldom."""
 
 
 @dataclass(frozen=True)

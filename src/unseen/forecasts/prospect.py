@@ -25,6 +25,10 @@ from unseen.types.numbers import points
 
 MOST_AT_HOME = 1_000
 """Texts of home from which words are left out: each rung asks the model about all of them."""
+MOST_NEW = 20_000
+"""New texts, drawn at random, that estimators without labels look at."""
+MOST_FORECAST = 25
+"""Metrics that are forecast from texts alone: of many labels, not each has its own."""
 ODD = 0.01
 """Labels that the file brings are called no random sample below this probability."""
 
@@ -42,8 +46,9 @@ class Target:
 
     @cached_property
     def answers(self) -> Answers:
-        """What the model says."""
-        return Answers(self.predictions.probabilities, None, self.data.texts.to_pylist())
+        """What the model says, of a sample where there are very many texts."""
+        rows = np.sort(self.data.by_id[generator(0, "new texts").permutation(len(self.data))[:MOST_NEW]])
+        return Answers(self.predictions.probabilities[rows], None, self.data.texts.take(pa.array(rows)).to_pylist())
 
     @cached_property
     def strata(self) -> Codes:
@@ -104,7 +109,8 @@ class Prospect:
         """What texts alone say of every metric; nothing without labelled texts of home."""
         if self.home is None or not self.rungs:
             return []
-        return [self.ladder.forecast(metric, self.home, self.target.answers, self.tables) for metric in self.metrics]
+        target, metrics = self.target.answers, self.metrics[:MOST_FORECAST]
+        return [self.ladder.forecast(metric, self.home, target, self.tables) for metric in metrics]
 
     @cached_property
     def meaning(self) -> MeaningTest | None:
