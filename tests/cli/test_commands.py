@@ -363,6 +363,10 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     )
     (folder / "cases.csv").write_text("functionality,id,text,label\nplain,1,a b,fine\nplain,2,c d,bad\n")
     (folder / "kitchen.toml").write_text(KITCHEN)
+    scores = [f"en=100,{target},{0.5 + place / 20}" for place, target in enumerate(("de", "fr", "it", "es"))]
+    (folder / "scores.csv").write_text("\n".join(["configuration,target,score", *scores]))
+    features = [f"{name},{place}" for place, name in enumerate(("en", "de", "fr", "it", "es", "th"))]
+    (folder / "features.csv").write_text("\n".join(["name,size", *features]))
     (folder / "gold.csv").write_text("id,valid\np00,yes\np01,no\n")
     for copy in ("others.csv", "new.csv", "held-out.csv"):
         shutil.copy(folder / "posts.csv", folder / copy)
