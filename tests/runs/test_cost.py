@@ -29,7 +29,8 @@ def test_light_recipes_and_the_measuring_have_a_time_that_workers_share(monkeypa
     trained = (one.texts + (one.trainings * 95 + 500) / cost.FASTER) / one.texts_per_second
     noise = cost.WITNESS * 450 / 250
     scored = 12 * 3 * 2.0  # splits of four families and three seeds; alone, in the mean, in the fall
-    assert one.seconds == pytest.approx(trained + noise + scored)
+    besides = 5 + 0.013 * 450  # splits, map, leaks, properties of the rows that are split
+    assert one.seconds == pytest.approx(trained + noise + scored + besides)
     assert two.seconds == pytest.approx(one.seconds / 2)
 
 

@@ -29,6 +29,9 @@ SAMPLE = 1_000
 WITNESS = 5
 """How many trainings of `logistic`, which tries four values of C, the witness of label noise is worth: 25 of one
 value, on four fifths of the rows or on two thirds of these."""
+BESIDES = (5.0, 0.013)
+"""Seconds of a run, and of each of its rows, that go neither into training nor into scores: splits, map, leaks,
+properties and what these compile (processor seconds of real runs: 6 for 120 rows, 47 for 3,000, 138 for 10,010)."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ def scoring_seconds(data: Dataset, rows: int, metrics: Sequence[str]) -> float:
     luck = generator(0, "cost").random((len(some), len(data.label_names)))
     made_up = Predictions(some.ids, luck / luck.sum(axis=1, keepdims=True), data.label_names, Origin("made up", {}))
     return rows / len(some) * _timed(lambda: measure(some, made_up, np.arange(len(some)), metrics))
+
+
+def besides_seconds(rows: int) -> float:
+    """How long a run takes for all that is neither training nor scoring: a rough guess by the number of its rows."""
+    return BESIDES[0] + BESIDES[1] * rows
 
 
 def _some(data: Dataset, size: int) -> Dataset:

@@ -30,7 +30,7 @@ from unseen.label_maps import guessed_map
 from unseen.progress import stages, track
 from unseen.reports.actions import SUSPECTS
 from unseen.roles import Engine
-from unseen.runs.cost import FASTER, Cost, label_noise_seconds, scoring_seconds, speed
+from unseen.runs.cost import FASTER, Cost, besides_seconds, label_noise_seconds, scoring_seconds, speed
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.measurement_steps import (
     CLUSTERS,
@@ -514,7 +514,9 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
         seconds_of = {
             "splits": space / fast,
             "trainings": (texts - space + predicted / FASTER) / fast,
-            "measuring": label_noise_seconds(data, rest) + PASSES * runs * scoring_seconds(data, tested, names),
+            "measuring": label_noise_seconds(data, rest)
+            + PASSES * runs * scoring_seconds(data, tested, names)
+            + besides_seconds(rest),
         }
         seconds = sum(seconds_of.values()) / getattr(engine, "workers", 1)
     rows = {"split": rest, "independent": aside}
