@@ -94,7 +94,7 @@ def swap_p_value(
     group = group_numbers(groups, len(gold))
     number = int(group.max()) + 1
     by_swaps = _difference_by_swaps(metric, gold, both, label_names, group)
-    swapped = np.concatenate([by_swaps(swaps) for swaps in _swaps(number, draws, seed)])
+    swapped = np.concatenate([by_swaps(swaps) for swaps in drawn_swaps(number, draws, seed)])
     observed = abs(by_swaps(np.zeros((1, number), bool))[0])
     known = np.abs(swapped[np.isfinite(swapped)])
     as_far = int((known >= observed - 1e-12).sum())
@@ -123,7 +123,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p_value) for p_value in adjusted]
 
 
-def _swaps(groups: int, draws: int, seed: int) -> Iterator[Mask]:
+def drawn_swaps(groups: int, draws: int, seed: int) -> Iterator[Mask]:
     """Which groups to swap [some, groups], in blocks."""
     if groups <= ENUMERATED:
         yield (np.arange(2**groups)[:, None] >> np.arange(groups)) & 1 == 1
