@@ -68,7 +68,7 @@ RUNS = [*(f"{name}.{model}" for name in DATA for model in ("logistic", "neural")
 def carry_out(name: str, out: Path) -> None:
     """One run."""
     data, _, model = name.partition(".")
-    stress(DATA[data](), model=model, out=out / name, workers=None, **{"limit": 10_010, **SETTINGS[model]})
+    stress(DATA[data](), model=model, out=out / name, workers=None, **{"limit": 15_000, **SETTINGS[model]})
 
 
 def said(row: Measurement | None) -> str:

@@ -29,9 +29,7 @@ def predict(
     """
     if batch < 1:
         raise InputError("batch must be at least 1", got=repr(batch))
-    if getattr(classifier, "classes_", ()) is None and hasattr(classifier, "for_labels"):
-        classifier = classifier.for_labels(data.label_names)
-    _check_classifier(classifier)
+    classifier = ready(classifier, data.label_names)
     columns = matched(classifier.classes_, data.label_names)
     chosen = data if rows is None else data.take(np.asarray(rows, dtype=None if np.size(rows) else np.int64))
     probabilities = np.empty((len(chosen), len(columns)))
@@ -43,6 +41,25 @@ def predict(
     params = {"model": name_of(classifier), "hard": bool(getattr(classifier, "hard", False))}
     origin = Origin("predict", params, inputs={"dataset": data.fingerprint})
     return Predictions(chosen.ids, probabilities, data.label_names, origin)
+
+
+def ready(classifier: Any, label_names: Sequence[str]) -> Any:
+    """The classifier with its labels known; refuses what is none."""
+    if getattr(classifier, "classes_", ()) is None and hasattr(classifier, "for_labels"):
+        classifier = classifier.for_labels(label_names)
+    _check_classifier(classifier)
+    return classifier
+
+
+def answers(classifier: Any, texts: Sequence[str], work: str | None = None) -> npt.NDArray[np.float64]:
+    """What a classifier that is ready says about texts [texts, classes], its columns in the order of its own labels."""
+    classes = len(classifier.classes_)
+    probabilities = np.empty((len(texts), classes))
+    starts = range(0, len(texts), BATCH)
+    for start in starts if work is None else track(starts, work, len(starts)):
+        some_texts = bounded(list(texts[start : start + BATCH]))
+        probabilities[start : start + BATCH] = _ask(classifier, some_texts, classes, start)
+    return probabilities
 
 
 def name_of(classifier: Any) -> str:

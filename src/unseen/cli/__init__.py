@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import audit, check, data, demo, forecast, model, runs, split, stress, study, suite
+from unseen.cli import audit, check, data, demo, explain, forecast, model, runs, split, stress, study, suite
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -27,8 +27,25 @@ JUDGE, PIECES, RESULTS = "Judge a model", "Work on its parts", "Many runs, and w
 """Headings of the help, in the order of a user's day."""
 
 
+OTHER_WORDS = {"--by": ["--groups", "--parts"], "--group": ["--groups"], "--column": ["--groups", "--parts"]}
+"""Options that people type who think of other tools, and what they mean here, where the command has it."""
+
+
 class Program(TyperGroup):
     """The commands; one that is typed without its group is told with it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an option that it does not have is told with those that are meant."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            known = {
+                name for option in getattr(getattr(error, "ctx", None), "command", self).params for name in option.opts
+            }
+            meant = [name for name in OTHER_WORDS.get(getattr(error, "option_name", ""), []) if name in known]
+            if meant:
+                error.possibilities = meant  # type: ignore[attr-defined]
+            raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that was typed."""
@@ -79,6 +96,7 @@ def _options(
 app.command(rich_help_panel=JUDGE)(stress.stress)
 app.command(rich_help_panel=JUDGE)(check.check)
 app.command(rich_help_panel=JUDGE)(forecast.forecast)
+app.command(rich_help_panel=JUDGE)(explain.explain)
 app.add_typer(split.app, name="split", rich_help_panel=PIECES)
 app.add_typer(audit.app, name="audit", rich_help_panel=PIECES)
 app.add_typer(model.app, name="model", rich_help_panel=PIECES)

@@ -17,6 +17,7 @@ PLACES = {
     "recipes": "unseen.training:RECIPES",
     "encoders": "unseen.representations:ENCODERS",
     "metrics": "unseen.evaluation:METRICS",
+    "explainers": "unseen.explanations:EXPLAINERS",
     "checks": "unseen.audits.checks:CHECKS",
     "pipelines": "unseen.audits.pipelines.examples:EXAMPLES",
     "perturbations": "unseen.functional.perturbations:PERTURBATIONS",

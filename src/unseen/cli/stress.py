@@ -112,6 +112,10 @@ def stress(
     deployment: Annotated[
         str | None, typer.Option(metavar="FILE", help="Texts that the model will meet: forecast its score there.")
     ] = None,
+    explain: Annotated[
+        int,
+        typer.Option(metavar="TEXTS", help="Judge explanations of so many texts of each test part; trains once more."),
+    ] = 0,
     texts: ExampleTexts = False,
     gate: Gate = None,
     junit: Junit = None,
@@ -168,6 +172,7 @@ def stress(
         "suite": suite,
         "suite_map": pairs(suite_map, "--map"),
         "deployment": deployment,
+        "explain": explain,
     }
     if plan:
         with notes(quiet):

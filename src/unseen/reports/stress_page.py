@@ -13,6 +13,7 @@ from unseen.reports.behaviour import behaviours
 from unseen.reports.behaviour_section import section as suite_section
 from unseen.reports.bias_section import bias_section
 from unseen.reports.case import Case, cases, chance, hardest_split
+from unseen.reports.explain_page import under_shift
 from unseen.reports.fall_chart import FallBar, fall_chart
 from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
 from unseen.reports.forecast_page import parts as forecast_parts
@@ -56,7 +57,8 @@ def page(record: RunRecord) -> Page:
     sections = [
         *_parts_of_falls(record, falls), _gap(record, worst), _maps(record, worst), _splits(record),
         _properties(record), _results(record, worst), _findings(record), *_bias(record), *_suites(record),
-        *_forecast(record), _clusters(record, worst), _costs(record),
+        *_forecast(record), *under_shift(record, worst.family if worst else None), _clusters(record, worst),
+        _costs(record),
     ]  # fmt: skip
     return Page(
         "stress report",

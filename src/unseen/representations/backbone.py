@@ -122,10 +122,16 @@ class Backbone:
         hidden = self.network(
             input_ids=torch.from_numpy(ids).to(self.device), attention_mask=mask.long()
         ).last_hidden_state
+        return self.pool(hidden, mask)
+
+    def pool(self, hidden: Any, mask: Any) -> Any:
+        """One vector per text of the last hidden layer, given which of its tokens are real."""
+        import torch
+
         if self.pooling == "class":
             return hidden[:, 0]
         if self.pooling == "last":
-            return hidden[torch.arange(len(rows), device=self.device), mask.sum(1) - 1]
+            return hidden[torch.arange(len(mask), device=self.device), mask.sum(1) - 1]
         return (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
 
     @contextlib.contextmanager

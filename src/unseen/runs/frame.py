@@ -41,6 +41,7 @@ KINDS = {
     "item-effect": "unseen.runs.item_effect:page",
     "check": "unseen.runs.check:page",
     "forecast": "unseen.reports.forecast_page:page",
+    "explain": "unseen.reports.explain_page:page",
     "audit": "unseen.runs.audit:page",
     "pipeline-audit": "unseen.runs.audit:page",
     "score-table": "unseen.runs.score_forecast:page",

@@ -35,13 +35,16 @@ from unseen.models import open_model
 from unseen.models.label_names import RenamedClassifier
 from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
+from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.reports.figures import MOST_POINTS, plane
+from unseen.runs.explain import NORMALISED, RATIONALES, explained_by_default, highlights, some_texts
 from unseen.runs.source import Source, hashes_of
-from unseen.runs.spaces import Space
+from unseen.runs.spaces import Model, Space
 from unseen.runs.training_steps import (
     MODEL,
     PREDICTIONS,
     PlannedTraining,
+    fit,
     space_step,
     split_of,
     step_on,
@@ -53,6 +56,7 @@ from unseen.store import (
     atomic,
     read_predictions,
     write_findings,
+    write_json,
     write_measurements,
     write_predictions,
     write_suspects,
@@ -460,6 +464,33 @@ def _rungs(data: Dataset, trials: Sequence[Trial]) -> list[Rung]:
 
 def _answers(data: Dataset, predictions: Predictions, rows: npt.NDArray[np.intp]) -> Answers:
     return Answers(aligned(data, predictions, rows), data.labels[rows], data.texts.take(pa.array(rows)).to_pylist())
+
+
+def explain_step(source: Source, run: PlannedTraining, model: Model, texts: int, shown: bool, asked: Scoring) -> Step:
+    """Train on one split again, and judge explanations of some of its test texts and of the independent ones."""
+    settings = {
+        "model": model.described, "seed": run.seed, "explain": texts, "texts": shown, "family": run.family,
+        "attributes": source.content([name for name in source.data.attributes if name == RATIONALES]),
+        "tags": dict(asked.tags),
+    }  # fmt: skip
+    return step_on(source, f"explain {asked.of(run.family)}", write_explanations, settings, {"split": run.cut})
+
+
+def write_explanations(here: Workspace) -> None:
+    """Faithfulness and plausibility of explanations on the test and the independent part of a split."""
+    data, settings, cut = here.shared["source"].data, here.settings, split_of(here)
+    train, seed = data.take(cut.rows("train")), settings["seed"]
+    model = fit(settings["model"], train, data.take(cut.rows("dev")), seed, here.scratch)
+    rows: list[Measurement] = []
+    for part in (part for part in BIAS_PARTS if part in cut.sizes):
+        some = some_texts(data.take(cut.rows(part)), settings["explain"], seed)
+        explained = explained_by_default(model, some, train.texts.to_pylist(), seed)
+        tags = {"split": settings["family"], "part": part, **settings["tags"]}
+        measured = explained.measurements(explained.slices(), min(NORMALISED, settings["explain"]), seed)
+        rows += [replace(row, tags={**row.tags, **tags}) for row in measured]
+        if part == "test" and settings["texts"]:
+            write_json(here.folder / HIGHLIGHTS, {"texts": highlights(explained)})
+    write_measurements(rows, here.folder / MEASUREMENTS)
 
 
 # -- splits: what tells them apart, and whether they stay the same -----------------------------------------------------

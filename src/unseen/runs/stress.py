@@ -29,6 +29,7 @@ from unseen.functional import load_suite
 from unseen.label_maps import guessed_map
 from unseen.progress import stages, track
 from unseen.reports.actions import SUSPECTS
+from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.roles import Engine
 from unseen.runs.cost import FASTER, Cost, besides_seconds, label_noise_seconds, scoring_seconds, speed
 from unseen.runs.frame import Output, Result, carry_through, described_data
@@ -45,6 +46,7 @@ from unseen.runs.measurement_steps import (
     behaviour_step,
     bias_step,
     clusters_step,
+    explain_step,
     findings_step,
     forecast_step,
     label_noise_step,
@@ -87,6 +89,7 @@ from unseen.store import (
     write_split,
     write_suspects,
 )
+from unseen.store.files import file_name
 from unseen.store.predictions import ALL_OTHERS
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, some
@@ -101,7 +104,8 @@ the published settings."""
 TRANSFORMER: Mapping[str, Any] = {"seeds": SEEDS[:1], "seen_folds": TRANSFORMER_FOLDS, "space_seeds": 1}
 """What a transformer, whose trainings take minutes, does less of unless told otherwise."""
 MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting", "test_overlap", "chance", "pass_rate",
-            "failures_explained", "bias", "subgroup_auc", "forecast", "sets")  # fmt: skip
+            "failures_explained", "bias", "subgroup_auc", "forecast", "sets", "comprehensiveness", "sufficiency", "tau",
+            "sign", "token_f1", "iou_f1", "auprc")  # fmt: skip
 """First words of what is measured besides scores of metrics."""
 PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
 PASSES = 3
@@ -150,6 +154,8 @@ class StressSettings(DataSettings):
     """The model's labels in the suite's words, where they differ."""
     deployment: str | None = None
     """File of texts that the model will meet, for a forecast of its score there."""
+    explain: int = 0
+    """Texts of each part whose explanations are judged, by a model trained once more; 0: none."""
 
     def __post_init__(self) -> None:
         self.space.model.check()  # a mistake should be seen before anything is done
@@ -174,6 +180,8 @@ class StressSettings(DataSettings):
             problems.append(f"limit must be at least 50, not {self.limit}")
         if bool(self.positive) != (self.bias is not None):
             problems.append("bias needs both: the attribute with the groups, and the labels that are positive")
+        if self.explain < 0:
+            problems.append(f"explain must be a number of texts, not {self.explain}")
         if self.suite_map and self.suite is None:
             problems.append("suite_map has no effect without a suite")
         if problems:
@@ -383,6 +391,24 @@ class Graph:
             return []
         return [forecast_step(self.source, self.deployment, self.settings.space, self.trainings, self.scoring)]
 
+    @cached_property
+    def explanations(self) -> list[Step]:
+        """Explanations of the first training of each family of splits, where they are asked for."""
+        settings = self.settings
+        if not settings.explain:
+            return []
+        return [
+            explain_step(
+                self.source,
+                self.of_family(family)[0],
+                settings.space.model,
+                settings.explain,
+                settings.texts,
+                self.scoring,
+            )
+            for family in settings.methods
+        ]
+
     @property
     def shared(self) -> dict[str, Any]:
         """What steps share in memory."""
@@ -422,7 +448,7 @@ class Graph:
         done = {step.key for step in self.training_steps}
         steps = [
             *self.scores, self.witness, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.forecast,
-            *self.stability, *self.properties, self.map, self.clusters,
+            *self.explanations, *self.stability, *self.properties, self.map, self.clusters,
         ]  # fmt: skip
         return [step for step in in_order(steps) if step.key not in done]
 
@@ -657,8 +683,11 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
         return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
     write_measurements(rows(graph.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
+    for family, step in zip(graph.settings.methods, graph.explanations, strict=False):
+        folder.publish(step.key, HIGHLIGHTS, f"explanations/{file_name(family)}.json")
     steps = [
-        *graph.scores, *graph.findings, *graph.stability, graph.leaks, *graph.bias, *graph.behaviour, *graph.forecast
+        *graph.scores, *graph.findings, *graph.stability, graph.leaks, *graph.bias, *graph.behaviour, *graph.forecast,
+        *graph.explanations,
     ]  # fmt: skip
     findings = rows([*graph.findings, graph.leaks, *graph.forecast], FINDINGS, read_findings)
     return rows(steps, MEASUREMENTS, read_measurements), findings

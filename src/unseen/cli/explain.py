@@ -1,0 +1,114 @@
+"""`unseen explain`: why a model decided so, and whether the why can be trusted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import command_line, notes, print_result, progress
+from unseen.cli.data_options import takes_data
+from unseen.cli.options import (
+    ExampleTexts,
+    Gate,
+    Json,
+    Junit,
+    KeyEnv,
+    Map,
+    OptionalRunFolder,
+    Parts,
+    Positive,
+    Quiet,
+    Seed,
+    Slice,
+    Split,
+    Terms,
+    Trust,
+    json_or_text,
+    pairs,
+    parameters,
+    split_of,
+)
+from unseen.errors import InputError
+
+
+@takes_data
+def explain(
+    data: Any,
+    model: Annotated[str, typer.Option(help="A model folder, a hub name, a pipeline file, module:function, or a URL.")],
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An explainer ('unseen model ls explainers'); may be repeated. (default: what the model allows)"
+        ),
+    ] = None,
+    attributions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="Attributions or highlights of somebody else's, judged too; may be repeated."
+        ),
+    ] = None,
+    why: Annotated[
+        str, typer.Option("--why", metavar="LABEL", help="The label that is explained: a label, or 'predicted'.")
+    ] = "predicted",
+    units: Annotated[
+        str, typer.Option(help="What gets a score: words (between blanks), or pieces (the model's).")
+    ] = "words",
+    erase: Annotated[str, typer.Option(help="How units are erased: delete, or mask.")] = "delete",
+    limit: Annotated[int, typer.Option("-n", "--limit", help="At most so many texts, drawn with the seed.")] = 200,
+    normalised: Annotated[
+        int, typer.Option(help="Texts whose best and worst order of words is searched for; it asks the most.")
+    ] = 50,
+    slice_by: Slice = None,
+    split: Split = None,
+    parts: Parts = None,
+    terms: Terms = None,
+    positive: Positive = None,
+    texts: ExampleTexts = False,
+    rename: Map = None,
+    gate: Gate = None,
+    junit: Junit = None,
+    out: OptionalRunFolder = None,
+    trust: Trust = False,
+    key_env: KeyEnv = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="METHOD.NAME=VALUE", help="A parameter of a method, lime.samples=500; may be repeated."
+        ),
+    ] = None,
+    seed: Seed = 42,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Explain what a model decides, and judge the explanations: do they say what the model uses, and what people see?
+
+    With a column `rationales` (--attribute rationales) they are compared with the words that people highlighted.
+
+    Example: unseen explain posts.csv --model model --texts -o why
+    """
+    from unseen.bias.terms import read_terms
+    from unseen.runs.explain import explain as explained
+
+    with notes(quiet), progress(quiet):
+        result = explained(
+            data, model=model, methods=method or (), attributions=attributions or (), params=_of_methods(settings),
+            label=why, units=units, erase=erase, limit=limit or None, normalised=normalised, slices=slice_by or (),
+            split=split_of(data, split, parts), terms=None if terms is None else read_terms(terms),
+            positive=positive or (), texts=texts, rename=pairs(rename, "--map"),
+            opening=parameters(None, trust=trust, key_env=key_env), out=out, gates=gate or (), command=command_line(),
+            seed=seed,
+        )  # fmt: skip
+    print_result(result, as_json, junit)
+
+
+def _of_methods(settings: list[str] | None) -> dict[str, dict[str, Any]]:
+    """`lime.samples=500` as parameters by method."""
+    made: dict[str, dict[str, Any]] = {}
+    for setting in settings or ():
+        place, middle, value = setting.partition("=")
+        method, dot, name = place.partition(".")
+        if not (middle and dot and name.isidentifier()):
+            raise InputError(f"--set {setting} is not a setting", expected="METHOD.NAME=VALUE, e.g. lime.samples=500")
+        made.setdefault(method, {})[name] = json_or_text(value)
+    return made

@@ -1,0 +1,55 @@
+"""What every explanation should beat: chance, and a list of words that people highlighted elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unseen.errors import InputError
+from unseen.explanations.plausibility import RationaleLexicon
+from unseen.explanations.subject import Attributions, Subject
+from unseen.seeding import generator
+
+FOLDS = 5
+
+
+class Random:
+    """Scores at random: the floor. Any model."""
+
+    explains, needs, signed = "nothing", "answers", True
+
+    def passes(self, units: int) -> int:
+        """The model is not asked."""
+        return 0
+
+    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+        """Normal numbers, the same for the same text."""
+        draws = (
+            generator(seed, "random", text).normal(size=size)
+            for text, size in zip(subject.texts, subject.sizes, strict=True)
+        )
+        return Attributions(list(draws))
+
+
+class Lexicon:
+    """How often people highlight the word in *other* texts: what a list of bad words explains. Texts with rationales."""
+
+    explains, needs, signed = "nothing", "rationales", False
+
+    def passes(self, units: int) -> int:
+        """The model is not asked."""
+        return 0
+
+    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+        """The share of each word, learnt from the other folds."""
+        if subject.rationales is None:
+            raise InputError("no text has rationales to learn a lexicon from", fix="data with a column of rationales")
+        words = [subject.words(row) for row in range(len(subject))]
+        folds = generator(seed, "lexicon").permutation(len(subject)) % FOLDS
+        lexicons = [
+            RationaleLexicon.learnt(
+                [words[row] for row in np.flatnonzero(folds != fold).tolist()],
+                [subject.rationales[row] for row in np.flatnonzero(folds != fold).tolist()],
+            )
+            for fold in range(FOLDS)
+        ]
+        return Attributions([lexicons[folds[row]].scores([words[row]])[0] for row in range(len(subject))])
