@@ -91,7 +91,7 @@ class WordClassifier:
         about = read_json(Path(folder) / "unseen.json")
         with door(folder, "a whole network over words"):
             settings, label_names = about["settings"], about["label_names"]
-            words = Words(about["words"], settings["max_tokens"])
+            words = Words(about["words"], int(settings["max_tokens"]))
             network = _network(settings, words, len(label_names), 0.0)
             network.load_state_dict(load_file(Path(folder) / "model.safetensors"))
             return _classifier(label_names, words, network, settings)

@@ -74,7 +74,7 @@ def read_word_vectors(path: str | Path, texts: Sequence[str]) -> dict[str, npt.N
     with door(path, "word vectors"), Path(path).open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             word, *numbers = line.rstrip().split(" ")
-            if number == 1 and len(numbers) == 1:
+            if number == 1 and word.isdigit() and len(numbers) == 1:
                 continue  # word2vec's first line: how many words, how many numbers
             width = width or len(numbers)
             if word not in needed:
