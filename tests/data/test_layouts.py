@@ -49,6 +49,7 @@ def test_posts_become_rows(folder: Path) -> None:
         "target": ["A", "B"],
         "source": "twitter",
         "part": "dev",
+        "rationales": [],
     }
 
 

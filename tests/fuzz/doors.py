@@ -46,6 +46,7 @@ from unseen.store import (
     write_predictions,
     write_split,
 )
+from unseen.training.word_networks import read_word_vectors
 from unseen.types import Embeddings, Origin, Predictions
 
 ROWS = 60
@@ -220,7 +221,8 @@ def _words(folder: Path) -> Iterator[Door]:
     yield door("features.csv", "source,target,near\nen,de,.5\n", read_features)
     yield door("features.json", json.dumps(LANGUAGES), read_features)
     post = {"post_id": "1", "post_tokens": ["a", "b"], "annotators": [{"label": "normal", "target": ["None"]}] * 3}
-    yield door("posts.json", json.dumps({"1": post | {"rationales": []}}), hatexplain_posts)
+    yield door("posts.json", json.dumps({"1": post | {"rationales": [[0, 1]]}}), hatexplain_posts)
+    yield door("glove.txt", "a .1 .2\nb -1 2e-3\n", lambda path: read_word_vectors(path, ["a b"]))
 
 
 def _as_yaml() -> str:
@@ -244,7 +246,7 @@ def _folders(folder: Path) -> Iterator[Door]:
     (folder / "suspects.csv").write_text("id,given,likely,confidence,row,test_of\na,hate,normal,.9,line 2,random\n")
     yield Door("suspects.csv", folder / "suspects.csv", read_suspects)
     data = unseen.load(folder / "d.csv")
-    for model in ("logistic", "neural"):
+    for model in ("logistic", "neural", "birnn-attention"):
         trained = unseen.train(data, model=model)
         trained.save(folder / "models" / model)
         yield Door(

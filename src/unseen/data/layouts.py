@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from unseen.data.rationales import written_spans
 from unseen.errors import InputError, TableError
 from unseen.store import read_json
 
@@ -95,13 +96,14 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def hatexplain_posts(path: str | Path, divisions: str | Path | None = None, least: int = 1) -> list[dict[str, Any]]:
-    """One row per post of HateXplain's official file, in its order: id, text, label, target, source, part.
+    """One row per post of HateXplain's official file, in its order: id, text, label, target, source, part, rationales.
 
     A post has the label that at least two of its three annotators gave (Mathew et al. 2021, section 3). A post
     without a majority has the label None: load with `drop=["unlabelled"]`, which counts what it drops.
     `part` comes from the id lists in `divisions`, by default the file of that name beside `path`; it is empty
     when there are none, or when they do not name the post. `target` are the communities that at least `least`
-    annotators name.
+    annotators name. `rationales` are the tokens that each annotator highlighted, a span of the text for each token;
+    posts that most call normal have none.
     """
     if not isinstance(least, int) or least < 1:
         raise InputError("least must be a number of annotators, at least 1", got=repr(least))
@@ -118,6 +120,7 @@ def hatexplain_posts(path: str | Path, divisions: str | Path | None = None, leas
                 "target": targets(post["annotators"], least),
                 "source": hatexplain_source(post_id),
                 "part": parts.get(post_id, ""),
+                "rationales": [written_spans(mask, post["post_tokens"]) for mask in post.get("rationales") or []],
             }
             rows.append(row)
         except (KeyError, TypeError, AttributeError) as cause:

@@ -83,8 +83,10 @@ class Backbone:
         pooling: str | None = None,
         max_tokens: int = 128,
         precision: str = "auto",
+        eager: bool = False,
         trust: bool = False,
     ) -> None:
+        """`eager` computes attention in the way that can be looked at, not the fastest."""
         import torch
 
         if pooling is not None and pooling not in POOLINGS:
@@ -95,7 +97,7 @@ class Backbone:
             raise InputError("max_tokens must be at least 3", got=str(max_tokens))
         self.checkpoint = find_checkpoint(checkpoint)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer, self.network = _loaded(self.checkpoint, trust)
+        self.tokenizer, self.network = _loaded(self.checkpoint, trust, eager)
         self.network.to(self.device)
         self.width = int(self.network.config.hidden_size)
         self.pooling = pooling or ("last" if reads_forwards(self.network.config) else "class")
@@ -113,16 +115,35 @@ class Backbone:
         starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         return Tokens(np.concatenate(lists) if lists else np.empty(0, np.int32), starts)
 
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Where each token of `tokens` is in its text; special tokens are nowhere, (0, 0)."""
+        if not self.tokenizer.is_fast:
+            raise InputError(f"the tokenizer of {self.checkpoint.name} does not say where its tokens are")
+        options = {"truncation": True, "max_length": self.max_tokens, "return_offsets_mapping": True}
+        spans: list[list[tuple[int, int]]] = []
+        for begin in range(0, len(texts), ROWS_AT_ONCE):
+            block = bounded(texts[begin : begin + ROWS_AT_ONCE])
+            spans += [of_text or [(0, 0)] for of_text in self.tokenizer(block, **options)["offset_mapping"]]
+        return spans
+
     def pooled(self, tokens: Tokens, rows: npt.NDArray[np.intp]) -> Any:
         """One vector per row as a tensor, with its gradient."""
+        return self._pooled(tokens, rows)[0]
+
+    def attended(self, tokens: Tokens, rows: npt.NDArray[np.intp]) -> tuple[Any, Any]:
+        """One vector per row, and what the first token attends to in the last layer [rows, heads, tokens]."""
+        pooled, attentions = self._pooled(tokens, rows, output_attentions=True)
+        if not attentions:
+            raise InputError(f"{self.checkpoint.name} does not show its attention")
+        return pooled, attentions[-1][:, :, 0]
+
+    def _pooled(self, tokens: Tokens, rows: npt.NDArray[np.intp], **options: bool) -> tuple[Any, Any]:
         import torch
 
         ids, real = tokens.padded(rows, self.padding)
         mask = torch.from_numpy(real).to(self.device)
-        hidden = self.network(
-            input_ids=torch.from_numpy(ids).to(self.device), attention_mask=mask.long()
-        ).last_hidden_state
-        return self.pool(hidden, mask)
+        output = self.network(input_ids=torch.from_numpy(ids).to(self.device), attention_mask=mask.long(), **options)
+        return self.pool(output.last_hidden_state, mask), getattr(output, "attentions", None)
 
     def pool(self, hidden: Any, mask: Any) -> Any:
         """One vector per text of the last hidden layer, given which of its tokens are real."""
@@ -170,7 +191,7 @@ def _padding(tokenizer: Any) -> int:
     return int(next(token for token in tokens if token is not None))
 
 
-def _loaded(checkpoint: Checkpoint, trust: bool) -> tuple[Any, Any]:
+def _loaded(checkpoint: Checkpoint, trust: bool, eager: bool = False) -> tuple[Any, Any]:
     """The tokenizer and the network, without chatter."""
     import torch
 
@@ -179,6 +200,7 @@ def _loaded(checkpoint: Checkpoint, trust: bool) -> tuple[Any, Any]:
         options = {"trust": trust, **checkpoint.options}
         try:
             tokenizer = open_pretrained("AutoTokenizer", checkpoint.place, **options)
+            options |= {"attn_implementation": "eager"} if eager else {}
             network = open_pretrained("AutoModel", checkpoint.place, dtype=torch.float32, **options)
         except (UnseenError, Warning, MemoryError):
             raise

@@ -11,9 +11,12 @@ RECIPES = Registry(
         "logistic.v1": "unseen.training.linear:LogisticRegression",
         "svm.v1": "unseen.training.linear:LinearSVM",
         "neural.v1": "unseen.training.neural:HashedNetwork",
+        "cnn-gru.v1": "unseen.training.recurrent:CNNGRU",
+        "birnn.v1": "unseen.training.recurrent:BiRNN",
+        "birnn-attention.v1": "unseen.training.recurrent:BiRNNAttention",
     },
     ("fit",),
-    {"transformer.v1": "models", "neural.v1": "models"},
+    dict.fromkeys(("transformer.v1", "neural.v1", "cnn-gru.v1", "birnn.v1", "birnn-attention.v1"), "models"),
 )
 
 CLASSIFIERS = Registry(
@@ -22,8 +25,9 @@ CLASSIFIERS = Registry(
         "transformer.v1": "unseen.training.transformer_classifier:TransformerClassifier",
         "linear.v1": "unseen.training.linear:LinearClassifier",
         "neural.v1": "unseen.training.neural:NeuralClassifier",
+        "words.v1": "unseen.training.recurrent:WordClassifier",
     },
-    extras={"transformer.v1": "models", "neural.v1": "models"},
+    extras=dict.fromkeys(("transformer.v1", "neural.v1", "words.v1"), "models"),
 )
 
 __all__ = ["CLASSIFIERS", "RECIPES"]

@@ -44,7 +44,7 @@ class Vocabulary:
         terms: dict[str, list[str]] = {}
         weights: dict[str, npt.NDArray[np.float64]] = {}
         for name in BLOCKS:
-            block = _block(name, min_df=_least_texts(texts), max_features=MOST_TERMS)
+            block = _block(name, min_df=least_texts(texts), max_features=MOST_TERMS)
             try:
                 block.fit(texts)
             except ValueError:  # scikit-learn's way of saying that no term is left
@@ -101,7 +101,7 @@ class HashedTerms:
         """The terms of `texts`."""
         columns = np.concatenate([block.indices.astype(np.int64) + start for start, block in _hashed_blocks(texts)])
         seen, counts = np.unique(columns, return_counts=True)
-        often = counts >= _least_texts(texts)
+        often = counts >= least_texts(texts)
         if not often.any():
             raise InputError("the texts share no words, so nothing can be learnt from them")
         weights = np.log((1 + len(texts)) / (1 + counts[often])) + 1
@@ -172,6 +172,6 @@ class Vectors:
         return np.asarray(finite_float32(vectors), dtype=np.float64)
 
 
-def _least_texts(texts: Sequence[str]) -> int:
+def least_texts(texts: Sequence[str]) -> int:
     """In how many of the texts a term must occur."""
     return 2 if len(texts) >= ENOUGH_TEXTS else 1

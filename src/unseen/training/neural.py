@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -156,27 +156,19 @@ class HashedNetwork:
             torch.optim.SparseAdam(list(network.bag.parameters()), lr=self.rate),
             torch.optim.AdamW(network.head.parameters(), lr=self.rate),
         ]
-        best_loss, best_epoch, best_weights = np.inf, self.epochs, None
-        for epoch in track(range(1, self.epochs + 1), "train neural.v1", self.epochs):
+
+        def epoch(number: int) -> None:
             network.train()
-            for rows in _shuffled(len(train), self.batch, generator(seed, "neural", "order", epoch)):
+            for rows in _shuffled(len(train), self.batch, generator(seed, "neural", "order", number)):
                 loss = _loss(network, train, rows, weights, self.smoothing, self.word_dropout)
                 for optimiser in optimisers:
                     optimiser.zero_grad()
                 loss.backward()
                 for optimiser in optimisers:
                     optimiser.step()
-            if not len(dev):
-                continue
-            loss = _mean_loss(network, dev, weights)
-            if loss < best_loss:
-                best_loss, best_epoch = loss, epoch
-                best_weights = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-            elif epoch - best_epoch >= self.patience:
-                break
-        if best_weights is not None:
-            network.load_state_dict(best_weights)
-        return best_epoch
+
+        dev_loss = (lambda: _mean_loss(network, dev, weights)) if len(dev) else None
+        return keep_best(network, epoch, dev_loss, self.epochs, self.patience, "train neural.v1")
 
     def _check(self) -> None:
         whole = {name: getattr(self, name) for name in ("bottleneck", "width", "epochs", "patience", "batch")}
@@ -215,6 +207,34 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+def keep_best(
+    network: Any,
+    epoch: Callable[[int], None],
+    dev_loss: Callable[[], float] | None,
+    epochs: int,
+    patience: int,
+    work: str,
+) -> int:
+    """Run epochs until the loss on dev has not fallen for `patience` of them; returns the one whose weights are kept.
+
+    Epochs are counted from one. Without dev texts (None) all are run, and the last weights are kept.
+    """
+    best_loss, best_epoch, best_weights = np.inf, epochs, None
+    for number in track(range(1, epochs + 1), work, epochs):
+        epoch(number)
+        if dev_loss is None:
+            continue
+        loss = dev_loss()
+        if loss < best_loss:
+            best_loss, best_epoch = loss, number
+            best_weights = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+        elif number - best_epoch >= patience:
+            break
+    if best_weights is not None:
+        network.load_state_dict(best_weights)
+    return best_epoch
 
 
 def _network(terms: int, width: int, bottleneck: int, labels: int, dropout: float) -> Any:
@@ -263,19 +283,23 @@ def _bags(network: Any, rows: Any, hidden: float = 0.0) -> Any:
 
 
 def _loss(network: Any, part: _Part, rows: npt.NDArray[np.intp], weights: Any, smoothing: float, hidden: float) -> Any:
-    """Weighted log loss of a batch, as it counts for training.
+    """Weighted log loss of a batch, as it counts for training."""
+    assert part.rows is not None
+    return weighted_loss(network.head(_bags(network, part.rows[rows], hidden)), part.labels[rows], weights, smoothing)
+
+
+def weighted_loss(scores: Any, labels: Any, weights: Any, smoothing: float = 0.0) -> Any:
+    """Log loss of a batch in which each row counts by the weight of its label.
 
     Not torch's weighted and smoothed cross entropy, which undoes class weights twice: it divides by the weights of
     the batch, and it smooths every row towards the labels by *their* weights, mostly towards the rarest.
     """
     import torch
 
-    assert part.rows is not None
-    logs = network.head(_bags(network, part.rows[rows], hidden)).log_softmax(1)
-    labels = part.labels[rows]
+    logs = scores.log_softmax(1)
     per_row = weights[labels]
     right = torch.nn.functional.nll_loss(logs, labels, weights) * per_row.mean()
-    all_labels = -(logs.sum(1) * per_row).sum() / len(rows)
+    all_labels = -(logs.sum(1) * per_row).sum() / len(labels)
     return (1 - smoothing) * right + smoothing / len(weights) * all_labels
 
 

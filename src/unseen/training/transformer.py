@@ -25,7 +25,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from unseen.errors import UnknownNameError
+from unseen.errors import InputError, UnknownNameError
 from unseen.inference import matched
 from unseen.progress import track
 from unseen.release import __version__
@@ -40,6 +40,7 @@ from unseen.training.labelled_texts import (
     training_texts,
     warn_if_worse_than_a_constant,
 )
+from unseen.training.supervision import AttentionTargets, attention_loss
 from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings, untrained
 from unseen.training.warm_start import check_start
 from unseen.types import Dataset
@@ -59,6 +60,9 @@ class Transformer:
 
     `encoder` is minilm, smollm2, a folder or a hub name. `preset` is fast (default on a CPU) or thesis
     (default on a GPU); every other parameter overrides it. `trust` runs code that comes with the encoder.
+
+    `supervise` names an attribute with rationales: the attention of the class token in the last layer is then taught
+    to rest on them, with `supervision_weight`, which is to be chosen on dev texts.
     """
 
     def __init__(
@@ -80,6 +84,10 @@ class Transformer:
         class_weights: ClassWeights = None,
         max_tokens: int | None = None,
         precision: str | None = None,
+        supervise: str | None = None,
+        supervision_weight: float | None = None,
+        supervision_scale: float | None = None,
+        supervised_heads: int | None = None,
         trust: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in NAMES and value is not None}
@@ -108,8 +116,11 @@ class Transformer:
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
+            targets = _targets(classifier, train, texts[0])
+            if targets is not None:
+                key += targets.digest
             saved = None if scratch is None else SavedTraining(Path(scratch), key)
-            _train(classifier, *texts, seed, saved)
+            _train(classifier, *texts, seed, saved, targets)
         warn_if_worse_than_a_constant(classifier.predict_proba, *texts, self.settings.class_weights)
         return classifier
 
@@ -213,8 +224,34 @@ def copy_weights(start: TransformerClassifier, classifier: TransformerClassifier
     return digest.hexdigest()
 
 
+def _targets(classifier: TransformerClassifier, train: Dataset, texts: LabelledTexts) -> AttentionTargets | None:
+    """The attention that the training texts teach; None without supervision."""
+    settings, backbone = classifier.settings, classifier.backbone
+    if settings.supervise is None or not settings.supervised:
+        return None
+    if backbone.pooling != "class":
+        raise InputError(
+            "attention can be supervised in models that pool by the class token", got=f"pooling by {backbone.pooling}"
+        )
+    heads = int(backbone.network.config.num_attention_heads)
+    if not 1 <= _heads(classifier) <= heads:
+        raise InputError(f"supervised_heads must be from 1 to {heads}", got=str(settings.supervised_heads))
+    return AttentionTargets.of(train, settings.supervise, backbone.spans(texts.texts), settings.supervision_scale)
+
+
+def _heads(classifier: TransformerClassifier) -> int:
+    """Heads that are supervised."""
+    asked = classifier.settings.supervised_heads
+    return max(1, classifier.backbone.network.config.num_attention_heads // 2) if asked is None else asked
+
+
 def _train(
-    classifier: TransformerClassifier, train: LabelledTexts, dev: LabelledTexts, seed: int, saved: SavedTraining | None
+    classifier: TransformerClassifier,
+    train: LabelledTexts,
+    dev: LabelledTexts,
+    seed: int,
+    saved: SavedTraining | None,
+    targets: AttentionTargets | None = None,
 ) -> None:
     """Train for epochs of length-bucketed batches, look at the validation data after each, keep the best."""
     settings, backbone = classifier.settings, classifier.backbone
@@ -235,7 +272,7 @@ def _train(
             batches = tokens.shuffled_batches(settings.batch, child_seed(seed, "epoch", epoch))
             classifier.modules.train()
         rate = settings.learning_rate * _factor(at, settings.epochs * steps, settings.warmup)
-        _step(classifier, optimiser, tokens, train.labels, batches[step], rate, weights)
+        _step(classifier, optimiser, tokens, train.labels, batches[step], rate, weights, targets)
         ended = step + 1 == steps
         state.epoch, state.step = divmod(at + 1, steps)
         if ended and len(dev):
@@ -256,6 +293,7 @@ def _step(
     rows: npt.NDArray[np.intp],
     rate: float,
     weights: torch.Tensor,
+    targets: AttentionTargets | None = None,
 ) -> None:
     """One batch forwards and backwards.
 
@@ -265,10 +303,18 @@ def _step(
     """
     backbone = classifier.backbone
     with backbone.arithmetic():
-        logits = classifier.head(backbone.pooled(tokens, rows))
+        if targets is None:
+            pooled = backbone.pooled(tokens, rows)
+        else:
+            pooled, attention = backbone.attended(tokens, rows)
+        logits = classifier.head(pooled)
     gold = torch.from_numpy(labels[rows].astype(np.int64)).to(backbone.device)
     weight = float(weights[gold].mean())  # exactly 1 without class weights
     loss = nn.functional.cross_entropy(logits.float(), gold, weight=weights) * weight
+    if targets is not None:
+        shares = targets.padded(rows, tokens.padded(rows, backbone.padding)[1]).to(backbone.device)
+        taught = attention_loss(attention[:, : _heads(classifier)].float(), shares)
+        loss = loss + classifier.settings.supervision_weight * taught
     loss.backward()
     nn.utils.clip_grad_norm_(classifier.modules.parameters(), classifier.settings.clip * weight)
     for group in optimiser.param_groups:

@@ -22,6 +22,7 @@ from unseen.store import read_json, write_json
 from unseen.store.files import door
 from unseen.training.labelled_texts import ClassWeights
 from unseen.training.probabilities import softmax
+from unseen.training.supervision import check_supervision
 
 STOP_ON = ("loss", "accuracy")
 FOLDED = {
@@ -55,6 +56,19 @@ class TransformerSettings:
     class_weights: ClassWeights = False
     max_tokens: int = 128
     precision: str = "auto"
+    supervise: str | None = None
+    """Attribute with the rationales that attention is taught by."""
+    supervision_weight: float = 1.0
+    """Of the attention's cross-entropy, beside the loss of the labels; 0 is no supervision at all."""
+    supervision_scale: float = 5.0
+    """What the mean mask of the annotators is multiplied by before its softmax is taken."""
+    supervised_heads: int | None = None
+    """Heads of the last layer that are taught, the first ones; half of them when it is not said."""
+
+    @property
+    def supervised(self) -> bool:
+        """Whether attention is taught."""
+        return self.supervise is not None and self.supervision_weight > 0
 
     def __post_init__(self) -> None:
         if self.stop_on not in STOP_ON:
@@ -74,6 +88,7 @@ class TransformerSettings:
                 problems.append(f"{name} must be above 0, not {getattr(self, name)}")
         if problems:
             raise InputError("a transformer cannot be fine-tuned like this", problems=problems)
+        check_supervision(self.supervision_weight, self.supervision_scale)
 
 
 class Head(nn.Module):  # type: ignore[misc]
@@ -217,6 +232,7 @@ def untrained(
         pooling=settings.pooling,
         max_tokens=settings.max_tokens,
         precision=settings.precision,
+        eager=settings.supervised,
         trust=trust,
     )
     return TransformerClassifier(backbone, label_names, settings)
