@@ -204,9 +204,35 @@ def test_effective_attention_differs_beyond_the_width_of_a_head(transformer: Any
     assert np.abs(effective[1] - raw[1]).max() > 1e-4
 
 
-@pytest.mark.parametrize("erase", ["delete", "mask"])
-def test_erasing_pieces_is_erasing_words_and_reading_anew(transformer: Any, erase: str) -> None:
+@pytest.fixture(scope="module")
+def attentive() -> Any:
+    """A network over words, hardly trained."""
+    import unseen
+    from unseen.naming import recipe_of
+
+    rows = [{"text": text, "label": "yes" if "good" in text else "no"} for text in TEXTS * 5]
+    data = unseen.load([{**row, "id": str(number)} for number, row in enumerate(rows)], id="id", labels=["no", "yes"])
+    return recipe_of("birnn-attention", width=8, hidden=4, epochs=2).fit(data, data.take([]), 1)
+
+
+def test_a_network_over_words_has_gradients_and_attention(attentive: Any) -> None:
+    made = EXPLAINERS.make("integrated-gradients", steps=30).attributions(subject(attentive))
+    assert made.notes["completeness_error"].max() < 1e-4
+    attention = EXPLAINERS.make("attention").attributions(subject(attentive)).scores
+    for (_, theirs), ours in zip(attentive.attention(TEXTS), attention, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-6)
+    about = subject(attentive)
+    kept = [np.zeros(size, bool) for size in about.sizes]
+    assert about.ask(np.arange(len(TEXTS)), kept) == pytest.approx(attentive.predict_proba([""] * 4)[:, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "erase"), [("transformer", "delete"), ("transformer", "mask"), ("attentive", "delete")]
+)
+def test_erasing_pieces_is_erasing_words_and_reading_anew(model: str, erase: str, request: Any) -> None:
+    transformer = request.getfixturevalue(model)
     about = subject(transformer, erase=erase)
+    assert about._reads_pieces == (erase == "delete" or about.network.mask is not None)
     rows, kept = np.array([1, 3]), [np.array([1, 0, 1, 1, 0], bool), np.arange(10) % 2 == 0]
     texts = [about.erased_text(int(row), units) for row, units in zip(rows, kept, strict=True)]
     assert about.ask(rows, kept) == pytest.approx(transformer.predict_proba(texts)[:, 1], abs=1e-6)

@@ -81,7 +81,7 @@ def explain(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain what a model decides, and judge the explanations: do they say what the model uses, and what people see?
+    """Explain what a model decides, and judge the explanations: by what the model uses, and by what people highlighted.
 
     With a column `rationales` (--attribute rationales) they are compared with the words that people highlighted.
 

@@ -25,6 +25,8 @@ class Attention:
     def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
         """The weight of each unit."""
         network = inside(subject)
+        if not network.attends:
+            raise InputError("this model has no attention", fix="another method")
         pieces = network.pieces(subject.texts)
         scores: list[Floats] = [np.zeros(0)] * len(subject)
         for rows, ids, real in network.batches([one.ids for one in pieces], "attention"):

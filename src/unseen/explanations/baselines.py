@@ -31,7 +31,7 @@ class Random:
 
 
 class Lexicon:
-    """How often people highlight the word in *other* texts: what a list of bad words explains. Texts with rationales."""
+    """How often people highlight the word in *other* texts: what a list of words explains. Texts with rationales."""
 
     explains, needs, signed = "nothing", "rationales", False
 

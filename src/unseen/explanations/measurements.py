@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unseen.explanations.comparison import OfMeans, method_differences, method_means, only_column
-from unseen.explanations.faithfulness import Faithfulness
-from unseen.explanations.plausibility import TOP, Plausibility, f1_of_means
+from unseen.explanations.faithfulness import TOP, Faithfulness
+from unseen.explanations.plausibility import Plausibility, f1_of_means
 from unseen.types import Measurement
 from unseen.types.arrays import Floats, Mask
 

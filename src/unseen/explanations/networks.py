@@ -41,6 +41,10 @@ class Network:
     """The token that stands for what is hidden, where there is one."""
     mask_name: str
     padding: int
+    attends: bool = True
+    """Whether it has attention to look at."""
+    nothing: int
+    """The token that is read of an empty text."""
     longest: int
     """Tokens of a text, at most; the rest is cut."""
 
@@ -62,7 +66,7 @@ class Network:
 
     def attended(self, ids: Any, real: Any) -> Attended:
         """What the deciding token attends to."""
-        raise InputError("this model has no attention that could be read", fix="another method")
+        raise NotImplementedError
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -113,7 +117,7 @@ class TransformerNetwork(Network):
         self.longest, self.reader = longest, reader
         self.mask, self.mask_name = tokenizer.mask_token_id, str(tokenizer.mask_token)
         padding = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
-        self.padding = int(next(token for token in padding if token is not None))
+        self.padding = self.nothing = int(next(token for token in padding if token is not None))
 
     @property
     def device(self) -> Any:
@@ -196,9 +200,62 @@ class TransformerNetwork(Network):
         return named[-1] if named else None
 
 
+class WordsNetwork(Network):
+    """A network over words of ours (`cnn-gru`, `birnn`, `birnn-attention`), seen from inside."""
+
+    def __init__(self, classifier: Any) -> None:
+        from unseen.training.word_networks import PADDING, UNKNOWN
+
+        self.words, self.network = classifier.words, classifier.network
+        self.longest, self.padding = classifier.words.longest, PADDING
+        self.mask = self.nothing = UNKNOWN
+        self.attends = hasattr(classifier, "attention")
+        self.mask_name = "an unknown word"
+
+    @property
+    def device(self) -> Any:
+        """Where the network is."""
+        return self.network.words.weight.device
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """The block on one thread, as it was trained."""
+        from unseen.training.neural import one_thread
+
+        self.network.eval()
+        with one_thread():
+            yield
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """The words of each text that are read."""
+        tokens = self.words.tokens(texts)
+        return [
+            Pieces(tokens.ids[start:end], list(self.words.spans(text)) or [None])
+            for text, start, end in zip(texts, tokens.starts, tokens.starts[1:], strict=False)
+        ]
+
+    def vectors(self, ids: Any) -> Any:
+        """Word vectors."""
+        return self.network.words(ids)
+
+    def logits(self, vectors: Any, real: Any) -> Any:
+        """Logits [texts, labels]."""
+        return self.network.logits_of_vectors(vectors, real.sum(1))
+
+    def attended(self, ids: Any, real: Any) -> Attended:
+        """What each word gets, in the one place where this network attends."""
+        import torch
+
+        with torch.no_grad(), self.asking():
+            weights = self.network.read(self.vectors(ids), real.sum(1))[1]
+        return Attended(weights[:, None], None)
+
+
 def network_of(model: Any) -> Network | None:
     """The inside of a model of ours or of Hugging Face's; None for what can only be asked."""
     kind = type(model).__name__
+    if kind in ("WordClassifier", "AttentiveClassifier"):
+        return WordsNetwork(model)
     if kind == "TransformerClassifier" and getattr(model.backbone.tokenizer, "is_fast", False):
         backbone = model.backbone
 

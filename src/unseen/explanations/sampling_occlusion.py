@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class NeighbourSampler:
         words = [text.split() for text in texts]
         beside: tuple[dict[str, Counter[str]], ...] = (defaultdict(Counter), defaultdict(Counter))
         for line in words:
-            for left, right in zip(line, line[1:], strict=False):
+            for left, right in pairwise(line):
                 beside[1][left][right] += 1
                 beside[0][right][left] += 1
         self._beside = [{word: _shares(counts) for word, counts in side.items()} for side in beside]

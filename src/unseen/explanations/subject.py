@@ -206,7 +206,7 @@ class Subject:
         assert self.network is not None
         if self.erase == "mask":
             return np.where(stays, ids, np.int32(self.network.mask or 0))
-        return ids[stays]
+        return ids[stays] if stays.any() else np.array([self.network.nothing], np.int32)
 
     def _by_pieces(self, rows: Rows, kept: Sequence[Kept], places: Sequence[int]) -> Floats:
         assert self.network is not None
@@ -216,7 +216,7 @@ class Subject:
 
 
 def units_of(pieces: Sequence[tuple[int, int] | None], spans: Spans) -> Rows:
-    """The unit in which each piece ends, because some begin with a blank; -1 for special tokens, which have no place."""
+    """The unit in which each piece ends, as some begin with a blank; -1 for special tokens, which have no place."""
     starts = np.array([start for start, _ in spans], np.intp)
     lasts = np.array([-1 if piece is None else piece[1] - 1 for piece in pieces], np.intp)
     units = np.searchsorted(starts, lasts, side="right") - 1

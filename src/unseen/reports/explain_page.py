@@ -25,7 +25,8 @@ FAITHFUL = {
     TAU: "τ, leave one out ↑", "sign.leave_one_out": "signs right ↑",
 }  # fmt: skip
 PLAUSIBLE = {
-    "token_f1": "token F1", "iou_f1.merged": "IoU F1, merged", "iou_f1.released": "IoU F1, as released", "auprc": "AUPRC"
+    "token_f1": "token F1", "iou_f1.merged": "IoU F1, merged", "iou_f1.released": "IoU F1, as released",
+    "auprc": "AUPRC",
 }  # fmt: skip
 CHANCE = "random"
 EXAMPLES = 10
@@ -114,11 +115,10 @@ def _shift(record: RunRecord) -> list[str]:
     sentences = []
     for name in methods_of(record):
         right, wrong = (_row(record, MAIN, name, part) for part in ("right", "wrong"))
-        if name != CHANCE and right is not None and wrong is not None and None not in (right.low, wrong.high):
-            if wrong.high < right.low:  # type: ignore[operator]
-                sentences.append(
-                    f"{name} is less faithful where the model is wrong: {scored(wrong)} for {scored(right)}."
-                )
+        if name == CHANCE or right is None or wrong is None or right.low is None or wrong.high is None:
+            continue
+        if wrong.high < right.low:
+            sentences.append(f"{name} is less faithful where the model is wrong: {scored(wrong)} for {scored(right)}.")
     return sentences
 
 
@@ -139,13 +139,13 @@ FAITHFUL_TEXT = (
     "Comprehensiveness: how far the probability falls when the words with the highest scores are erased (1, 5, 10, 20, "
     "50 % of them). Sufficiency: how far it falls when they alone are kept. Normalised: between the worst and the best "
     "order of words that there is for this model and text, searched for the first texts alone. τ: whether the order "
-    "of the scores is that of the falls when single words go. “Asks”: questions to the model for a text. 95 % intervals "
-    "over texts."
+    "of the scores is that of the falls when single words go. “Asks”: questions to the model for a text. 95 % "
+    "intervals over texts."
 )
 PLAUSIBLE_TEXT = (
     "Against the words that any annotator highlighted, on the texts that have some; the five words with the highest "
-    "scores, AUPRC by all. IoU F1 “as released” counts each word as a span of its own, “merged” joins neighbours. Below "
-    "the methods stand what chance, a constant, the best order and a person reach: a figure says nothing without them."
+    "scores, AUPRC by all. IoU F1 “as released” counts each word as a span of its own, “merged” joins neighbours. "
+    "Below the methods stand what chance, a constant, the best order and a person reach: a figure says nothing without them."
 )
 ATTENTION_TEXT = "Attention says what the model looks at, not why it decides: it is here to be compared."
 SLICE_TEXT = (
@@ -170,7 +170,8 @@ def sections(record: RunRecord, made: dict[str, Table]) -> list[Section]:
             folded = {"Methods two by two": [made[name]]} if name == "differences" else {}
             parts.append(Section(heading, text, tables=[] if folded else [made[name]], folded=folded))
     if _texts(record):
-        parts.append(Section("Texts", HIGHLIGHT_TEXT, pictures=[highlighted(read_json(record.place / HIGHLIGHTS)["texts"])]))
+        texts = read_json(record.place / HIGHLIGHTS)["texts"]
+        parts.append(Section("Texts", HIGHLIGHT_TEXT, pictures=[highlighted(texts)]))
     return parts
 
 
@@ -220,7 +221,7 @@ def _slice_table(record: RunRecord, names: Sequence[str]) -> dict[str, Table]:
     if not slices:
         return {}
     has_people = record.row("auprc", floor="yes", method="constant") is not None
-    lines = tuple(
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
         (name, method, row.n, scored(row), scored(_row(record, TAU, method, name)),
          *([scored(_row(record, "auprc", method, name))] if has_people else []))
         for name in slices for method in names if (row := _row(record, MAIN, method, name)) is not None
@@ -236,8 +237,8 @@ def _term_table(record: RunRecord) -> dict[str, Table]:
         "bias.flip_rate": ("swapped: other label", percent),
         "attribution_shift": ("swapped: change of the explanation", number),
     }
-    lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (shown[row.metric][0], row.slice, row.n, scored(row, shown[row.metric][1]))
+    lines = tuple(
+        (str(shown[row.metric][0]), row.slice, row.n, scored(row, shown[row.metric][1]))
         for metric in shown
         for row in record.measurements
         if row.metric == metric and not row.slice.startswith("swap=")

@@ -35,7 +35,7 @@ from unseen.store.files import content_of
 from unseen.store.results import key_of
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Explanation, Measurement, Split, bounded
-from unseen.types.arrays import Floats, Mask
+from unseen.types.arrays import Floats, Mask, Rows
 
 RATIONALES = "rationales"
 LIMIT = 200
@@ -80,9 +80,9 @@ class Explained:
             for name in sorted({one for of_text in lists for one in of_text if one is not None}):
                 slices[f"{column}={name}"] = np.array([name in of_text for of_text in lists])
         if split is not None:
-            part_of = dict(zip(split.ids.to_pylist(), split.parts.tolist(), strict=True))
-            parts = np.array([part_of[key] for key in self.data.ids.to_pylist()])
-            slices |= {f"part={name}": parts == name for name in sorted(set(parts))}
+            for name in split.sizes:
+                ids = set(split.ids.take(pa.array(split.rows(name))).to_pylist())
+                slices[f"part={name}"] = np.array([key in ids for key in self.data.ids.to_pylist()])
         return slices
 
     def judged(self, normalised: int = NORMALISED) -> dict[str, Faithfulness]:
@@ -264,7 +264,8 @@ def explainers(
     corpus: Sequence[str],
 ) -> dict[str, Any]:
     """The methods that are named, or those that the model allows, chance always among them; refuses what cannot be."""
-    able = ["answers"] + (["gradients", "attention"] if subject.network is not None else [])
+    network = subject.network
+    able = ["answers", *(["gradients"] if network else []), *(["attention"] if network and network.attends else [])]
     names = list(methods) or [name for need in able for name in DEFAULT[need]]
     if not methods and subject.rationales is not None:
         names.append("rationale-lexicon")
@@ -278,13 +279,11 @@ def explainers(
     idle = [name for name in params if name not in made]
     if idle:
         raise UnknownNameError.of("method that is used", idle[0], made)
-    refused = {
-        name: one.needs for name, one in made.items() if one.needs in ("gradients", "attention") and len(able) == 1
-    }
+    refused = [name for name, one in made.items() if one.needs in ("gradients", "attention") and one.needs not in able]
     if refused:
         raise InputError(
-            f"{', '.join(refused)}: this model can only be asked",
-            expected=f"methods that only ask: {', '.join(name for name in EXPLAINERS if name not in refused)}",
+            f"this model does not allow {', '.join(refused)}: they read gradients or attention",
+            expected="of a model that can only be asked: occlusion, lime, partition-shap, sampling-occlusion",
         )
     return made
 
