@@ -16,7 +16,7 @@ from unseen.models import open_model
 from unseen.roles import Classifier, Encoder, Recipe
 from unseen.training import RECIPES
 from unseen.training.recurrent import WordClassifier
-from unseen.training.word_networks import BothWays, Words, frequent_words, read_word_vectors
+from unseen.training.word_networks import BothWays, KnownWords, frequent_words, read_word_vectors
 from unseen.types import Dataset
 
 WORDS = {"calm": ["rain", "cloud", "leaf", "river"], "loud": ["drum", "horn", "crowd", "siren"]}
@@ -137,7 +137,7 @@ def test_words_are_known_by_how_many_texts_have_them() -> None:
     assert frequent_words(texts, 2, 9) == ["a", "c"]
     assert frequent_words(texts, 2, 9, {"b"}) == ["a", "c", "b"]
     assert frequent_words(texts, 1, 1) == ["a"]
-    words = Words(["a", "c"], 2)
+    words = KnownWords(["a", "c"], 2)
     assert [words.tokens(texts).padded(np.arange(3), 0)[0].tolist(), words.spans(texts[1])] == [
         [[1, 1], [1, 2], [3, 0]],
         [(0, 1), (2, 3)],

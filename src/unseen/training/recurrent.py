@@ -38,8 +38,8 @@ from unseen.training.word_networks import (
     NETWORKS,
     PADDING,
     UNKNOWN,
-    WordNetwork,
-    Words,
+    KnownWords,
+    SequenceNetwork,
     frequent_words,
     read_word_vectors,
 )
@@ -52,7 +52,9 @@ class WordClassifier:
     For gradients: `vectors_of` gives word vectors, and `network.logits_of_vectors` makes logits of them.
     """
 
-    def __init__(self, classes: Sequence[str], words: Words, network: WordNetwork, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, classes: Sequence[str], words: KnownWords, network: SequenceNetwork, settings: dict[str, Any]
+    ) -> None:
         self.classes_ = tuple(classes)
         self.words = words
         self.network = network.eval()
@@ -91,7 +93,7 @@ class WordClassifier:
         about = read_json(Path(folder) / "unseen.json")
         with door(folder, "a whole network over words"):
             settings, label_names = about["settings"], about["label_names"]
-            words = Words(about["words"], int(settings["max_tokens"]))
+            words = KnownWords(about["words"], int(settings["max_tokens"]))
             network = _network(settings, words, len(label_names), 0.0)
             network.load_state_dict(load_file(Path(folder) / "model.safetensors"))
             return _classifier(label_names, words, network, settings)
@@ -150,7 +152,7 @@ class WordRecipe:
         least = self.min_texts or least_texts(texts.texts)
         known = () if start is None else start.words.words
         new = frequent_words(texts.texts, least, self.max_words, given)
-        words = Words([*known, *(word for word in new if word not in set(known))], self.max_tokens)
+        words = KnownWords([*known, *(word for word in new if word not in set(known))], self.max_tokens)
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(child_seed(seed, self.kind))
             network = _network(settings, words, len(train.label_names), self.dropout)
@@ -170,8 +172,8 @@ class WordRecipe:
 
     def _train(
         self,
-        network: WordNetwork,
-        words: Words,
+        network: SequenceNetwork,
+        words: KnownWords,
         parts: tuple[LabelledTexts, LabelledTexts],
         weights: torch.Tensor,
         targets: tuple[AttentionTargets, float] | None,
@@ -202,7 +204,9 @@ class WordRecipe:
         measured = dev_loss if len(dev_tokens) else None
         return keep_best(network, epoch, measured, self.epochs, self.patience, f"train {self.kind}.v1")
 
-    def _targets(self, train: Dataset, words: Words, texts: LabelledTexts) -> tuple[AttentionTargets, float] | None:
+    def _targets(
+        self, train: Dataset, words: KnownWords, texts: LabelledTexts
+    ) -> tuple[AttentionTargets, float] | None:
         """What attention is to be taught, and how much that counts; nothing for most networks."""
         return None
 
@@ -256,7 +260,9 @@ class BiRNNAttention(WordRecipe):
     supervision_weight: float = 1.0
     supervision_scale: float = 5.0
 
-    def _targets(self, train: Dataset, words: Words, texts: LabelledTexts) -> tuple[AttentionTargets, float] | None:
+    def _targets(
+        self, train: Dataset, words: KnownWords, texts: LabelledTexts
+    ) -> tuple[AttentionTargets, float] | None:
         if self.supervise is None or not self.supervision_weight:
             return None
         spans = [words.spans(text) or [(0, 0)] for text in texts.texts]
@@ -267,7 +273,7 @@ class BiRNNAttention(WordRecipe):
         check_supervision(self.supervision_weight, self.supervision_scale)
 
 
-def run(network: WordNetwork, tokens: Tokens, last: Any) -> Any:
+def run(network: SequenceNetwork, tokens: Tokens, last: Any) -> Any:
     """What `last` makes of the word vectors of each text: one tensor, as wide as the widest answer."""
     answers: list[Any] = [None] * len(tokens)
     network.eval()
@@ -284,19 +290,19 @@ def _batch(tokens: Tokens, rows: npt.NDArray[np.intp]) -> tuple[torch.Tensor, to
     return torch.from_numpy(tokens.padded(rows, PADDING)[0]), torch.from_numpy(tokens.lengths[rows])
 
 
-def _network(settings: dict[str, Any], words: Words, labels: int, dropout: float) -> WordNetwork:
+def _network(settings: dict[str, Any], words: KnownWords, labels: int, dropout: float) -> SequenceNetwork:
     kind = NETWORKS[settings["recipe"].removesuffix(".v1")]
     return kind(len(words), settings["width"], settings["hidden"], labels, dropout)
 
 
 def _classifier(
-    label_names: Sequence[str], words: Words, network: WordNetwork, settings: dict[str, Any]
+    label_names: Sequence[str], words: KnownWords, network: SequenceNetwork, settings: dict[str, Any]
 ) -> WordClassifier:
     attentive = settings["recipe"] == "birnn-attention.v1"
     return (AttentiveClassifier if attentive else WordClassifier)(label_names, words, network, settings)
 
 
-def _copy(start: WordClassifier, network: WordNetwork, label_names: Sequence[str]) -> None:
+def _copy(start: WordClassifier, network: SequenceNetwork, label_names: Sequence[str]) -> None:
     """Put what `start` has learnt into `network`, whose words begin with those of `start`."""
     learnt = {name: tensor.clone() for name, tensor in start.network.state_dict().items()}
     labels = torch.from_numpy(matched(start.classes_, label_names))

@@ -33,7 +33,7 @@ PADDING, UNKNOWN = 0, 1
 WINDOWS, FILTERS = (2, 3, 4), 100
 
 
-class Words:
+class KnownWords:
     """The words that a network knows, in lower case, and how it reads a text: at most `longest` of them."""
 
     def __init__(self, words: Sequence[str], longest: int) -> None:
@@ -88,7 +88,7 @@ def read_word_vectors(path: str | Path, texts: Sequence[str]) -> dict[str, npt.N
     return vectors
 
 
-class WordNetwork(nn.Module):  # type: ignore[misc]
+class SequenceNetwork(nn.Module):  # type: ignore[misc]
     """From words to the logits of the labels; what reads the word vectors is up to the kind."""
 
     def __init__(self, words: int, width: int, vector: int, labels: int, dropout: float) -> None:
@@ -111,7 +111,7 @@ class WordNetwork(nn.Module):  # type: ignore[misc]
         return self.labels(self.dropout(vector)), attention
 
 
-class ConvolutionsAndGRU(WordNetwork):
+class ConvolutionsAndGRU(SequenceNetwork):
     """Windows of words, read in order by a GRU."""
 
     def __init__(self, words: int, width: int, hidden: int, labels: int, dropout: float) -> None:
@@ -151,7 +151,7 @@ class BothWays(nn.Module):  # type: ignore[misc]
         return torch.cat([there, back], dim=2), torch.cat([ends, back[:, 0]], dim=1)
 
 
-class LastStates(WordNetwork):
+class LastStates(SequenceNetwork):
     """An LSTM in both directions, and a dense layer on its last states."""
 
     def __init__(self, words: int, width: int, hidden: int, labels: int, dropout: float) -> None:
@@ -165,7 +165,7 @@ class LastStates(WordNetwork):
         return torch.relu(self.dense(self.dropout(last))), None
 
 
-class Attentive(WordNetwork):
+class Attentive(SequenceNetwork):
     """An LSTM in both directions whose states are averaged by attention: their likeness to a context vector."""
 
     def __init__(self, words: int, width: int, hidden: int, labels: int, dropout: float) -> None:
@@ -182,7 +182,7 @@ class Attentive(WordNetwork):
         return (attention[:, :, None] * states).sum(1), attention
 
 
-NETWORKS: dict[str, type[WordNetwork]] = {
+NETWORKS: dict[str, type[SequenceNetwork]] = {
     "cnn-gru": ConvolutionsAndGRU, "birnn": LastStates, "birnn-attention": Attentive,
 }  # fmt: skip
 
