@@ -28,7 +28,7 @@ from unseen.data.layouts import hatexplain_posts
 from unseen.data.tables import load_table
 from unseen.evaluation import measure
 from unseen.explanations import EXPLAINERS
-from unseen.explanations.subject import Subject
+from unseen.explanations.subject import ExplainedTexts
 from unseen.models import open_model
 from unseen.naming import recipe_of
 from unseen.reports.record import read_record
@@ -206,7 +206,7 @@ def _short(row: Measurement | None) -> str:
 
 def probe_rows(model: Any) -> Iterator[list[str]]:
     """What each method says about sentences of the published comparison, and what erasing each word does."""
-    about = Subject(model, PROBES, LABELS, "offensive")
+    about = ExplainedTexts(model, PROBES, LABELS, "offensive")
     drops = EXPLAINERS.make("occlusion").attributions(about).scores
     methods = {
         name: EXPLAINERS.make(name).attributions(about).scores
@@ -257,7 +257,7 @@ def methods(out: Path) -> None:
     for name in EXPLAINERS:
         if name in ("random", "rationale-lexicon"):
             continue
-        about = Subject(model, few.texts.to_pylist()[:10], LABELS)
+        about = ExplainedTexts(model, few.texts.to_pylist()[:10], LABELS)
         made = EXPLAINERS.make(name, **({"corpus": corpus} if name == "sampling-occlusion" else {}))
         begun = perf_counter()
         made.attributions(about)

@@ -11,7 +11,7 @@ import pytest
 from tiny_transformer import write_transformer
 from unseen.errors import InputError
 from unseen.explanations import EXPLAINERS
-from unseen.explanations.subject import Subject, units_of
+from unseen.explanations.subject import ExplainedTexts, units_of
 
 WORDS = ["good", "bad", "day", "cat", "the", "very", "not", "sun", "rain", "we"]
 TEXTS = ["the good day", "not very bad rain we", "cat", "sun the sun bad bad good we day not very"]
@@ -42,8 +42,8 @@ class Interacting(Additive):
         return np.column_stack([1 - np.array(yes), yes])
 
 
-def subject(model: Any, **options: Any) -> Subject:
-    return Subject(model, TEXTS, ("no", "yes"), **{"label": "yes", **options})
+def subject(model: Any, **options: Any) -> ExplainedTexts:
+    return ExplainedTexts(model, TEXTS, ("no", "yes"), **{"label": "yes", **options})
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ def test_attention_is_the_row_of_the_class_token(transformer: Any) -> None:
 
 def test_effective_attention_differs_beyond_the_width_of_a_head(transformer: Any) -> None:
     short, long = TEXTS[1], " ".join(WORDS * 3)  # heads are 16 wide
-    about = Subject(transformer, [short, long], ("no", "yes"), "yes")
+    about = ExplainedTexts(transformer, [short, long], ("no", "yes"), "yes")
     raw, effective = (EXPLAINERS.make(name).attributions(about).scores for name in ("attention", "effective-attention"))
     assert effective[0] == pytest.approx(raw[0], abs=1e-5)
     assert np.abs(effective[1] - raw[1]).max() > 1e-4

@@ -120,3 +120,26 @@ def test_slices_with_enough_texts_are_rungs() -> None:
         ("place=x", 40, 60), ("place=y", 35, 65),
     ]  # fmt: skip
     assert rungs[0].target.known.tolist() == home.known[:40].tolist()
+
+
+def test_rungs_from_elsewhere_alone_judge_where_there_are_enough() -> None:
+    """An estimator that foresees words left out, but not what texts from elsewhere do, is not believed."""
+    draw = np.random.default_rng(3)
+
+    def answers(rows: int, confidence: float, accuracy: float) -> Answers:
+        labels = np.where(draw.random(rows) < accuracy, 0, 1)
+        return Answers(np.tile([confidence, 1 - confidence], (rows, 1)), labels)
+
+    home = answers(4000, 0.9, 0.9)
+    made = [Rung(f"made {size}", MADE, home, answers(4000, size, size)) for size in (0.85, 0.8, 0.75, 0.7)]
+    truths = (0.85, 0.55, 0.8, 0.6)
+    elsewhere = [Rung(f"far {size}", "known", home, answers(4000, 0.8, size)) for size in truths]
+    target = Answers(np.tile([0.8, 0.2], (2000, 1)), None)
+    names, accuracy = ("a", "b"), metric("accuracy")
+    ladder = Ladder([*made, *elsewhere], names)
+    forecast = ladder.forecast(accuracy, home, target, estimates(home, target))
+    left_out = np.abs(ladder.left_out_errors(accuracy, forecast.estimator))
+    assert forecast.error == pytest.approx(left_out[4:].mean())
+    assert left_out[:4].mean() < 0.7 * forecast.error
+    assert not forecast.stands
+    assert forecast.high - forecast.low > 0.3

@@ -24,7 +24,7 @@ EXPLAINERS = Registry(
         "attention.v1": "unseen.explanations.attention:Attention",
         "effective-attention.v1": "unseen.explanations.attention:EffectiveAttention",
         "random.v1": "unseen.explanations.baselines:Random",
-        "rationale-lexicon.v1": "unseen.explanations.baselines:Lexicon",
+        "rationale-lexicon.v1": "unseen.explanations.baselines:LexiconScores",
     },
     ("attributions",),
 )

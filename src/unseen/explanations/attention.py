@@ -9,7 +9,7 @@ import numpy as np
 from unseen.errors import InputError
 from unseen.explanations.gradients import inside
 from unseen.explanations.networks import Attended
-from unseen.explanations.subject import Attributions, Subject, summed
+from unseen.explanations.subject import Attributions, ExplainedTexts, summed
 from unseen.types.arrays import Floats
 
 
@@ -22,7 +22,7 @@ class Attention:
         """How often the model is asked about a text."""
         return 1
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The weight of each unit."""
         network = inside(subject)
         if not network.attends:

@@ -6,7 +6,7 @@ import numpy as np
 
 from unseen.errors import InputError
 from unseen.explanations.plausibility import RationaleLexicon
-from unseen.explanations.subject import Attributions, Subject
+from unseen.explanations.subject import Attributions, ExplainedTexts
 from unseen.seeding import generator
 
 FOLDS = 5
@@ -21,7 +21,7 @@ class Random:
         """The model is not asked."""
         return 0
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """Normal numbers, the same for the same text."""
         draws = (
             generator(seed, "random", text).normal(size=size)
@@ -30,7 +30,7 @@ class Random:
         return Attributions(list(draws))
 
 
-class Lexicon:
+class LexiconScores:
     """How often people highlight the word in *other* texts: what a list of words explains. Texts with rationales."""
 
     explains, needs, signed = "nothing", "rationales", False
@@ -39,7 +39,7 @@ class Lexicon:
         """The model is not asked."""
         return 0
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The share of each word, learnt from the other folds."""
         if subject.rationales is None:
             raise InputError("no text has rationales to learn a lexicon from", fix="data with a column of rationales")

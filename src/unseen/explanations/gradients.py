@@ -10,7 +10,7 @@ import numpy as np
 
 from unseen.errors import InputError
 from unseen.explanations.networks import Network
-from unseen.explanations.subject import Attributions, Subject, summed
+from unseen.explanations.subject import Attributions, ExplainedTexts, summed
 from unseen.types.arrays import Floats
 
 
@@ -49,7 +49,7 @@ class Gradient:
         """How often the model is asked about a text; a gradient costs about as much as three questions."""
         return 3
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The size of the gradient at each unit."""
         return _by_token(subject, lambda batch: (batch.gradient(batch.vectors).abs().sum(-1), {}))
 
@@ -59,7 +59,7 @@ class GradientInput(Gradient):
 
     signed = True
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The product at each unit."""
         return _by_token(subject, lambda batch: ((batch.gradient(batch.vectors) * batch.vectors).sum(-1), {}))
 
@@ -84,7 +84,7 @@ class IntegratedGradients:
         """How often the model is asked about a text; a gradient costs about as much as three questions."""
         return 3 * self.steps + 2
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The integral at each unit."""
         return _by_token(subject, self._integrated, self.steps)
 
@@ -103,7 +103,7 @@ class IntegratedGradients:
         return scores, {"completeness_error": (scores.sum(-1) - gap).abs()}
 
 
-def _by_token(subject: Subject, way: Callable[[Batch], tuple[Any, dict[str, Any]]], copies: int = 1) -> Attributions:
+def _by_token(subject: ExplainedTexts, way: Callable[[Batch], tuple[Any, dict[str, Any]]], copies: int = 1) -> Attributions:
     """Scores of the units of each text, those of their pieces summed; `copies` of a batch are in memory at once."""
     import torch
 
@@ -130,7 +130,7 @@ def _by_token(subject: Subject, way: Callable[[Batch], tuple[Any, dict[str, Any]
     return Attributions(scores, notes)
 
 
-def inside(subject: Subject) -> Network:
+def inside(subject: ExplainedTexts) -> Network:
     """The inside of the model; refuses one that can only be asked."""
     if subject.network is None:
         raise InputError(

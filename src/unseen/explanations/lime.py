@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.explanations.subject import Attributions, Kept, Subject
+from unseen.explanations.subject import Attributions, Kept, ExplainedTexts
 from unseen.seeding import generator
 from unseen.types.arrays import Floats
 
@@ -38,7 +38,7 @@ class Lime:
         """How often the model is asked about a text of so many units."""
         return min(self.samples, 2**units)
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The weight of each unit."""
         drawn = [self._drawn(subject, row, seed) for row in range(len(subject))]
         rows = np.repeat(np.arange(len(subject)), [len(kept) for kept in drawn])
@@ -46,7 +46,7 @@ class Lime:
         parts = np.split(answers, np.cumsum([len(kept) for kept in drawn])[:-1])
         return Attributions([self._weights(kept, own) for kept, own in zip(drawn, parts, strict=True)])
 
-    def _drawn(self, subject: Subject, row: int, seed: int) -> list[Kept]:
+    def _drawn(self, subject: ExplainedTexts, row: int, seed: int) -> list[Kept]:
         """The whole text first, then samples; the same for the same text, whatever texts are beside it."""
         size, draw = int(subject.sizes[row]), generator(seed, "lime", subject.texts[row])
         kept = np.ones((self.samples, size), bool)

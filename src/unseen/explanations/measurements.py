@@ -34,7 +34,7 @@ FEWEST = 10
 """Texts of a slice, at least."""
 
 
-class Metric(NamedTuple):
+class TextMetric(NamedTuple):
     """One number of several methods, text by text."""
 
     name: str
@@ -43,14 +43,14 @@ class Metric(NamedTuple):
     of_means: OfMeans = only_column
 
 
-def faithfulness_metrics(judged: Mapping[str, Faithfulness]) -> list[Metric]:
+def faithfulness_metrics(judged: Mapping[str, Faithfulness]) -> list[TextMetric]:
     """The metrics of faithfulness that have a value, and the share of decisive units of the right sign."""
     metrics = [
-        Metric(name, {method: getattr(one, attribute) for method, one in judged.items()})
+        TextMetric(name, {method: getattr(one, attribute) for method, one in judged.items()})
         for name, attribute in FAITHFUL.items()
     ]
     signs = {method: np.column_stack([one.signs_right, one.signs_decided]) for method, one in judged.items()}
-    metrics.append(Metric("sign.leave_one_out", signs, share_of_sums))
+    metrics.append(TextMetric("sign.leave_one_out", signs, share_of_sums))
     return [metric for metric in metrics if any(np.isfinite(values).any() for values in metric.of_methods.values())]
 
 
@@ -59,18 +59,18 @@ def share_of_sums(means: Floats) -> Floats:
     return np.divide(means[..., 0], means[..., 1], out=np.full(means.shape[:-1], np.nan), where=means[..., 1] > 0)
 
 
-def plausibility_metrics(judged: Mapping[str, Plausibility]) -> list[Metric]:
+def plausibility_metrics(judged: Mapping[str, Plausibility]) -> list[TextMetric]:
     """Token F1, IoU F1 in both versions, and AUPRC."""
     return [
-        Metric("token_f1", {name: one.token_f1 for name, one in judged.items()}),
-        Metric("iou_f1.merged", {name: one.merged for name, one in judged.items()}, f1_of_means),
-        Metric("iou_f1.released", {name: one.released for name, one in judged.items()}, f1_of_means),
-        Metric("auprc", {name: one.auprc for name, one in judged.items()}),
+        TextMetric("token_f1", {name: one.token_f1 for name, one in judged.items()}),
+        TextMetric("iou_f1.merged", {name: one.merged for name, one in judged.items()}, f1_of_means),
+        TextMetric("iou_f1.released", {name: one.released for name, one in judged.items()}, f1_of_means),
+        TextMetric("auprc", {name: one.auprc for name, one in judged.items()}),
     ]
 
 
 def measured(
-    metrics: Sequence[Metric],
+    metrics: Sequence[TextMetric],
     slices: Mapping[str, Mask],
     *,
     tags: Mapping[str, str] | None = None,
@@ -95,7 +95,7 @@ def measured(
     return rows
 
 
-def wrong_reasons(gold: Sequence[Mask], scores: Mapping[str, Sequence[Floats]], right: Mask) -> Metric:
+def wrong_reasons(gold: Sequence[Mask], scores: Mapping[str, Sequence[Floats]], right: Mask) -> TextMetric:
     """Of right answers the share whose top units are none that people highlighted: right for the wrong reason."""
     of_methods = {}
     for method, of_texts in scores.items():
@@ -105,4 +105,4 @@ def wrong_reasons(gold: Sequence[Mask], scores: Mapping[str, Sequence[Floats]], 
         ]
         counts = right & np.array([mask.any() for mask in gold])
         of_methods[method] = np.where(counts, missed, np.nan)
-    return Metric("right_for_the_wrong_reason", of_methods)
+    return TextMetric("right_for_the_wrong_reason", of_methods)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unseen.explanations.subject import Attributions, Subject
+from unseen.explanations.subject import Attributions, ExplainedTexts
 
 
 class Occlusion:
@@ -16,7 +16,7 @@ class Occlusion:
         """How often the model is asked about a text of so many units."""
         return units + 1
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The drop of each unit."""
         rows = np.repeat(np.arange(len(subject)), subject.sizes)
         kept = [~row for size in subject.sizes for row in np.eye(size, dtype=bool)]

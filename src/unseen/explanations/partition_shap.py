@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.explanations.subject import Attributions, Kept, Subject
+from unseen.explanations.subject import Attributions, Kept, ExplainedTexts
 
 
 class Branch(NamedTuple):
@@ -46,7 +46,7 @@ class PartitionShap:
         every = 2 + sum(2 * 4**level for level in range(levels))
         return min(every, self.most) if self.most else every
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The Owen value of each unit."""
         values = [np.zeros(size) for size in subject.sizes]
         rows = np.arange(len(subject))
@@ -71,7 +71,7 @@ class PartitionShap:
         return Attributions(values)
 
 
-def _halved(subject: Subject, branches: list[Branch]) -> list[Branch]:
+def _halved(subject: ExplainedTexts, branches: list[Branch]) -> list[Branch]:
     """Both halves of each branch, each beside the other and without it: half of the weight for either."""
     sides = [(branch, *_halves(branch)) for branch in branches]
     kept = [half for _, left, right in sides for half in (left, right)]

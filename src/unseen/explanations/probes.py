@@ -10,14 +10,14 @@ import numpy as np
 from unseen.bias.swaps import swap_cases, swap_measurements
 from unseen.bias.terms import Finder, Terms
 from unseen.evaluation.intervals import wilson
-from unseen.explanations.subject import Subject
+from unseen.explanations.subject import ExplainedTexts
 from unseen.functional.suite import references
 from unseen.types import Dataset, Measurement, Origin, Predictions
 from unseen.types.arrays import Floats, Mask
 
 
 def swap_probe(
-    subject: Subject, data: Dataset, terms: Terms, positive: Sequence[str], explainer: Any, *, most: int, seed: int
+    subject: ExplainedTexts, data: Dataset, terms: Terms, positive: Sequence[str], explainer: Any, *, most: int, seed: int
 ) -> list[Measurement]:
     """Texts with each term in place of the others: how far the probability moves, and the explanation with it.
 
@@ -25,7 +25,7 @@ def swap_probe(
     nothing in common), of swaps that leave the number of units as it is.
     """
     cases = swap_cases(data, terms, most=most, seed=seed)
-    swapped = Subject(
+    swapped = ExplainedTexts(
         subject.model, cases.texts.to_pylist(), subject.label_names, positive[0], subject.units, subject.erase
     )
     predictions = Predictions(cases.ids, swapped.probabilities, cases.label_names, Origin("predict"))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.explanations.subject import Attributions, Subject
+from unseen.explanations.subject import Attributions, ExplainedTexts
 from unseen.seeding import generator
 from unseen.types.arrays import Floats
 
@@ -108,7 +108,7 @@ class SamplingOcclusion:
         """How often the model is asked about a text of so many units."""
         return 2 * self.samples * units
 
-    def attributions(self, subject: Subject, seed: int = 42) -> Attributions:
+    def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The change at each word."""
         if subject.units != "words":
             raise InputError("sampling and occlusion is about words", fix="units='words'")
@@ -130,7 +130,7 @@ class SamplingOcclusion:
         return Attributions(np.split(changes, np.cumsum(subject.sizes)[:-1]))
 
 
-def _asked_once(subject: Subject, rows: Any, texts: Sequence[str]) -> Floats:
+def _asked_once(subject: ExplainedTexts, rows: Any, texts: Sequence[str]) -> Floats:
     """The answers to texts of which many are the same."""
     pairs = list(dict.fromkeys(zip(subject.explained[rows].tolist(), texts, strict=True)))
     first = {label: int(np.flatnonzero(subject.explained == label)[0]) for label, _ in pairs}

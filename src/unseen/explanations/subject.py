@@ -38,7 +38,7 @@ class Attributions:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ExplainedTexts:
     """Texts whose units get scores, and the model that gave each its label.
 
     `units` are `words`, parts of a text between blanks, as given tokens are; or `pieces`, the tokens of the model.
@@ -106,7 +106,7 @@ class Subject:
         """Units of each text."""
         return np.array([len(spans) for spans in self.spans], np.intp)
 
-    def of(self, rows: Rows) -> Subject:
+    def of(self, rows: Rows) -> ExplainedTexts:
         """Some of the texts; what was asked about them is known to both."""
         golds = None if self.rationales is None else [self.rationales[row] for row in rows]
         some = replace(self, texts=[self.texts[row] for row in rows], rationales=golds)

@@ -5,7 +5,8 @@
     rungs (words left out, slices, other labelled data, hard splits): what estimators say, and the truth
       -> of each estimator, how its error depends on the fall that it sees     a line, fitted with a prior
       -> the estimator that errs least on rungs that it was not fitted on
-      -> the forecast for the target, with the spread of that line             wider where the fall is beyond the rungs
+      -> the forecast for the target, with the spread of that line             wider where the fall is beyond the rungs,
+                                                                               or errors from elsewhere are larger
 
 Texts alone do not show whether a label means the same elsewhere. So a forecast stands only where enough rungs are texts
 from elsewhere with labels of people; else it holds *if only the topic moves*, and says so.
@@ -115,7 +116,7 @@ class Forecast:
     """The score at home: what a random split says."""
     estimator: str
     error: float
-    """How far it errs on rungs that it was not fitted on, on average."""
+    """How far it errs on rungs that it was not fitted on, on average; on those from elsewhere where they are enough."""
     constant_error: float
     """How far the mean of the other rungs errs there."""
     spread: float
@@ -173,17 +174,21 @@ class Ladder:
         seen = score - score_of(made[best], metric, self.label_names)
         falls = self.falls(metric, best)
         fall, spread, free = Line.of(falls).at(seen)
-        real = sum(rung.real for rung in self.rungs)
-        spread *= MADE_SPREAD if real < FEWEST_REAL else 1.0
+        real = np.array([rung_fall.real for rung_fall in falls])
+        enough = real.sum() >= FEWEST_REAL
+        left_out, true = self.left_out_errors(metric, best), np.array([rung_fall.true for rung_fall in falls])
+        if enough:  # how words that are left out hurt says little about texts from elsewhere: these judge alone
+            left_out, true = left_out[real], true[real]
+        spread = max(spread, float(np.sqrt((left_out**2).mean()))) if enough else spread * MADE_SPREAD
         value = float(np.clip(score - fall, metric.low, metric.high))
         spread = float(np.hypot(spread, (value * (1 - value) / len(target)) ** 0.5))
         reach = float(stdtrit(free, 0.95)) * spread
-        true = np.array([rung_fall.true for rung_fall in falls])
+        error = _mean_size(left_out)
         constant = _mean_size(true - (true.sum() - true) / max(len(true) - 1, 1))
         farthest = max(rung_fall.seen for rung_fall in falls)
-        why_not = _why_not(real, errors[best], constant, seen, farthest, reach)
+        why_not = _why_not(int(real.sum()), error, constant, seen, farthest, reach)
         low, high = max(metric.low, value - reach), min(metric.high, value + reach)
-        return Forecast(metric.id, value, low, high, score, best, errors[best], constant, spread, why_not)
+        return Forecast(metric.id, value, low, high, score, best, error, constant, spread, why_not)
 
 
 def _mean_size(errors: Floats) -> float:
@@ -209,12 +214,14 @@ class RungFall:
     true: float
     chance: float
     """Variance of the true fall by the luck of its rows."""
+    real: bool = False
+    """Whether its texts are from elsewhere."""
 
     @classmethod
     def of(cls, rung: Rung, estimate: float, metric: Metric, label_names: Sequence[str]) -> RungFall:
         """The falls from the score at the rung's home."""
         home, truth = (true_score(side, metric, label_names) for side in (rung.home, rung.target))
-        return cls(home - estimate, home - truth, truth * (1 - truth) / len(rung.target))
+        return cls(home - estimate, home - truth, truth * (1 - truth) / len(rung.target), rung.real)
 
 
 @dataclass(frozen=True, eq=False)

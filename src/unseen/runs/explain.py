@@ -23,7 +23,7 @@ from unseen.explanations.faithfulness import ErasureBounds, Faithfulness, erasur
 from unseen.explanations.measurements import faithfulness_metrics, measured, plausibility_metrics, wrong_reasons
 from unseen.explanations.plausibility import floors_and_ceilings, plausibility, union
 from unseen.explanations.probes import false_alarms, swap_probe
-from unseen.explanations.subject import PREDICTED, Attributions, Subject
+from unseen.explanations.subject import PREDICTED, Attributions, ExplainedTexts
 from unseen.models import open_model
 from unseen.redaction import redacted
 from unseen.registry import VERSION
@@ -55,7 +55,7 @@ class Explained:
     """Texts with what methods say about them."""
 
     data: Dataset
-    subject: Subject
+    subject: ExplainedTexts
     scores: Mapping[str, Sequence[Floats]]
     notes: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
 
@@ -132,7 +132,7 @@ def _for_all(bounds: ErasureBounds, texts: int) -> ErasureBounds:
     return ErasureBounds(lowest, highest, emptied, np.append(bounds.exact, np.zeros(more, bool)))
 
 
-def annotators_of(data: Dataset, subject: Subject) -> list[list[Mask]] | None:
+def annotators_of(data: Dataset, subject: ExplainedTexts) -> list[list[Mask]] | None:
     """The units that each annotator of each text highlighted; None where the data has no rationales."""
     if RATIONALES not in data.attributes:
         return None
@@ -245,8 +245,8 @@ def explained_by_default(model: Any, data: Dataset, corpus: Sequence[str], seed:
     return Explained(data, subject, {name: one.scores for name, one in attributed.items()}, notes)
 
 
-def _subject(model: Any, data: Dataset, *options: Any) -> Subject:
-    subject = Subject(model, bounded(data.texts.to_pylist(), data.ids.to_pylist()), data.label_names, *options)
+def _subject(model: Any, data: Dataset, *options: Any) -> ExplainedTexts:
+    subject = ExplainedTexts(model, bounded(data.texts.to_pylist(), data.ids.to_pylist()), data.label_names, *options)
     highlighted = annotators_of(data, subject)
     if highlighted is None:
         return subject
@@ -258,7 +258,7 @@ def _subject(model: Any, data: Dataset, *options: Any) -> Subject:
 
 
 def explainers(
-    subject: Subject,
+    subject: ExplainedTexts,
     methods: Sequence[str],
     params: Mapping[str, Mapping[str, Any]],
     corpus: Sequence[str],
@@ -289,7 +289,7 @@ def explainers(
 
 
 def _attributed(
-    name: str, explainer: Any, subject: Subject, folder: RunFolder | None, mark: str, seed: int
+    name: str, explainer: Any, subject: ExplainedTexts, folder: RunFolder | None, mark: str, seed: int
 ) -> Attributions:
     """What a method says about all texts, some at a time; what is done is kept in the folder of the run."""
     if explainer.needs == "rationales":
