@@ -43,13 +43,11 @@ class LexiconScores:
         """The share of each word, learnt from the other folds."""
         if subject.rationales is None:
             raise InputError("no text has rationales to learn a lexicon from", fix="data with a column of rationales")
-        words = [subject.words(row) for row in range(len(subject))]
+        golds, words = subject.rationales, [subject.words(row) for row in range(len(subject))]
         folds = generator(seed, "lexicon").permutation(len(subject)) % FOLDS
+        highlighted = np.array([mask.any() for mask in golds])
+        others = [np.flatnonzero(highlighted & (folds != fold)).tolist() for fold in range(FOLDS)]
         lexicons = [
-            RationaleLexicon.learnt(
-                [words[row] for row in np.flatnonzero(folds != fold).tolist()],
-                [subject.rationales[row] for row in np.flatnonzero(folds != fold).tolist()],
-            )
-            for fold in range(FOLDS)
+            RationaleLexicon.learnt([words[row] for row in rows], [golds[row] for row in rows]) for rows in others
         ]
         return Attributions([lexicons[folds[row]].scores([words[row]])[0] for row in range(len(subject))])

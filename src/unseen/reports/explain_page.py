@@ -20,9 +20,9 @@ HIGHLIGHTS = "highlights.json"
 """The texts that the page shows, in the folder of the run."""
 MAIN, TAU = "comprehensiveness.aopc", "tau.leave_one_out"
 FAITHFUL = {
-    MAIN: "comprehensiveness ↑", "sufficiency.aopc": "sufficiency ↓",
-    "comprehensiveness.normalised": "… normalised ↑", "sufficiency.normalised": "suff. normalised ↑",
-    TAU: "τ, leave one out ↑", "sign.leave_one_out": "signs right ↑",
+    MAIN: "compr. ↑", "sufficiency.aopc": "suff. ↓",
+    "comprehensiveness.normalised": "compr. norm. ↑", "sufficiency.normalised": "suff. norm. ↑",
+    TAU: "τ ↑", "sign.leave_one_out": "signs ↑",
 }  # fmt: skip
 PLAUSIBLE = {
     "token_f1": "token F1", "iou_f1.merged": "IoU F1, merged", "iou_f1.released": "IoU F1, as released",
