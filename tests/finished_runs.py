@@ -282,6 +282,16 @@ KINDS: dict[str, Kind] = {
         new_posts,
         ("model",),
     ),
+    "explain": Kind(
+        (
+            f"model train {POSTS} --model logistic --set C=1 -o model -q",
+            f"explain {POSTS} --model model --limit 30 --normalised 5 --slice part --texts -o run "
+            "--gate comprehensiveness.aopc>=0",
+            "runs report run --json",
+        ),
+        posts,
+        ("model",),
+    ),
     "audit": Kind(
         (f"audit data {POSTS} --parts part --author user -o run", "runs report run --json"), posts
     ),

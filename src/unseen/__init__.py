@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.check import check
+    from unseen.runs.explain import explain
     from unseen.runs.forecast import forecast
     from unseen.runs.frame import Result, report
     from unseen.runs.item_effect import item_effect
@@ -48,6 +49,7 @@ _HOMES = {
     "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.check": ("check",),
+    "unseen.runs.explain": ("explain",),
     "unseen.runs.forecast": ("forecast",),
     "unseen.runs.frame": ("Result", "report"),
     "unseen.runs.item_effect": ("item_effect",),
@@ -85,6 +87,7 @@ __all__ = [
     "encode",
     "file_schema",
     "folds",
+    "explain",
     "forecast",
     "forecast_scores",
     "item_effect",
