@@ -204,3 +204,15 @@ def test_the_error_that_remains_names_no_parameter_that_was_not_given():
     with pytest.raises(InfeasibleError, match="no cluster fits") as caught:
         next(ClosestSplit(4).split(X, y))
     assert "n_clusters" not in str(caught.value)
+
+
+def test_clusters_of_one_text_are_no_region():
+    """With one test text of each class every cluster within a class is one text: single texts are held out."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(240, 6)), np.repeat(np.arange(60), 4)
+    splitter = ClosestSplit(0.25, n_init=1)
+    next(splitter.split(X, y))
+    (certificate,) = splitter.certificates_
+    assert certificate.completed_share > 0.5
+    assert certificate.optimal is None
+    assert "hardly a region" in certificate.notes[-1]

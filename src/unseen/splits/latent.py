@@ -126,7 +126,9 @@ class RegionHoldOut(LatentHoldOut):
         smaller.n_clusters = sorted({min(few * size, distinct) for size in SIZES})
         smaller.n_init = min(self.n_init, TRIALS)
         try:
-            return smaller._cut(problem, X, keys)
+            choice = smaller._cut(problem, X, keys)
+            alone = int((choice.test & _alone(choice.clusters, keys)).sum())
+            return choice.amended(completed=min(choice.certificate.completed + alone, int(choice.test.sum())))
         except InfeasibleError:  # more copies of one text than the class may give
             choice = self._in_order(problem, np.argsort(keys, kind="stable"))
             choice = choice.amended(completed=int(problem.quota[0]), n_clusters=1)
@@ -142,6 +144,13 @@ class RegionHoldOut(LatentHoldOut):
         while not any(_fits(problem, clustering) for clustering in clusterings) and 2 * clusterings[-1].k <= most:
             clusterings = clusterings + self._sweep(problem, X, keys, [2 * clusterings[-1].k])
         return clusterings
+
+
+def _alone(clusters: npt.NDArray[np.int32], keys: Keys) -> npt.NDArray[np.bool_]:
+    """Which rows are of a cluster that is a single text: held out singly, whatever it is called."""
+    texts = np.unique(np.column_stack([clusters, np.unique(keys, return_inverse=True)[1]]), axis=0)[:, 0]
+    sizes = np.bincount(texts[texts >= 0], minlength=int(clusters.max(initial=0)) + 1)
+    return np.asarray((clusters >= 0) & (sizes[clusters] == 1))
 
 
 def _fits(problem: Problem, clustering: Clustering) -> bool:
