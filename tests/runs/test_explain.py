@@ -161,3 +161,19 @@ def test_what_cannot_be_is_refused_with_what_can(model: Path) -> None:
         explain(ASKED, model=model, label="bda")
     with pytest.raises(InputError, match="positive"):
         explain(ASKED, model=model, terms={"animals": ["cat", "dog"]})
+
+
+def test_a_stress_run_judges_explanations_of_every_part(tmp_path: Path) -> None:
+    result = unseen.stress(
+        DATA, model="logistic", params={"C": 1}, out=tmp_path / "run", splits=("random", "closest"), random_splits=1,
+        seeds=(42,), seen_folds=0, space_seeds=0, explain=8, texts=True,
+    )  # fmt: skip
+    for family in ("random", "closest"):
+        for part in ("test", "independent"):
+            tags = {"split": family, "part": part, "method": "occlusion"}
+            assert result.row("comprehensiveness.aopc", **tags).n == 8
+            assert result.value("auprc", floor=None, **tags) == pytest.approx(1.0)
+    assert json.loads((tmp_path / "run" / "explanations" / "closest.json").read_text())["texts"]
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert 'id="explanations"' in page
+    assert 'class="unit for' in page

@@ -270,7 +270,7 @@ def under_shift(record: RunRecord, worst: str | None) -> list[Section]:
     shown = record.folder and worst and record.folder / "explanations" / f"{file_name(worst)}.json"
     pictures = [highlighted(read_json(shown)["texts"][:EXAMPLES])] if shown and shown.exists() else []
     text = UNDER_SHIFT_TEXT + (f" Below, texts of “{worst}”. {HIGHLIGHT_TEXT}" if pictures else "")
-    return [Section("Explanations", text, tables=[table], parts=[], pictures=pictures)]
+    return [Section("Explanations", text, parts=[table, *pictures])]
 
 
 # -- highlighted texts -------------------------------------------------------------------------------------------------

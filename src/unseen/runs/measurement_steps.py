@@ -37,7 +37,7 @@ from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.reports.figures import MOST_POINTS, plane
-from unseen.runs.explain import NORMALISED, RATIONALES, explained_by_default, highlights, some_texts
+from unseen.runs.explain import RATIONALES, explained_by_default, highlights, some_texts
 from unseen.runs.source import Source, hashes_of
 from unseen.runs.spaces import Model, Space
 from unseen.runs.training_steps import (
@@ -76,6 +76,8 @@ CARDS = 12
 """Clusters per split that get a card: those with the most test rows."""
 EXAMPLES_PER_CARD = 5
 WORDS_PER_CARD = 10
+SEARCHED = 10
+"""Texts of a part whose best and worst order of words is searched for."""
 SUITE, DEPLOYMENT = "the suite", "texts from deployment"
 """What steps call the suite and the new texts that they share."""
 
@@ -486,7 +488,7 @@ def write_explanations(here: Workspace) -> None:
         some = some_texts(data.take(cut.rows(part)), settings["explain"], seed)
         explained = explained_by_default(model, some, train.texts.to_pylist(), seed)
         tags = {"split": settings["family"], "part": part, **settings["tags"]}
-        measured = explained.measurements(explained.slices(), min(NORMALISED, settings["explain"]), seed)
+        measured = explained.measurements(explained.slices(), SEARCHED, seed)
         rows += [replace(row, tags={**row.tags, **tags}) for row in measured]
         if part == "test" and settings["texts"]:
             write_json(here.folder / HIGHLIGHTS, {"texts": highlights(explained)})
