@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from finished_runs import ANSWERS
@@ -137,6 +138,8 @@ def sums_of(table: pa.Table, exact: bool) -> list[list[str]]:
     lines = [["column", "rows", "sum", "weighted", "hash"]]
     for name in table.column_names:
         column = table[name]
+        if pa.types.is_list(column.type) and pa.types.is_floating(column.type.value_type):
+            column = pc.list_flatten(column)
         if pa.types.is_floating(column.type):
             values = np.nan_to_num(column.to_numpy().astype(np.float64))
             place = np.arange(1, len(values) + 1) / max(len(values), 1)

@@ -103,7 +103,9 @@ class IntegratedGradients:
         return scores, {"completeness_error": (scores.sum(-1) - gap).abs()}
 
 
-def _by_token(subject: ExplainedTexts, way: Callable[[Batch], tuple[Any, dict[str, Any]]], copies: int = 1) -> Attributions:
+def _by_token(
+    subject: ExplainedTexts, way: Callable[[Batch], tuple[Any, dict[str, Any]]], copies: int = 1
+) -> Attributions:
     """Scores of the units of each text, those of their pieces summed; `copies` of a batch are in memory at once."""
     import torch
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.explanations.subject import Attributions, Kept, ExplainedTexts
+from unseen.explanations.subject import Attributions, ExplainedTexts, Kept
 from unseen.seeding import generator
 from unseen.types.arrays import Floats
 

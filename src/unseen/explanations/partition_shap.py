@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.explanations.subject import Attributions, Kept, ExplainedTexts
+from unseen.explanations.subject import Attributions, ExplainedTexts, Kept
 
 
 class Branch(NamedTuple):

@@ -17,7 +17,14 @@ from unseen.types.arrays import Floats, Mask
 
 
 def swap_probe(
-    subject: ExplainedTexts, data: Dataset, terms: Terms, positive: Sequence[str], explainer: Any, *, most: int, seed: int
+    subject: ExplainedTexts,
+    data: Dataset,
+    terms: Terms,
+    positive: Sequence[str],
+    explainer: Any,
+    *,
+    most: int,
+    seed: int,
 ) -> list[Measurement]:
     """Texts with each term in place of the others: how far the probability moves, and the explanation with it.
 

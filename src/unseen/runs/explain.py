@@ -297,15 +297,17 @@ def _attributed(
     parts = []
     for rows in np.array_split(np.arange(len(subject)), max(1, -(-len(subject) // AT_ONCE))):
         part = subject.of(rows)
-        key = key_of(
-            "explain", [name, vars(explainer), mark, part.texts, subject.label, subject.units, subject.erase, seed]
-        )
+        settings = {
+            "method": name, "params": vars(explainer), "model": mark, "texts": key_of("texts", part.texts),
+            "label": subject.label, "units": subject.units, "erase": subject.erase, "seed": seed,
+        }  # fmt: skip
+        key = key_of("explain", settings)
         if folder is None or not mark:
             parts.append(explainer.attributions(part, seed))
             continue
-        results = folder.results
+        results, about = folder.results, {"step": f"explain by {name}", "settings": settings, "needs": {}}
         if not results.has(key):
-            with results.claimed(key), results.writing(key, {"step": f"explain by {name}"}) as place:
+            with results.claimed(key), results.writing(key, about) as place:
                 _save(explainer.attributions(part, seed), place / "attributions.npz")
         parts.append(_read(results.folder(key) / "attributions.npz"))
     notes = {note: np.concatenate([part.notes[note] for part in parts]) for note in parts[0].notes}
