@@ -161,3 +161,10 @@ def test_wrong_input_is_told_and_nothing_is_written(
     for fragment in fragments:
         assert fragment in answer.err
     assert {path: path.read_bytes() for path in leaky_folder.iterdir()} == before
+
+
+def test_an_option_of_other_tools_is_told_with_those_that_are_meant(leaky_folder: Path, unseen: Run) -> None:
+    done = unseen("split", "repair", "posts.csv", "--by", "user")
+    assert done.code == 2
+    assert "--groups" in done.err
+    assert "--cap-by" not in done.err

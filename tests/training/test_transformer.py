@@ -179,6 +179,13 @@ def test_what_another_training_left_is_not_taken_up(
     assert same(weights(again), weights(recipe(folders("bert"), epochs=1).fit(train, dev, 42)))
 
 
+def test_a_damaged_half_training_is_named(folders: Callable[[str], str], tmp_path: Path) -> None:
+    train, dev = texts_of(40), texts_of(8, 1)
+    (tmp_path / "last.safetensors").write_bytes(b"cut")
+    with pytest.raises(InputError, match=r"last\.safetensors does not hold a training that can go on"):
+        recipe(folders("bert"), epochs=1).fit(train, dev, 42, scratch=tmp_path)
+
+
 @pytest.mark.parametrize("stop_on", ["loss", "accuracy"])
 def test_the_best_epoch_is_kept_and_training_stops_when_it_gets_no_better(
     folders: Callable[[str], str], stop_on: str, monkeypatch: pytest.MonkeyPatch

@@ -32,7 +32,7 @@ from unseen.release import __version__
 from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic
-from unseen.store.files import content_of
+from unseen.store.files import content_of, door
 from unseen.training.labelled_texts import (
     ClassWeights,
     LabelledTexts,
@@ -46,6 +46,7 @@ from unseen.training.warm_start import check_start
 from unseen.types import Dataset
 
 CHECKPOINT_SECONDS = 60.0
+HALF_TRAINED = "a training that can go on; without the file it begins anew"
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "fast": {},
     "thesis": {
@@ -173,12 +174,13 @@ class SavedTraining:
         """Put the last state back, when there is one of this very training; remove what another left."""
         about = {}
         if self.last.is_file():
-            with safe_open(self.last, "pt") as file:
+            with door(self.last, HALF_TRAINED), safe_open(self.last, "pt") as file:
                 about = file.metadata()
         if about.get("key") != self.key:
             self.best.unlink(missing_ok=True)
             return None
-        tensors = load_file(self.last)
+        with door(self.last, HALF_TRAINED):
+            tensors = load_file(self.last)
         weights: dict[str, torch.Tensor] = {}
         moments: dict[int, dict[str, torch.Tensor]] = {}
         for name, tensor in tensors.items():
@@ -280,7 +282,8 @@ def _train(
         if saved and (ended or saved.due):
             saved.write(classifier, optimiser, state)
     if saved and len(dev):
-        best = load_file(saved.best)
+        with door(saved.best, HALF_TRAINED):
+            best = load_file(saved.best)
     if best is not None:
         classifier.modules.load_state_dict(best)
 
