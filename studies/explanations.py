@@ -41,9 +41,13 @@ SEED = 42
 PAGE = ROOT / "docs" / "results" / "explanations.md"
 EXPLAINED = 200
 """Toxic test posts whose explanations are judged."""
+COMPARED = 40
+"""Of these, posts on which all explainers are compared: sampling and occlusion alone asks 460 times about each."""
+SHIFTED = 40
+"""Posts of each part in stress runs."""
 SEARCHED = 20
 """Posts whose best and worst order of words is searched for."""
-FEWER = 5_000
+FEWER = 1_000
 """Training posts of a transformer, besides all validation posts."""
 LIME = {"lime": {"samples": 100, "features": 6}}
 """As in the published comparison."""
@@ -264,7 +268,7 @@ def methods(out: Path) -> None:
         cost[name] = perf_counter() - begun
     least = cost["attention"]
     (out / "methods.txt").write_text(" ".join(f"{name}={value / least:.0f}" for name, value in cost.items()))
-    explain(few, model=place, methods=list(EXPLAINERS), limit=EXPLAINED, out=out / "methods", normalised=SEARCHED,
+    explain(few, model=place, methods=list(EXPLAINERS), limit=COMPARED, out=out / "methods", normalised=SEARCHED,
             corpus=corpus, seed=SEED)  # fmt: skip
 
 
@@ -272,7 +276,7 @@ def shift(out: Path) -> None:
     """Explanations on random and hard test parts, of posts with rationales."""
     for model in ("logistic", "birnn-attention"):
         stress(annotated("dev", "test"), model=model, out=out / "shift" / model, splits=("random", "closest", "novel"),
-               seeds=(SEED,), seen_folds=0, space_seeds=0, explain=150, random_splits=1, seed=SEED)  # fmt: skip
+               seeds=(SEED,), seen_folds=0, space_seeds=0, explain=SHIFTED, random_splits=1, seed=SEED)  # fmt: skip
 
 
 def write_page(out: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -177,3 +178,29 @@ def test_a_stress_run_judges_explanations_of_every_part(tmp_path: Path) -> None:
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert 'id="explanations"' in page
     assert 'class="unit for' in page
+
+
+def test_rationales_and_word_vectors_decide_what_a_training_is(tmp_path: Path) -> None:
+    """A run that goes on takes up no training that was taught by other rationales, or began with other vectors."""
+    from unseen.runs.source import Source
+    from unseen.runs.spaces import Model
+    from unseen.runs.training_steps import train_step
+
+    spans = pa.array([["0-1"] if row % 2 else [] for row in range(160)], pa.list_(pa.string()))
+    table = DATA.table.set_column(DATA.table.schema.get_field_index("rationales"), "rationales", spans)
+    other = unseen.Dataset(DATA.name, table, DATA.label_names, DATA.attributes)
+    (tmp_path / "vectors.txt").write_text("cat 1 0\ndog 0 1\n")
+    plain, taught = (Model("birnn-attention", params) for params in ({}, {"supervise": "rationales"}))
+    vectors = Model("birnn", {"vectors": str(tmp_path / "vectors.txt")})
+    nothing = np.zeros(len(DATA), bool)
+
+    def key(data: unseen.Dataset, model: Model) -> str:
+        source = Source("source", data, nothing)
+        cut = train_step(source, None, model, 1, "cut")  # type: ignore[arg-type]
+        return str(cut.settings)
+
+    assert key(DATA, plain) == key(other, plain)
+    assert key(DATA, taught) != key(other, taught)
+    before = key(DATA, vectors)
+    (tmp_path / "vectors.txt").write_text("cat 0 1\ndog 1 0\n")
+    assert key(DATA, vectors) != before

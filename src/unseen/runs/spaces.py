@@ -19,6 +19,7 @@ from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
 from unseen.representations.tfidf import TfidfEncoder
 from unseen.roles import is_pipeline
+from unseen.store.files import sha256_of
 from unseen.training import RECIPES
 
 OWN = "own"
@@ -80,6 +81,8 @@ class Model:
             own = asdict(resolved) if resolved is not None else _public(self.outline)
         decisive = {"model": self.use, "params": dict(self.params), "recipe": own}
         decisive |= content_of_name(str(own["encoder"]) if self.is_transformer else self.use)
+        vectors = own.get("vectors")
+        decisive |= {"vectors": sha256_of(vectors)} if vectors and Path(vectors).is_file() else {}
         # results stored while clipping and dev undid class weights are not taken up
         return decisive | ({"weighting": 2} if own.get("class_weights") else {})
 

@@ -194,7 +194,8 @@ class StressSettings(DataSettings):
     @property
     def named(self) -> list[str]:
         """The attributes that are read."""
-        return super().named + ([] if self.bias is None else [self.bias])
+        taught = self.params.get("supervise")
+        return super().named + [name for name in (self.bias, taught) if isinstance(name, str)]
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -49,7 +49,13 @@ def step_on(
     *,
     uses_gpu: bool = False,
 ) -> Step:
-    """A step that reads `source` and does `work`, which other processes find by its place."""
+    """A step that reads `source` and does `work`, which other processes find by its place.
+
+    Of a model that rationales teach, these decide its result too.
+    """
+    taught = settings.get("model", {}).get("recipe", {}).get("supervise")
+    if taught in source.data.attributes:
+        settings = {**settings, "taught": source.content([taught])}
     place = f"{work.__module__}:{work.__name__}"
     return Step(name, place, settings, needs or {}, {"source": source.name}, uses_gpu=uses_gpu)
 
