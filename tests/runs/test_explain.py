@@ -191,7 +191,6 @@ def test_rationales_and_word_vectors_decide_what_a_training_is(tmp_path: Path) -
     other = unseen.Dataset(DATA.name, table, DATA.label_names, DATA.attributes)
     (tmp_path / "vectors.txt").write_text("cat 1 0\ndog 0 1\n")
     plain, taught = (Model("birnn-attention", params) for params in ({}, {"supervise": "rationales"}))
-    vectors = Model("birnn", {"vectors": str(tmp_path / "vectors.txt")})
     nothing = np.zeros(len(DATA), bool)
 
     def key(data: unseen.Dataset, model: Model) -> str:
@@ -201,6 +200,7 @@ def test_rationales_and_word_vectors_decide_what_a_training_is(tmp_path: Path) -
 
     assert key(DATA, plain) == key(other, plain)
     assert key(DATA, taught) != key(other, taught)
-    before = key(DATA, vectors)
+    params = {"vectors": str(tmp_path / "vectors.txt")}
+    before = key(DATA, Model("birnn", params))
     (tmp_path / "vectors.txt").write_text("cat 0 1\ndog 1 0\n")
-    assert key(DATA, vectors) != before
+    assert key(DATA, Model("birnn", params)) != before
