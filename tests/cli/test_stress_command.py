@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,35 @@ def test_a_long_run_names_the_short_way() -> None:
         assert described(plans[1], "logistic", given).endswith(sooner)
     typed = {"seeds": [42], "seen_folds": 1}
     assert described(plans[1], "logistic", typed).endswith("--limit takes fewer rows.")
+
+
+def test_few_rows_of_many_classes_run_when_the_advice_is_followed(folder: Path, do: Callable[[str], Any]) -> None:
+    words, others = "red green blue black white grey pink".split(), "one two three four five six".split()
+    rows = [f"the {word} {other} is very {word} and {other},{word}" for word in words for other in others]
+    (folder / "few.csv").write_text("\n".join(["text,label", *rows, ""]))
+    command = f"stress few.csv --model logistic --with random,closest --out few {QUICK}"
+    refused = do(command)
+    assert refused.code == 2
+    assert "a test part of 3 rows cannot have rows of 7 classes" in refused.err
+    assert "stratify" not in refused.err
+    (advice,) = re.findall(r"--test 0\.\d+", refused.err)
+    followed = do(f"{command} {advice}")
+    assert followed.code == 0, followed.err
+    assert "note: the independent part of 4 rows has none of 3 of 7 classes" in followed.err
+    certificate = json.loads((folder / "few" / "splits" / "random-1.json").read_text())["certificate"]
+    assert any("the dev part of 3 rows has none of 4 of 7 classes" in note for note in certificate["notes"])
+
+
+def test_a_class_with_one_row_is_told_with_an_option_that_helps(folder: Path, do: Callable[[str], Any]) -> None:
+    posts = folder / "posts.csv"
+    header, first, *others = posts.read_text().splitlines()
+    odd = [value if name != "label" else "odd" for name, value in zip(header.split(","), first.split(","), strict=True)]
+    posts.write_text("\n".join([header, ",".join(odd), *others, ""]))
+    refused = do(STRESS)
+    assert refused.code == 2
+    assert "the class 'odd' has only one row" in refused.err
+    assert "leave rare classes out: --drop rare" in refused.err
+    assert "stratify" not in refused.err
 
 
 def test_another_run_in_the_folder_is_refused_or_asked_about(
