@@ -53,7 +53,7 @@ def test_a_long_run_names_the_short_way() -> None:
 
 
 def test_few_rows_of_many_classes_run_when_the_advice_is_followed(folder: Path, do: Callable[[str], Any]) -> None:
-    words, others = "red green blue black white grey pink".split(), "one two three four five six".split()
+    words, others = shlex.split("red green blue black white grey pink"), shlex.split("one two three four five six")
     rows = [f"the {word} {other} is very {word} and {other},{word}" for word in words for other in others]
     (folder / "few.csv").write_text("\n".join(["text,label", *rows, ""]))
     command = f"stress few.csv --model logistic --with random,closest --out few {QUICK}"
