@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -97,6 +98,18 @@ def test_another_run_in_the_folder_is_refused_or_asked_about(
     assert do(other).code == 0
     assert len(asked) == 2
     assert json.loads((folder / "run" / "run.json").read_text())["settings"]["metric"] == "accuracy"
+
+
+def test_the_end_of_the_input_is_no_failed_gate(
+    folder: Path, do: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert do(STRESS).code == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    refused = do(f"{STRESS} --metric accuracy")
+    assert refused.code == 2
+    assert "replace=True" not in refused.err
+    assert "; --replace takes its place" in refused.err
 
 
 def test_a_limit_in_points_is_refused_before_any_work(folder: Path, do: Callable[[str], Any]) -> None:
