@@ -28,7 +28,7 @@ from unseen.representations.reduction import DEFAULT_DIMENSIONS
 from unseen.representations.reduction import reduce as reduced
 from unseen.roles import Splitter
 from unseen.splits.length import word_lengths
-from unseen.splits.split_records import split_records
+from unseen.splits.split_records import random_rows, split_records
 from unseen.store import read_embeddings, read_parts, read_predictions
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, Split
 from unseen.types.records import versions
@@ -98,8 +98,8 @@ def train(data: Dataset, model: Any = "minilm", *, dev: float | Dataset = 0.1, s
     `dev` is validation data, or the share of `data` that is set aside as such. `params` are the recipe's.
     """
     if not isinstance(dev, Dataset):
-        parts = split(data, "random", test=dev, seed=seed)
-        data, dev = data.take(parts.rows("train")), data.take(parts.rows("test"))
+        drawn, _ = random_rows(data, "dev", dev, seed=seed)
+        data, dev = data.take(np.flatnonzero(~drawn)), data.take(np.flatnonzero(drawn))
     return recipe_of(model, **params).fit(data, dev, seed)
 
 

@@ -120,3 +120,15 @@ def test_some_folds_stand_for_the_whole_part(metric):
     assert rows[1].high - rows[1].low == pytest.approx(
         (plain := fall(random, seen, metric)).high - plain.low
     )  # moved, not widened
+
+
+def test_no_interval_goes_beyond_what_a_metric_can_be():
+    """Folds that were scored are harder than the rest, so what they score when seen is moved up."""
+    gold = (np.arange(40) % 2).astype(np.int64)
+    random = [run(gold, np.arange(40) % 5 > 0, seed, "random") for seed in (1, 2)]
+    whole = [run(gold, np.arange(40) % 4 > 3 - seed, seed, "test") for seed in (1, 2)]
+    unseen_folds = [run(gold[:12], np.arange(12) >= 9, seed, "folds") for seed in (1, 2)]
+    seen = [run(gold[:12], np.arange(12) >= 4 + seed, seed, "folds") for seed in (1, 2)]
+    level, selection, _ = parts_of_fall(random, seen, unseen_folds, "f1.macro", whole=whole)
+    assert 0 <= level.low < level.value < level.high <= 1
+    assert -1 <= selection.low < selection.value < selection.high <= 1

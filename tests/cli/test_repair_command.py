@@ -127,6 +127,33 @@ def test_files_that_take_the_place_of_older_ones_are_told(leaky_folder: Path, re
     assert "fixed.audit.json, in place of older ones\n" in repaired("--split published.csv --dedupe near").out
 
 
+def test_links_between_rows_are_audited_though_nobody_names_them(folder: Path, unseen: Run, write_posts: Run) -> None:
+    edit = {"key": lambda number: str(number + 100), "of": lambda number: str((number ^ 1) + 100)}
+    write_posts(folder / "pairs.csv", edit=lambda number, row: {name: made(number) for name, made in edit.items()})
+    answer = unseen("audit", "data", *shlex.split("pairs.csv --id key --parts part -a of --check partner"))
+    assert answer.code == 1
+    assert "have their contrast partner in the training part" in answer.out
+    note = "note: the values of 'of' are ids of other rows: it is taken for the column of the contrast partners"
+    assert note in answer.err
+    assert "say so: --original of" in answer.err
+    unnamed = unseen("audit", "data", *shlex.split("pairs.csv --parts part --partner of --gate none"))
+    assert "If its values are ids, name the column of the ids: --id." in unnamed.out
+
+
+def test_what_is_still_there_is_told_with_commands_that_run(leaky_folder: Path, repaired: Run, unseen: Run) -> None:
+    answer = repaired("--split published.csv --dedupe exact -o fixed.csv")
+    assert answer.code == 1
+    (advice,) = (line for line in answer.out.splitlines() if "still there" in line and "--dedupe normalised" in line)
+    command = re.search(r"unseen (split repair .*?) takes them out", advice)[1]
+    assert (
+        command == "split repair posts.csv --split fixed.csv --id id --attribute user --attribute part "
+        "--dedupe normalised -o fixed.csv"
+    )
+    assert ["normalised_duplicates", "fail", "(1)", "ok"] in [
+        line.split() for line in unseen(*shlex.split(command)).out.splitlines()
+    ]
+
+
 def test_what_remains_is_exit_code_1(leaky_folder: Path, repaired: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     left = Finding("exact_duplicates", "fail", "2 of 12 test texts stand verbatim in the training part.", 2)
     monkeypatch.setattr(procedure, "audited", lambda *given: (left,))

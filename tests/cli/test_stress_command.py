@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +53,35 @@ def test_a_long_run_names_the_short_way() -> None:
     assert described(plans[1], "logistic", typed).endswith("--limit takes fewer rows.")
 
 
+def test_few_rows_of_many_classes_run_when_the_advice_is_followed(folder: Path, do: Callable[[str], Any]) -> None:
+    words, others = shlex.split("red green blue black white grey pink"), shlex.split("one two three four five six")
+    rows = [f"the {word} {other} is very {word} and {other},{word}" for word in words for other in others]
+    (folder / "few.csv").write_text("\n".join(["text,label", *rows, ""]))
+    command = f"stress few.csv --model logistic --with random,closest --out few {QUICK}"
+    refused = do(command)
+    assert refused.code == 2
+    assert "a test part of 3 rows cannot have rows of 7 classes" in refused.err
+    assert "stratify" not in refused.err
+    (advice,) = re.findall(r"--test 0\.\d+", refused.err)
+    followed = do(f"{command} {advice}")
+    assert followed.code == 0, followed.err
+    assert "note: the independent part of 4 rows has none of 3 of 7 classes" in followed.err
+    certificate = json.loads((folder / "few" / "splits" / "random-1.json").read_text())["certificate"]
+    assert any("the dev part of 3 rows has none of 4 of 7 classes" in note for note in certificate["notes"])
+
+
+def test_a_class_with_one_row_is_told_with_an_option_that_helps(folder: Path, do: Callable[[str], Any]) -> None:
+    posts = folder / "posts.csv"
+    header, first, *others = posts.read_text().splitlines()
+    odd = [value if name != "label" else "odd" for name, value in zip(header.split(","), first.split(","), strict=True)]
+    posts.write_text("\n".join([header, ",".join(odd), *others, ""]))
+    refused = do(STRESS)
+    assert refused.code == 2
+    assert "the class 'odd' has only one row" in refused.err
+    assert "leave rare classes out: --drop rare" in refused.err
+    assert "stratify" not in refused.err
+
+
 def test_another_run_in_the_folder_is_refused_or_asked_about(
     folder: Path, do: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +98,18 @@ def test_another_run_in_the_folder_is_refused_or_asked_about(
     assert do(other).code == 0
     assert len(asked) == 2
     assert json.loads((folder / "run" / "run.json").read_text())["settings"]["metric"] == "accuracy"
+
+
+def test_the_end_of_the_input_is_no_failed_gate(
+    folder: Path, do: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert do(STRESS).code == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    refused = do(f"{STRESS} --metric accuracy")
+    assert refused.code == 2
+    assert "replace=True" not in refused.err
+    assert "; --replace takes its place" in refused.err
 
 
 def test_a_limit_in_points_is_refused_before_any_work(folder: Path, do: Callable[[str], Any]) -> None:

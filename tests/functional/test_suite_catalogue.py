@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unseen.errors import TableError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional import check, load_suite, outcomes
 from unseen.functional.catalogue import published, recognised
 from unseen.functional.counts import count
+from unseen.functional.failures import _kinds, kind_of_failure
 from unseen.functional.suite import MAIN, ROLES, partners
 from unseen.types import Dataset, Predictions
 
@@ -55,6 +56,25 @@ def loaded(folder: Path, content: str, **given: object) -> Dataset:
 def said(suite: Dataset, answers: list[str]) -> Predictions:
     codes = [suite.label_names.index(each) for each in answers]
     return Predictions(suite.ids, np.eye(len(suite.label_names))[codes], suite.label_names)
+
+
+def test_labels_that_are_numbers_are_called_by_their_names_in_sentences(tmp_path: Path) -> None:
+    suite = loaded(tmp_path, CHECK.replace("GROUP", "test_group_id"))
+    assert suite.label_names == ("0", "1")
+    passed, codes = np.array([0.0, 0, 1, 0, 0]), np.array([0, 0, 0, 1, 0])
+    sentences = [sentence for _, sentence, _ in _kinds(suite, passed, codes, passed == 0)]
+    assert "It errs mostly on hateful cases: it misses 100 % of them and 50 % of the others." in sentences
+    always = kind_of_failure(suite, np.array([0.0, 0, 1, 1, 0]), np.zeros(5, int)).sentence
+    assert always.startswith("It says non-hateful for 100 % of all cases: it misses 100 % of the hateful ones")
+
+
+def test_a_suite_that_is_not_fetched_is_told_with_its_address() -> None:
+    with pytest.raises(InputError, match="Multilingual HateCheck is not fetched") as caught:
+        load_suite("multilingual-hatecheck")
+    assert "https://github.com/rewire-online/multilingual-hatecheck" in caught.value.fix
+    with pytest.raises(UnknownNameError) as caught:
+        load_suite("hatechek")
+    assert "hatemojicheck, multilingual-hatecheck are recognised by their columns" in caught.value.fix
 
 
 def test_definitions_are_whole() -> None:

@@ -10,12 +10,25 @@ import pytest
 
 import unseen
 from unseen.engines import ENGINES, Inline
+from unseen.reports.facts import read_card_facts
 from unseen.reports.record import read_record
-from unseen.reports.study_tables import cells_of, control_of, fall_of, level_of
+from unseen.reports.split_card import scores as card_scores
+from unseen.reports.study_tables import (
+    cells_of,
+    control_of,
+    cross_model,
+    curves,
+    fall_of,
+    headline,
+    level_of,
+    scores,
+    sensitivity_tables,
+)
 from unseen.runs import plan_study, run_study
 from unseen.runs.study_file import read_study
 from unseen.runs.study_grid import Grid, load_sources
 from unseen.store import read_json, read_measurements, read_split
+from unseen.types.numbers import scored
 
 STUDY = """
 title = "Small"
@@ -280,3 +293,71 @@ def _numbers(folder: Path) -> dict[str, float | None]:
         for row in rows
         if row.metric not in ("pearson", "spearman")
     }
+
+
+SIZES = """
+title = "Sizes"
+[data.sample]
+limit = 300
+[model.tfidf]
+use = "logistic"
+[model.strong]
+use = "logistic"
+vary.C = [0.1, 10.0]
+[space.tfidf]
+[split.random]
+[split.closest]
+vary.test = [0.1, 0.3]
+vary.dev = [0.1, 0.2]
+[measure]
+findings = false
+seen_folds = 0
+[[experiment]]
+name = "cross"
+models = ["tfidf", "strong"]
+"""
+
+
+def test_every_size_is_shown_beside_random_splits_of_that_size(tmp_path: Path) -> None:
+    done = run_study(write(tmp_path, SIZES), engine=Inline(), out=tmp_path / "out", store=tmp_path / "store")
+    run = read_record(done.folder, "study")
+    hard = [cell for cell in cells_of(run) if cell.space]
+    controls = [control_of(run, cell) for cell in hard]
+    assert len(hard) == 4 * 3
+    assert {cell.family for cell in controls if cell} == {
+        "random", "random test=0.3", "random dev=0.2", "random test=0.3 dev=0.2"
+    }  # fmt: skip
+    for cell, control in zip(hard, controls, strict=True):
+        assert control is not None
+        assert (control.test, control.dev) == (cell.test, cell.dev)
+        before, after, fall = level_of(run, control, run.metric), level_of(run, cell, run.metric), fall_of(run, cell)
+        assert None not in (before, after, fall)
+        assert fall.value == pytest.approx(before.value - after.value)
+        assert fall.tags["against"] == control.family
+    places = [row[:3] for row in scores(run, "sample").rows]
+    assert len({*places}) == len(places)
+    (weighted,) = (table for table in sensitivity_tables(run) if table.title == "strong by C")
+    assert len({row[:5] for row in weighted.rows}) == len(weighted.rows) == 2 * 4
+    for matrix in cross_model(run, "sample"):
+        for cell in (cell for cell in hard if matrix.title == f"{cell.family}: test macro F1"):
+            level = level_of(run, control_of(run, cell), run.metric)
+            assert matrix.values[-1][matrix.columns.index(cell.model)] == level.value
+    (sentence,) = headline(run)
+    worst = max((cell for cell in hard if cell.own), key=lambda cell: fall_of(run, cell).value)
+    assert f"against {scored(level_of(run, control_of(run, worst), run.metric))} on random splits" in sentence
+    assert "of 4 kinds of hard splits" in sentence
+    assert len(curves(run, "sample")["tfidf-own"].points) == 2 * 4
+    assert "test parts of closest test=0.1 dev=0.1" in (tmp_path / "out" / "reforms.md").read_text()
+    facts = read_card_facts(tmp_path / "out")
+    assert [line["fall"] for line in card_scores(facts) if line["family"].startswith("random")] == [""] * 4 * 3
+
+
+def test_random_splits_of_several_sizes_are_each_the_control_of_their_size(tmp_path: Path) -> None:
+    content = SIZES.replace("vary.dev", "# vary.dev")
+    content = content.replace("[split.random]", "[split.random]\nvary.test = [0.1, 0.3]")
+    study = read_study(write(tmp_path, content))
+    grid = Grid(study, load_sources(study))
+    assert {cell.family for cell in grid.cells} == {
+        "random test=0.1", "random test=0.3", "closest test=0.1", "closest test=0.3"
+    }  # fmt: skip
+    assert all(grid.control_of(cell).family == f"random test={cell.test}" for cell in grid.cells)

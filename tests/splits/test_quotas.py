@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
 from unseen.seeding import generator
 from unseen.splits import RandomSplit
-from unseen.splits.quotas import largest_remainder, quotas, rows_asked, within_cap
+from unseen.splits.quotas import largest_remainder, nearest_quotas, quotas, rows_asked, within_cap
 
 COUNTS = st.lists(st.integers(2, 500), min_size=2, max_size=8)
 NAMES = "abcdefgh"
@@ -139,6 +140,26 @@ def test_more_than_a_class_allows_lists_every_such_class():
     with pytest.raises(InfeasibleError) as caught:
         next(RandomSplit(30, mix="balanced").split(np.zeros(100), y))
     assert [problem.partition(":")[0] for problem in sorted(caught.value.problems)] == ["a", "b"]
+
+
+def test_the_advice_for_a_test_part_that_is_too_small_works():
+    y = [f"c{number % 77}" for number in range(77 * 8)]
+    with pytest.raises(InfeasibleError, match="61 rows cannot have rows of 77 classes") as caught:
+        next(RandomSplit(0.1).split(np.zeros(len(y)), y))
+    share = re.search(r"test=(0\.\d+)", caught.value.fix)[1]
+    assert "drop" not in caught.value.fix  # all of them are rare
+    assert len(next(RandomSplit(float(share)).split(np.zeros(len(y)), y))[1]) >= 77
+    with pytest.raises(InfeasibleError, match=r"test=") as caught:
+        next(RandomSplit(1).split(np.zeros(42), ["a", "b"] * 20 + ["c"] * 2))
+    assert "drop=['rare']" in caught.value.fix
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=9).filter(lambda counts: max(counts) > 1), st.integers(1, 60))
+def test_what_need_not_have_every_class_leaves_one_of_each(counts, rows):
+    quota = nearest_quotas(np.array(counts), rows)
+    assert quota.sum() == min(rows, sum(counts) - len(counts))
+    assert (quota < np.array(counts)).all()
+    assert (quota >= 0).all()
 
 
 def test_classes_with_one_row_are_refused_and_named():

@@ -92,11 +92,17 @@ def parts_of_fall(
     if on_all is None or on_folds is None:
         return rows
     easier = on_folds - on_all
-    sign = 1.0 if metric(name).higher_is_better else -1.0
-    return [_shifted(rows[0], -easier), _shifted(rows[1], sign * easier), rows[2]]
+    chosen = metric(name)
+    sign, most = 1.0 if chosen.higher_is_better else -1.0, chosen.high - chosen.low
+    seen_row = _shifted(rows[0], -easier, chosen.low, chosen.high)
+    return [seen_row, _shifted(rows[1], sign * easier, -most, most), rows[2]]
 
 
-def _shifted(row: Measurement, by: float) -> Measurement:
-    """The measurement with its value and interval moved."""
-    value, low, high = (None if side is None else side + by for side in (row.value, row.low, row.high))
+def _shifted(row: Measurement, by: float, least: float, most: float) -> Measurement:
+    """The measurement with its value and interval moved; no end is moved beyond what can be, unless the value is."""
+    if row.value is None:
+        return row
+    value, low, high = row.value + by, row.low, row.high
+    low = None if low is None else max(low + by, min(least, value))
+    high = None if high is None else min(high + by, max(most, value))
     return replace(row, value=value, low=low, high=high)

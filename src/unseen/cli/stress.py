@@ -12,6 +12,7 @@ import typer
 
 from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.hints import as_typed
 from unseen.cli.options import (
     METRIC,
     About,
@@ -194,11 +195,20 @@ def stress(
     except OtherRunError as error:
         if not sys.stdin.isatty():
             raise
-        say(str(error), err=True)
-        if not typer.confirm("Put this run in its place?", err=True):
+        say(as_typed(str(error)), err=True)
+        if not _agreed("Put this run in its place?"):
             raise typer.Exit(error.exit_code) from error
         result = carry_out(replace=True)
     print_result(result, as_json, junit)
+
+
+def _agreed(question: str) -> bool:
+    """Whether the answer is yes; the end of the input is a no."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        say("", err=True)
+        return False
 
 
 def described(plan: Any, model: str, given: Mapping[str, Any]) -> str:

@@ -129,13 +129,12 @@ def placeholders(names: Collection[str]) -> list[str]:
 def several(names: Collection[str]) -> list[str]:
     """Names made of others: every part of `a, b` or `a; b` is a name, or part of another such name.
 
-    Nobody writes `|` within one label: of `a|b` one such part is enough, and so is another label with a `|`.
+    Nobody writes `|` within one label: `a|b` is always several.
     """
     parts = {name: [part.strip() for part in SEPARATORS.split(name)] for name in names}
     uses = Counter(part for own in parts.values() for part in dict.fromkeys(own))
     joined = {name: [uses[part] > 1 for part in own] for name, own in parts.items() if len(own) > 1 and all(own)}
-    are_many = sum("|" in name for name in joined) > 1
-    return [name for name, known in joined.items() if all(known) or ("|" in name and (any(known) or are_many))]
+    return [name for name, known in joined.items() if "|" in name or all(known)]
 
 
 DOUBTS: dict[str, tuple[Callable[[Collection[str]], list[str]], str]] = {

@@ -29,6 +29,8 @@ class Published:
     """Names that the column of each part of a suite has had, the first that is there and not taken is it."""
     means: Mapping[str, str] = field(default_factory=dict)
     """What columns mean, for people."""
+    label_names: Mapping[str, str] = field(default_factory=dict)
+    """What labels that are numbers mean, for people."""
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Our word for a value of a part; an empty one for values that stand for nothing."""
     keep: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unseen.functional.catalogue import published
 from unseen.functional.suite import judged_by_label, partners, role_values, template_codes
 from unseen.types import Dataset
 from unseen.types.arrays import Codes, Floats, Mask
@@ -90,7 +91,7 @@ def _one_label(suite: Dataset, predicted: Codes, by_label: Mask, failed: Mask) -
     missed = int((others & failed).sum())
     if given.sum() < NEARLY_ALWAYS * by_label.sum() or missed < MOST * max(1, others.sum()):
         return
-    names = suite.label_names
+    names = _label_names(suite)
     which = f"the {names[1 - label]} ones" if len(names) == 2 else "those of other labels"
     right = (
         f" and is right about {_percent(int((own & ~failed).sum()), int(own.sum()))} of the others" if own.any() else ""
@@ -181,12 +182,19 @@ def _label(suite: Dataset, by_label: Mask, failed: Mask) -> Iterator[tuple[str, 
     rest = by_label & ~own
     missed, spared = int((own & failed).sum()), int((rest & failed).sum())
     if rest.any() and missed / max(1, own.sum()) >= TWICE * spared / rest.sum():
+        name = _label_names(suite)[label]
         yield (
             "label",
-            f"It errs mostly on {suite.label_names[label]} cases: it misses {_percent(missed, int(own.sum()))} of them "
+            f"It errs mostly on {name} cases: it misses {_percent(missed, int(own.sum()))} of them "
             f"and {_percent(spared, int(rest.sum()))} of the others.",
             missed,
         )
+
+
+def _label_names(suite: Dataset) -> list[str]:
+    """The labels as people call them, where a published suite says so."""
+    known = published().get(str(suite.origin.params.get("published")))
+    return [known.label_names.get(name, name) if known else name for name in suite.label_names]
 
 
 def _percent(part: int, whole: int) -> str:

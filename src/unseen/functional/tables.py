@@ -19,7 +19,7 @@ from unseen.data.labels import Declared, declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table
 from unseen.errors import InputError, TableError, UnknownNameError
-from unseen.functional.catalogue import Published, recognised
+from unseen.functional.catalogue import Published, published, recognised
 from unseen.functional.suite import (
     KINDS,
     MAIN,
@@ -64,7 +64,7 @@ def load_suite(
     refuse_unknown_roles(columns)
     if not Path(source).is_file():
         if str(source) not in cards():
-            raise UnknownNameError.of("file or known suite", str(source), _known_suites())
+            raise _unknown_suite(str(source))
         overrides: dict[str, Any] = {"labels": labels} if labels else {}
         overrides |= {name: columns.pop(name) for name in MAIN if name in columns}
         if ignore:
@@ -168,8 +168,15 @@ class _CaseTable:
         return Dataset(whole.name, table, labelled.label_names, whole.attributes, labelled.origin)
 
 
-def _known_suites() -> list[str]:
-    return [name for name in cards() if set(card(name).attributes) & set(ROLES["functionality"])]
+def _unknown_suite(name: str) -> InputError:
+    """The error for a name that is no file; of a published suite that nobody can fetch, where it is to be had."""
+    fetched = [known for known in cards() if set(card(known).attributes) & set(ROLES["functionality"])]
+    others = {known: suite for known, suite in published().items() if known not in fetched}
+    if name in others:
+        fix = f"get it from {others[name].homepage} and name the file: it is recognised by its columns"
+        return InputError(f"{others[name].title} is not fetched by its name", fix=fix)
+    files = f"or a file; files of {', '.join(others)} are recognised by their columns"
+    return UnknownNameError.of("file or known suite", name, fetched, fix=files)
 
 
 def _without(names: Sequence[str], ignore: Collection[str]) -> list[str]:

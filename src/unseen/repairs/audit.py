@@ -27,10 +27,13 @@ SOUNDS_LIKE = {
 
 
 def audited(
-    data: Dataset, split: Split, recipe: RepairRecipe, columns: Mapping[str, str] | None
+    data: Dataset, split: Split, recipe: RepairRecipe, columns: Mapping[str, str] | None, typed: str = ""
 ) -> tuple[Finding, ...]:
-    """The findings on one split; grouping attributes that `columns` does not name have the roles of `roles_of`."""
-    return audit(Subject(data, split, roles_of(recipe, columns), seed=recipe.seed), REPAIRABLE).findings
+    """The findings on one split, with advice for who `typed` it.
+
+    Grouping attributes that `columns` does not name have the roles of `roles_of`.
+    """
+    return audit(Subject(data, split, roles_of(recipe, columns), seed=recipe.seed, typed=typed), REPAIRABLE).findings
 
 
 def roles_of(recipe: RepairRecipe, columns: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -84,6 +84,7 @@ def repair(
     seed: int = 42,
     columns: Mapping[str, str] | None = None,
     name: str | None = None,
+    typed: str = "",
 ) -> Repaired:
     """A split without the faults that were asked to be removed.
 
@@ -98,7 +99,7 @@ def repair(
     rows, rows that are linked do. `together` (exact, normalised, near) keeps copies on one side without taking them
     out; `keep` is the side that keeps its rows (default: test); `cap_parts` is train or all; `columns` gives the audit
     its attributes by role, such as author. It misleads where the attribute is not what makes rows alike: one person
-    with two names is two groups.
+    with two names is two groups. `typed` are data and repaired split as arguments of a command, for advice.
     """
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
     linked = {attribute for role, attribute in (columns or {}).items() if role in BY_ID}
@@ -112,7 +113,8 @@ def repair(
     draft, certificate = _repaired(Draft.of(data, given), recipe, given)
     made = _record(draft, certificate, recipe, data, given, name)
     before = () if given is None else audited(data, given, recipe, columns)
-    after = audited(draft.data, made, recipe, columns)
+    is_as_typed = draft.data.fingerprint == data.fingerprint
+    after = audited(draft.data, made, recipe, columns, typed if is_as_typed else "")
     return Repaired(draft.data, made, draft.changes, before, after, recipe, columns)
 
 

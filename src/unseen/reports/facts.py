@@ -91,7 +91,10 @@ def read_card_facts(folder: str | Path) -> CardFacts:
         raise InputError(
             f"files of the run folder {record.place} are damaged", problems=problems, fix=way_out(record.place)
         )
-    ordered = sorted(splits.values(), key=lambda split: (keys[split.name], split.family != BASELINE, split.name))
+    ordered = sorted(
+        splits.values(),
+        key=lambda split: (keys[split.name], split.family != BASELINE, split.method != BASELINE, split.name),
+    )
     return CardFacts(record, datasets, tuple(ordered), keys)
 
 

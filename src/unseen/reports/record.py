@@ -174,7 +174,11 @@ class RunRecord:
     def families(self) -> tuple[str, ...]:
         """Families of splits: the baseline first, the others in the order of their splits."""
         names = dict.fromkeys(split.family for split in self.splits.values())
-        return tuple(sorted(names, key=lambda family: family != BASELINE))
+        return tuple(sorted(names, key=lambda family: (family != BASELINE, not self.is_random(family))))
+
+    def is_random(self, family: str) -> bool:
+        """Whether its splits are drawn at random: the baseline, or one of another size."""
+        return family == BASELINE or {split.method for split in self.of_family(family)} == {BASELINE}
 
     def of_family(self, family: str) -> list[SplitFile]:
         """The splits of one family."""

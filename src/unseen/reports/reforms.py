@@ -108,7 +108,7 @@ def _sample(facts: CardFacts) -> Answer:
 
 
 def _representative(facts: CardFacts) -> Answer:
-    hard = ", ".join(family for family in facts.families if family != BASELINE)
+    hard = ", ".join(family for family in facts.families if not facts.record.is_random(family))
     parts = ["random test parts are like the rest of the data"] if BASELINE in facts.families else []
     parts += [f"test parts of {hard} are not like the rest, on purpose"] if hard else []
     return PARTLY, f"{'; '.join(parts)}. How the data relates to the population is missing"

@@ -16,7 +16,7 @@ from unseen.reports import croissant, genbench, reforms
 from unseen.reports.facts import CardFacts, DataFacts, read_card_facts
 from unseen.reports.markdown import Markdown, environment
 from unseen.reports.page import sorted_findings
-from unseen.reports.record import BASELINE, RunRecord, SplitFile
+from unseen.reports.record import RunRecord, SplitFile
 from unseen.reports.wording import amount_within, called, capital
 from unseen.store import read_json, sha256_of, write_json, write_text
 from unseen.store.files import json_text
@@ -121,7 +121,7 @@ def _proof(split: SplitFile) -> str:
 
 def _example(facts: CardFacts) -> Markdown:
     """File of the first split that is not random; a made-up name where the real one would need quoting."""
-    chosen = sorted(facts.splits, key=lambda split: split.family == BASELINE)
+    chosen = sorted(facts.splits, key=lambda split: facts.record.is_random(split.family))
     name = chosen[0].path.name if chosen else ""
     return Markdown(name if PLAIN_FILE.fullmatch(name) else "NAME.csv")
 
@@ -139,7 +139,7 @@ def scores(facts: CardFacts) -> list[dict[str, Any]]:
             rows = [row for row in ours if all(str(row.tags.get(tag, value)) == value for tag, value in place.items())]
             compared = _compared(facts, key, rows, [facts.datasets[key].name if key else "", *place.values()])
             # Rows of random splits that name no space belong to each; alone they compare nothing.
-            if len(places) == 1 or any(line["family"] != BASELINE for line in compared):
+            if len(places) == 1 or any(not facts.record.is_random(line["family"]) for line in compared):
                 lines += compared
     return lines
 
@@ -160,7 +160,7 @@ def _compared(facts: CardFacts, key: str, rows: Sequence[Measurement], place: Se
 
 
 def _scored(run: RunRecord, family: str, place: str) -> dict[str, Any]:
-    fall = None if family == BASELINE else run.fall(family)
+    fall = None if run.is_random(family) else run.fall(family)
     return {
         "place": place,
         "family": family,
@@ -197,7 +197,8 @@ def limits(facts: CardFacts) -> list[str]:
 
 def _wrong_labels(facts: CardFacts) -> list[str]:
     """Where more labels are wrong than usual, or nobody knows."""
-    by_family = {family: genbench.wrong_labels(facts, family) for family in facts.families if family != BASELINE}
+    hard = [family for family in facts.families if not facts.record.is_random(family)]
+    by_family = {family: genbench.wrong_labels(facts, family) for family in hard}
     open_ = [family for family, shares in by_family.items() if shares is None]
     sentences = [
         f"{family}: {shares}, so a part of a fall is label noise."

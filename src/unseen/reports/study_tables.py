@@ -66,11 +66,21 @@ def fall_of(run: RunRecord, cell: Cell) -> Measurement | None:
 
 
 def control_of(run: RunRecord, cell: Cell) -> Cell | None:
-    """The random splits that a cell was compared with."""
-    place = (run.about["baseline"], cell.data, cell.model, cell.test)
+    """The random splits that a cell was compared with: those of its size."""
+    place = (cell.data, cell.model, cell.test, cell.dev)
     return next(
-        (other for other in cells_of(run) if (other.family, other.data, other.model, other.test) == place), None
-    )
+        (
+            other for other in cells_of(run)
+            if is_control(run, other) and (other.data, other.model, other.test, other.dev) == place
+        ), None,
+    )  # fmt: skip
+
+
+def is_control(run: RunRecord, cell: Cell) -> bool:
+    """Whether others are compared with it: the random splits of the study, and those like them of another size."""
+    baseline = run.about["baseline"]
+    of = run.about.get("variants", {}).get(baseline, {}).get("of", baseline)
+    return cell.family == baseline or bool(re.fullmatch(rf"{re.escape(of)}( test=\S+)?( dev=\S+)?", cell.family))
 
 
 @dataclass(frozen=True)
@@ -137,7 +147,7 @@ def own_cells(run: RunRecord, data: str) -> list[Cell]:
     """Random splits of every model, then the splits of its own spaces."""
     cells = [cell for cell in cells_of(run) if cell.data == data and cell.own]
     models = list(dict.fromkeys(cell.model for cell in cells))
-    return sorted(cells, key=lambda cell: (models.index(cell.model), cell.family != run.about["baseline"]))
+    return sorted(cells, key=lambda cell: (models.index(cell.model), not is_control(run, cell)))
 
 
 def cross_model(run: RunRecord, data: str) -> Iterator[Matrix]:
@@ -149,11 +159,14 @@ def cross_model(run: RunRecord, data: str) -> Iterator[Matrix]:
         models = tuple(dict.fromkeys(cell.model for cell in ours))
         if all(cell.own for cell in ours) or len(models) < 2:
             continue
-        controls = [cell for cell in cells if cell.family == run.about["baseline"]]
         for metric in dict.fromkeys(["accuracy", run.metric]):
             scores = {(cell.space, cell.model): _value(level_of(run, cell, metric)) for cell in ours}
             values = [tuple(scores.get((space, model)) for model in models) for space in spaces]
-            random = {cell.model: _value(level_of(run, cell, metric)) for cell in controls}
+            random = {
+                cell.model: _value(level_of(run, control, metric))
+                for cell in ours
+                if (control := control_of(run, cell))
+            }
             values.append(tuple(random.get(model) for model in models))
             yield Matrix(
                 f"{family}: test {called(metric)}", (*spaces, "random splits"), models, tuple(values),
@@ -254,18 +267,22 @@ def _points(run: RunRecord, data: str, space: str, metric: str) -> list[Point]:
     cells = [cell for cell in cells_of(run) if (cell.data, cell.space, cell.own) == (data, space, True)]
     here = [row for row in run.properties if row.tags.get("data") == data and row.tags.get("space") == space]
     distance = {str(row.tags["split"]): row.value for row in here if row.metric == DISTANCE}
-    chance = [row.value for row in here if row.metric == f"{DISTANCE}.matched_random" and row.value is not None]
+    by_chance = [row for row in here if row.metric == f"{DISTANCE}.matched_random" and row.value is not None]
     points = [
         Point(split, float(distance[split] or 0.0), by_seed)
         for cell in cells
         for split, by_seed in _by_split(run, cell, metric).items()
         if distance.get(split) is not None
     ]
-    control = next((control for cell in cells if (control := control_of(run, cell))), None)
-    if control is not None and chance and points:
+    families: dict[Cell, set[str]] = {}
+    for cell in cells:
+        if control := control_of(run, cell):
+            families.setdefault(control, set()).add(cell.family)
+    for control, compared in families.items() if points else ():
+        chance = [row.value or 0.0 for row in by_chance if row.tags["family"] in compared]
         level = level_of(run, control, run.metric)
-        if level is not None and level.value is not None:
-            points.append(Point(run.about["baseline"], sum(chance) / len(chance), {0: level.value}))
+        if chance and level is not None and level.value is not None:
+            points.append(Point(control.family, sum(chance) / len(chance), {0: level.value}))
     return points
 
 
@@ -311,7 +328,7 @@ def headline(run: RunRecord) -> list[str]:
     """What was found, in a sentence per dataset."""
     sentences = []
     for data in run.about["datasets"]:
-        falls = [(fall_of(run, cell), cell) for cell in own_cells(run, data) if cell.family != run.about["baseline"]]
+        falls = [(fall_of(run, cell), cell) for cell in own_cells(run, data) if not is_control(run, cell)]
         known = [(fall, cell) for fall, cell in falls if fall is not None and fall.value is not None]
         if not known:
             sentences.append(

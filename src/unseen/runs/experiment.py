@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen import api, inference
+from unseen import inference
 from unseen.audits.removals import ENOUGH, cost_of_removal
 from unseen.engines import Inline, Local, Step, Workspace
 from unseen.engines.steps import carry_out
@@ -32,6 +32,7 @@ from unseen.naming import recipe_of
 from unseen.runs.cost import FASTER, Cost, speed
 from unseen.runs.spaces import Model
 from unseen.runs.training_steps import MODEL, fit
+from unseen.splits.split_records import random_rows
 from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name, temporary_folder
 from unseen.store.results import Results
@@ -235,8 +236,8 @@ def with_dev(data: Dataset, split: Split, seed: int) -> tuple[Rows, Rows]:
     """The rows of train and of dev, in the order of their ids; a tenth of train is drawn where a split has no dev."""
     train, dev = split.rows("train"), split.rows("dev")
     if not len(dev):
-        drawn = api.split(data.take(train), "random", test=DEV, seed=seed)
-        train, dev = train[drawn.rows("train")], train[drawn.rows("test")]
+        drawn, _ = random_rows(data.take(train), "dev", DEV, seed=seed)
+        train, dev = train[~drawn], train[drawn]
     return in_order(data, train), in_order(data, dev)
 
 

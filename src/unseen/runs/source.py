@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,8 +17,9 @@ from unseen import api
 from unseen.analysis import Words
 from unseen.data.catalogue import cards
 from unseen.data.selection import DOUBTED
-from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.splits.predefined import part_names
+from unseen.splits.split_records import random_rows
 from unseen.store.foreign_splits import read_parts
 from unseen.store.results import key_of
 from unseen.types import Dataset, some, string_array
@@ -155,9 +157,9 @@ def set_aside(
         data = by_id(data)
         if not independent:
             return data, np.zeros(len(data), bool)
-        drawn = api.split(data, "random", test=independent, groups=groups, seed=seed, name="independent")
-        mask = np.zeros(len(data), bool)
-        mask[drawn.rows("test")] = True
+        mask, note = random_rows(data, "independent", independent, groups=groups, seed=seed)
+        if note:
+            warnings.warn(note, UnseenWarning, stacklevel=2)
         return data, mask
     other = independent if isinstance(independent, Dataset) else _like(data, independent)
     if set(other.label_names) != set(data.label_names):

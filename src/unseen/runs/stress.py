@@ -79,7 +79,7 @@ from unseen.runs.training_steps import (
     train_step,
 )
 from unseen.splits import SPLITTERS
-from unseen.splits.quotas import rows_asked
+from unseen.splits.quotas import OR, UNMIXED, quotas, rows_asked
 from unseen.store import (
     read_findings,
     read_measurements,
@@ -462,9 +462,22 @@ def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | Non
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]
         settings = changed(settings, test=float((parts == "test").mean()))
+    _refuse_small_test(loaded.rest, settings.test)
     names, text = loaded.data.label_names, columns.get("text", "text")
     deployment = None if settings.deployment is None else load_texts(settings.deployment, names, text=text)[0]
     return Graph(loaded, settings, _suite(settings, names), deployment)
+
+
+def _refuse_small_test(rest: Dataset, test: float) -> None:
+    """Refuse a test part that cannot have the classes, before anything is trained or a folder is begun."""
+    codes, counts = np.unique(rest.labels, return_counts=True)
+    try:
+        if len(codes) > 1:
+            quotas(counts, rows_asked(test, len(rest), "test"), [rest.label_names[code] for code in codes])
+    except InfeasibleError as error:
+        # no option of a stress run says how a splitter is to mix classes
+        error.fix = (error.fix or "").replace(f"{OR}{UNMIXED}", "").replace(UNMIXED, "bring more rows")
+        raise
 
 
 def _suite(settings: StressSettings, label_names: Sequence[str]) -> Dataset | None:

@@ -80,19 +80,26 @@ class Grid:
 
     def control_of(self, cell: Cell) -> Cell:
         """The random splits of the same size that a cell is compared with."""
-        family = self.study.baseline.name
+        baseline = self.study.baseline
+        of = self.study.variants.get(baseline.name, {}).get("of", baseline.name)
+        sizes = (("test", cell.test, baseline.test), ("dev", cell.dev, baseline.dev))
+        other = "".join(f" {part}={share}" for part, share, usual in sizes if share != usual)
+        family = f"{of}{other}" if other else baseline.name
         return Cell(cell.data, "", family, cell.model, True, cell.test, cell.dev)
+
+    def _way(self, cell: Cell) -> Splits:
+        """How a cell is split; random splits of another size are made like those of the study."""
+        return self.study.splits.get(cell.family, self.study.baseline)
 
     # -- the steps of a cell ---------------------------------------------------------------------------------------
 
     def cuts(self, cell: Cell) -> dict[str, Cut]:
         """The splits of a cell by name, one per seed."""
-        splits = self.study.splits[cell.family]
+        splits = self._way(cell)
         groups = self.study.data[cell.data].groups
-        size = "" if cell.family != self.study.baseline.name or cell.test == splits.test else f" test={cell.test}"
         cuts = {}
         for seed in splits.seeds:
-            name = ".".join(filter(None, (cell.data, cell.space, f"{cell.family}{size}", str(seed))))
+            name = ".".join(filter(None, (cell.data, cell.space, cell.family, str(seed))))
             space = space_cut(self.study.spaces[cell.space], splits.use) if cell.space else None
             cuts[name] = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
         return cuts
@@ -110,7 +117,7 @@ class Grid:
     def _plan(self, cell: Cell) -> list[PlannedTraining]:
         source, model = self.sources[cell.data], self._models[cell.model]
         others = {role: self.sources[name] for role, name in (("added", model.add), ("lexicon", model.lexicon)) if name}
-        splits, folds, trainings = self.study.splits[cell.family], self._seen_folds(cell, model), []
+        splits, folds, trainings = self._way(cell), self._seen_folds(cell, model), []
         for number, (name, cut) in enumerate(self.cuts(cell).items()):
             made = self.split_step(cell, cut)
             for seed in self._seeds(cell, number):
@@ -122,14 +129,14 @@ class Grid:
 
     def _seen_folds(self, cell: Cell, model: Model) -> int:
         """Folds of the seen control: of the hard splits of a model's own space, and of splits that have none."""
-        if cell.family == self.study.baseline.name or not cell.own:
+        if cell == self.control_of(cell) or not cell.own:
             return 0
         asked = self.study.measure.seen_folds
         return asked if asked is not None else seen_folds(model)
 
     def _seeds(self, cell: Cell, number: int) -> tuple[int, ...]:
         seeds = self.study.seeds
-        paired = self.study.pair and len(self.study.splits[cell.family].seeds) == len(seeds)
+        paired = self.study.pair and len(self._way(cell).seeds) == len(seeds)
         return (seeds[number],) if paired else seeds
 
     def asked(self, cell: Cell) -> Scoring:

@@ -27,7 +27,7 @@ from unseen.runs.source import Source, joined
 from unseen.runs.spaces import Model, Space
 from unseen.splits import SPLITTERS
 from unseen.splits.quotas import rows_asked
-from unseen.splits.split_records import split_records
+from unseen.splits.split_records import random_rows, split_records
 from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
 from unseen.store.results import key_of
 from unseen.types import Dataset, Embeddings, Split
@@ -99,8 +99,8 @@ def trained_on_rest(here: Workspace) -> Any:
     seed = here.settings["seed"]
     train, dev = source.rest, source.independent
     if not len(dev):
-        drawn = api.split(train, "random", test=0.1, seed=seed)
-        train, dev = train.take(drawn.rows("train")), train.take(drawn.rows("test"))
+        drawn, _ = random_rows(train, "dev", 0.1, seed=seed)
+        train, dev = train.take(np.flatnonzero(~drawn)), train.take(np.flatnonzero(drawn))
     return fit(here.settings["model"], train, dev, seed, here.scratch / "training")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InfeasibleError, InputError
-from unseen.splits.quotas import Mix, quotas, rows_asked
+from unseen.splits.quotas import Mix, nearest_quotas, quotas, rows_asked
 from unseen.splits.selection import Counts, Selection, choose_nearest
 from unseen.splits.vectors import Keys
 from unseen.types import Certificate, some
@@ -166,14 +166,21 @@ def pose(
     mix: Mix = None,
     stratify: bool = True,
     keys: Keys | None = None,
+    every_class: bool = True,
 ) -> Problem:
-    """The problem for `n` rows with classes `y` and groups `groups`; both may be None."""
+    """The problem for `n` rows with classes `y` and groups `groups`; both may be None.
+
+    Without `every_class` a part that is too small for a row of each comes as near to the mix as it can.
+    """
     if not stratify and mix is not None:
         raise InputError("mix has no effect with stratify=False", fix="leave one of them out")
     rows = rows_asked(test_size, n)
     codes, names = _classes(y if stratify else None, n, keys)
     counts = np.bincount(codes, minlength=len(names))
-    quota = quotas(counts, rows, names, mix) if len(names) > 1 else np.array([rows], dtype=np.int64)
+    if len(names) == 1:
+        quota = np.array([rows], dtype=np.int64)
+    else:
+        quota = quotas(counts, rows, names, mix) if every_class else nearest_quotas(counts, rows)
     units, group_names = _units(groups, n)
     if group_names is not None and len(group_names) < 2:
         raise InfeasibleError("all rows are in one group", got=f"group {group_names[0]!r}", fix="use a finer attribute")

@@ -8,10 +8,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unseen.data.labels import FEWEST
 from unseen.errors import InfeasibleError, InputError, UnknownNameError
 
 Mix = str | Mapping[str, float] | None
 """None: as in the data. "balanced": equal shares. Or a share per label."""
+OR = "; or "
+UNMIXED = "split without the class mix: stratify=False"
+"""Advice for those who choose the parameters of a splitter."""
 
 
 def rows_asked(size: float, n: int, name: str = "test_size") -> int:
@@ -61,13 +65,13 @@ def quotas(counts: npt.NDArray[np.int64], rows: int, names: Sequence[str], mix: 
             f"the class {lonely[0]!r} has only one row" if len(lonely) == 1 else f"{len(lonely)} classes have one row",
             problems=lonely if len(lonely) > 1 else (),
             expected="at least two rows of each class, one for each side",
-            fix="drop or merge these classes, or split without the class mix: stratify=False",
+            fix=OR.join([*_without_rare(counts), "merge them with others", UNMIXED]),
         )
     shares = _shares(counts, names, mix)
     if rows < np.count_nonzero(shares):
         raise InfeasibleError(
             f"a test part of {rows} rows cannot have rows of {np.count_nonzero(shares)} classes",
-            fix="ask for a larger test part, or split without the class mix: stratify=False",
+            fix=OR.join([*_larger(counts, shares), *_without_rare(counts), UNMIXED]),
         )
     asked = largest_remainder(shares, rows)
     problems = [
@@ -79,9 +83,33 @@ def quotas(counts: npt.NDArray[np.int64], rows: int, names: Sequence[str], mix: 
         raise InfeasibleError(
             f"a test part of {rows} rows is larger than a class allows",
             problems=problems,
-            fix="ask for a smaller test part, another mix, or split without the class mix: stratify=False",
+            fix=OR.join(["ask for a smaller test part or another mix", UNMIXED]),
         )
     return asked
+
+
+def nearest_quotas(counts: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.int64]:
+    """Rows per class of a part that need not have some of each: as near to the mix as leaves one of each class.
+
+    >>> nearest_quotas(np.array([8, 8, 1]), 3).tolist()
+    [2, 1, 0]
+    """
+    spare = counts - 1
+    return largest_remainder(spare.astype(np.float64), min(rows, int(spare.sum())))
+
+
+def _larger(counts: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> list[str]:
+    """The smallest test part, in hundredths of the rows, that gives what is asked of every class; none may."""
+    n, classes = int(counts.sum()), np.count_nonzero(shares)
+    sizes = ((percent / 100, n * percent // 100) for percent in range(1, 100))
+    enough = (share for share, rows in sizes if rows >= classes and (largest_remainder(shares, rows) < counts).all())
+    return [f"ask for a larger test part: test={share}" for share in enough][:1]
+
+
+def _without_rare(counts: npt.NDArray[np.int64]) -> list[str]:
+    """To leave rare classes out, where that leaves some and fewer."""
+    is_rare = counts < FEWEST
+    return ["leave rare classes out: drop=['rare']"] if is_rare.any() and (~is_rare).sum() > 1 else []
 
 
 def within_cap(cells: npt.NDArray[np.integer], most: int, draw: np.random.Generator) -> npt.NDArray[np.bool_]:

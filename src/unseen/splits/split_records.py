@@ -12,11 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.data.groups import NONE, alone, group_codes, holds_links
-from unseen.errors import InputError, UnseenWarning
-from unseen.seeding import child_seed
-from unseen.splits.problem import Choice, Mask
+from unseen.errors import InfeasibleError, InputError, UnseenWarning
+from unseen.seeding import child_seed, generator
+from unseen.splits.problem import Choice, Mask, pose
 from unseen.splits.quotas import rows_asked
-from unseen.splits.random import RandomSplit
 from unseen.types import DEV, INDEPENDENT, TEST, TRAIN, Certificate, Dataset, Origin, Split, some
 from unseen.types.records import versions
 
@@ -46,15 +45,17 @@ def split_records(
     labels = np.array(data.label_names)[data.labels[by_id]]
     group_of = None if groups is None else group_values(data, groups)[by_id]
 
+    noted: dict[str, str] = {}
+
     def drawn(part: str, size: float, among: Mask) -> Mask:
         """A random, stratified share of all rows, taken from those `among`; whole groups."""
         chosen = np.zeros(len(data), bool)
         if size:
             rows = np.flatnonzero(among)
             asked = rows_asked(rows_asked(size, len(data), part), len(rows), part)
-            draw = RandomSplit(asked, random_state=child_seed(seed, part))
-            (choice,) = draw.folds(None, labels[rows], None if group_of is None else group_of[rows])
-            chosen[rows[choice.test]] = True
+            groups_there = None if group_of is None else group_of[rows]
+            there, noted[part] = random_part(part, asked, labels[rows], groups_there, child_seed(seed, part))
+            chosen[rows[there]] = True
         return chosen
 
     if isinstance(independent, np.ndarray):
@@ -75,6 +76,7 @@ def split_records(
         if choice.unused is not None:
             parts[rest[choice.unused]] = INDEPENDENT
         parts[drawn("dev", dev, parts == TRAIN)] = DEV
+        choice = choice.amended(*filter(None, noted.values()))
         clusters = np.full(len(data), -1, np.int32)
         clusters[rest] = choice.clusters
         in_file_order = np.argsort(by_id)
@@ -90,6 +92,38 @@ def split_records(
             )
         )
     return splits
+
+
+def random_rows(
+    data: Dataset, part: str, size: float, *, groups: str | None = None, seed: int = 42
+) -> tuple[Mask, str]:
+    """Random rows of `data` for a part that is not tested on, in the order of `data`; and what `random_part` notes."""
+    by_id = data.by_id
+    labels = np.array(data.label_names)[data.labels[by_id]]
+    group_of = None if groups is None else group_values(data, groups)[by_id]
+    chosen, note = random_part(part, rows_asked(size, len(data), part), labels, group_of, seed)
+    return chosen[np.argsort(by_id)], note
+
+
+def random_part(
+    part: str, rows: int, labels: npt.NDArray[Any], groups: npt.NDArray[Any] | None, seed: int
+) -> tuple[Mask, str]:
+    """So many random rows with the class mix of all, in whole groups.
+
+    What is set aside, or stopped by, need not have rows of each class: where it cannot, a note says so.
+    """
+    note = ""
+    try:
+        problem = pose(labels, groups, len(labels), test_size=rows)
+    except InfeasibleError:
+        if np.unique(labels, return_counts=True)[1].max() < 2:
+            raise
+        problem = pose(labels, groups, len(labels), test_size=rows, every_class=False)
+        if lacking := int((problem.quota == 0).sum()):
+            few = "it is too small for all, or they have one row"
+            note = f"the {part} part of {rows:,} rows has none of {lacking:,} of {len(problem.quota):,} classes: {few}"
+    filled = problem.fill(problem.quota, generator(seed, "random").permutation(problem.n_units))
+    return problem.rows_in(filled.chosen), note
 
 
 def _choices(splitter: Any, X: Any, labels: npt.NDArray[Any], groups: npt.NDArray[Any] | None) -> list[Choice]:

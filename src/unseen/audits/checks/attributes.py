@@ -62,7 +62,8 @@ def _both_sides(subject: Subject, role: str) -> CheckResult:
     if not len(known) or not named[subject.train].any():
         return skipped(role, f"No {role} is known on one side of the split.")
     if role in BY_ID and len(np.unique(codes[named])) == named.sum():
-        return skipped(role, f"No value of {subject.columns[role]!r} is the id of another row, or on two rows.")
+        nothing = f"No value of {subject.columns[role]!r} is the id of another row, or on two rows."
+        return skipped(role, f"{nothing} If its values are ids, name the column of the ids: --id.")
     leaked = leak(subject, role)
     assert leaked is not None
     n, unknown = len(known), len(subject.test) - len(known)

@@ -19,6 +19,7 @@ from unseen.errors import InputError
 @takes_data
 def repair(
     data: Any,
+    typed: str,
     split: Split = None,
     parts: Parts = None,
     grouped_by: Annotated[
@@ -81,12 +82,20 @@ def repair(
             seed=seed,
             columns=roles,
             name=out.stem,
+            typed=_with_repaired(typed, split, parts, out),
         )
         replaced = out.exists()
         written = write_repaired(made, out)
     _show(made, written, replaced, as_json)
     if made.remaining:
         raise typer.Exit(1)
+
+
+def _with_repaired(typed: str, split: str | None, parts: str | None, out: Path) -> str:
+    """What was typed for the data, with the split that is written in place of the one that is repaired."""
+    before = [word for option, value in (("--split", split), ("--parts", parts)) if value for word in (option, value)]
+    repaired = shlex.join(["--split", str(out)])
+    return typed.replace(shlex.join(before), repaired) if before else f"{typed} {repaired}"
 
 
 def _check_targets(out: Path) -> None:
