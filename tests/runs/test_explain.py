@@ -55,6 +55,7 @@ def test_a_model_that_uses_one_word_is_explained_by_it(model: Path, tmp_path: Pa
     assert occlusion.low > chance.high
     assert result.value("auprc", method="occlusion", floor=None) == pytest.approx(1.0)
     assert result.value("auprc", floor="yes", method="constant") < 0.65
+    assert result.value("auprc", floor="yes", method="lexicon") == pytest.approx(1.0)  # it knows the two words
     assert result.row("comprehensiveness.normalised", method="occlusion").n == 5
     assert result.row("tau.leave_one_out", "place=a", method="occlusion").value == pytest.approx(1.0)
     assert result.value("right_for_the_wrong_reason", method="occlusion") == 0

@@ -10,6 +10,8 @@ from unseen.explanations.subject import Attributions, ExplainedTexts
 from unseen.seeding import generator
 
 FOLDS = 5
+FEWEST = 10
+"""Texts with rationales, at least, to learn a lexicon from."""
 
 
 class Random:
@@ -41,8 +43,11 @@ class LexiconScores:
 
     def attributions(self, subject: ExplainedTexts, seed: int = 42) -> Attributions:
         """The share of each word, learnt from the other folds."""
-        if subject.rationales is None:
-            raise InputError("no text has rationales to learn a lexicon from", fix="data with a column of rationales")
+        if subject.rationales is None or sum(mask.any() for mask in subject.rationales) < FEWEST:
+            raise InputError(
+                f"a lexicon is learnt from at least {FEWEST} texts with rationales",
+                fix="data with a column of rationales",
+            )
         golds, words = subject.rationales, [subject.words(row) for row in range(len(subject))]
         folds = generator(seed, "lexicon").permutation(len(subject)) % FOLDS
         highlighted = np.array([mask.any() for mask in golds])

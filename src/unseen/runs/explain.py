@@ -19,6 +19,7 @@ from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate
 from unseen.explanations import EXPLAINERS
 from unseen.explanations.attribution_file import read_attributions, write_attributions
+from unseen.explanations.baselines import FEWEST, LexiconScores
 from unseen.explanations.faithfulness import ErasureBounds, Faithfulness, erasure_bounds, faithfulness, leave_one_out
 from unseen.explanations.measurements import faithfulness_metrics, measured, plausibility_metrics, wrong_reasons
 from unseen.explanations.plausibility import floors_and_ceilings, plausibility, union
@@ -111,6 +112,9 @@ class Explained:
         some = {name: [of_texts[row] for row in texts] for name, of_texts in self.scores.items()}
         judged = {name: plausibility(gold, of_texts) for name, of_texts in some.items()}
         floors = floors_and_ceilings([annotators[row] for row in texts], seed=seed)
+        if len(texts) >= FEWEST:
+            lexicon = LexiconScores().attributions(self.subject, seed).scores
+            floors["lexicon"] = plausibility(gold, [lexicon[row] for row in texts])
         within = {name: inside[texts] for name, inside in slices.items()}
         rows = measured(plausibility_metrics(judged), within, seed=seed)
         for name, floor in floors.items():
@@ -267,8 +271,6 @@ def explainers(
     network = subject.network
     able = ["answers", *(["gradients"] if network else []), *(["attention"] if network and network.attends else [])]
     names = list(methods) or [name for need in able for name in DEFAULT[need]]
-    if not methods and subject.rationales is not None:
-        names.append("rationale-lexicon")
     made = {}
     for name in dict.fromkeys([*names, "random"]):
         bare = VERSION.sub("", name)
