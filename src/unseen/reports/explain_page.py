@@ -145,7 +145,7 @@ FAITHFUL_TEXT = (
 PLAUSIBLE_TEXT = (
     "Against the words that any annotator highlighted, on the texts that have some; the five words with the highest "
     "scores, AUPRC by all. IoU F1 “as released” counts each word as a span of its own, “merged” joins neighbours. "
-    "Below stand what chance, a constant, a lexicon of the other texts, the best order and a person reach: without them "
+    "Below stand what chance, a constant, a lexicon of other texts, the best order and a person reach: without them "
     "a figure says nothing."
 )
 ATTENTION_TEXT = "Attention says what the model looks at, not why it decides: it is here to be compared."
