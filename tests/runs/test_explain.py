@@ -133,6 +133,16 @@ def test_an_interrupted_run_goes_on(model: Path, tmp_path: Path, monkeypatch: py
     )
 
 
+def test_texts_are_written_only_when_asked_for(model: Path, tmp_path: Path) -> None:
+    explain(
+        ASKED, model=model, methods=["sampling-occlusion", "occlusion"], normalised=0, limit=12, out=tmp_path / "why"
+    )
+    texts = [text.encode() for text in ASKED.texts.to_pylist()]
+    files = [path for path in (tmp_path / "why").rglob("*") if path.is_file()]
+    assert len(files) > 5
+    assert not [path for path in files if any(text in path.read_bytes() for text in texts)]
+
+
 def test_terms_are_swapped_and_false_alarms_counted(model: Path) -> None:
     result = explain(
         ASKED, model=model, methods=["occlusion"], normalised=0, terms={"animals": ["cat", "dog"]}, positive=["bad"]

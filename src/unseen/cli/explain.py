@@ -55,7 +55,9 @@ def explain(
         str, typer.Option(help="What gets a score: words (between blanks), or pieces (the model's).")
     ] = "words",
     erase: Annotated[str, typer.Option(help="How units are erased: delete, or mask.")] = "delete",
-    limit: Annotated[int, typer.Option("-n", "--limit", help="At most so many texts, drawn with the seed.")] = 200,
+    limit: Annotated[
+        int, typer.Option("-n", "--limit", help="At most so many texts, drawn with the seed; 0: all.")
+    ] = 200,
     normalised: Annotated[
         int, typer.Option(help="Texts whose best and worst order of words is searched for; it asks the most.")
     ] = 50,

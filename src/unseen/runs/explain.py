@@ -52,7 +52,7 @@ DEFAULT = {"answers": ("occlusion", "partition-shap"), "gradients": ("gradient-i
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
+class Explanations:
     """Texts with what methods say about them."""
 
     data: Dataset
@@ -202,7 +202,7 @@ def explain(
         "model": place,
         "split": described_split(split),
         "settings": {
-            "methods": {name: vars(one) for name, one in made.items()}, "label": label, "units": units,
+            "methods": {name: described_explainer(one) for name, one in made.items()}, "label": label, "units": units,
             "erase": erase, "slices": list(slices), "seed": seed, "normalised": normalised, "texts": texts,
             "attributions": [Path(file).name for file in attributions],
             "terms": None if terms is None else checked_terms(terms), "positive": list(positive),
@@ -216,7 +216,7 @@ def explain(
         for file in attributions:
             scores |= _complete(read_attributions(file, chosen, subject.spans), chosen)
         notes = {name: one.notes for name, one in by_method.items() if one.notes}
-        explained = Explained(chosen, subject, scores, notes)
+        explained = Explanations(chosen, subject, scores, notes)
         rows = explained.measurements(explained.slices(slices, split), normalised, seed)
         if terms is not None:
             rows += _probed(explained, terms, positive, made, seed)
@@ -236,17 +236,23 @@ def explain(
     return carry_through("explain", about, work, out=out, command=command, gates=bounds)
 
 
+def described_explainer(explainer: Any) -> dict[str, Any]:
+    """The parameters of a method; of texts that it draws from a hash, because texts are written only when asked for."""
+    params = dict(vars(explainer))
+    return params | ({"corpus": key_of("corpus", list(params["corpus"]))} if params.get("corpus") else {})
+
+
 def _mean_passes(explainer: Any, sizes: Rows) -> int:
     return round(float(np.mean([explainer.passes(size) for size in sizes.tolist()]))) if len(sizes) else 0
 
 
-def explained_by_default(model: Any, data: Dataset, corpus: Sequence[str], seed: int) -> Explained:
+def explained_by_default(model: Any, data: Dataset, corpus: Sequence[str], seed: int) -> Explanations:
     """What the methods that a model allows say about texts, when nobody asks for others."""
     subject = _subject(inference.ready(model, data.label_names), data)
     made = explainers(subject, (), {}, corpus)
     attributed = {name: one.attributions(subject, seed) for name, one in made.items()}
     notes = {name: one.notes for name, one in attributed.items() if one.notes}
-    return Explained(data, subject, {name: one.scores for name, one in attributed.items()}, notes)
+    return Explanations(data, subject, {name: one.scores for name, one in attributed.items()}, notes)
 
 
 def _subject(model: Any, data: Dataset, *options: Any) -> ExplainedTexts:
@@ -300,8 +306,9 @@ def _attributed(
     for rows in np.array_split(np.arange(len(subject)), max(1, -(-len(subject) // AT_ONCE))):
         part = subject.of(rows)
         settings = {
-            "method": name, "params": vars(explainer), "model": mark, "texts": key_of("texts", part.texts),
+            "method": name, "params": described_explainer(explainer), "texts": key_of("texts", part.texts),
             "label": subject.label, "units": subject.units, "erase": subject.erase, "seed": seed,
+            "model": mark,
         }  # fmt: skip
         key = key_of("explain", settings)
         if folder is None or not mark:
@@ -358,7 +365,7 @@ def _some_of_parts(data: Dataset, split: Split, limit: int | None, seed: int) ->
 
 
 def _probed(
-    explained: Explained,
+    explained: Explanations,
     terms: Mapping[str, Sequence[str]],
     positive: Sequence[str],
     made: Mapping[str, Any],
@@ -377,7 +384,7 @@ def _probed(
     return rows
 
 
-def _records(explained: Explained, explains: Mapping[str, str]) -> list[tuple[Explanation, str]]:
+def _records(explained: Explanations, explains: Mapping[str, str]) -> list[tuple[Explanation, str]]:
     subject, names = explained.subject, explained.data.label_names
     records = []
     for row, key in enumerate(explained.data.ids.to_pylist()):
@@ -388,7 +395,7 @@ def _records(explained: Explained, explains: Mapping[str, str]) -> list[tuple[Ex
     return records
 
 
-def highlights(explained: Explained) -> list[dict[str, Any]]:
+def highlights(explained: Explanations) -> list[dict[str, Any]]:
     """The texts that the page shows, wrong answers first, with their scores by method and what people highlighted."""
     data, subject, names = explained.data, explained.subject, explained.data.label_names
     order = np.argsort(explained.right, kind="stable")[:SHOWN]
