@@ -308,9 +308,8 @@ def _attributed(
         settings = {
             "method": name, "params": described_explainer(explainer), "texts": key_of("texts", part.texts),
             "label": subject.label, "units": subject.units, "erase": subject.erase, "seed": seed,
-            "model": mark,
         }  # fmt: skip
-        key = key_of("explain", settings)
+        key = key_of("explain", [settings, mark])
         if folder is None or not mark:
             parts.append(explainer.attributions(part, seed))
             continue
