@@ -24,6 +24,7 @@ from unseen.audits.checks import CHECKS
 from unseen.audits.pipelines.examples import EXAMPLES
 from unseen.cli import app
 from unseen.evaluation import METRICS
+from unseen.explanations import EXPLAINERS
 from unseen.functional import load_suite
 from unseen.functional.perturbations import PERTURBATIONS
 from unseen.representations import ENCODERS
@@ -296,7 +297,11 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     lines = do("model ls").out.splitlines()
     assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
-    assert names == [*(f"{name}.v1" for name in (*RECIPES, *ENCODERS)), *METRICS]
+    assert names == [
+        *(f"{name}.v1" for name in (*RECIPES, *ENCODERS)),
+        *METRICS,
+        *(f"{name}.v1" for name in EXPLAINERS),
+    ]
     assert all(len(line.split()) > 3 for line in lines)
     listed = {group: json.loads(do(f"{group} ls --json").out) for group in ("split", "audit", "suite")}
     assert [*listed["split"]["splitters"]] == [f"{name}.v1" for name in SPLITTERS]

@@ -181,7 +181,7 @@ def test_gradients_are_those_of_captum(transformer: Any, name: str) -> None:
 def test_integrated_gradients_are_complete(transformer: Any) -> None:
     few, many = (EXPLAINERS.make("integrated-gradients", steps=n).attributions(subject(transformer)) for n in (1, 30))
     assert many.notes["completeness_error"].max() < 1e-4
-    assert few.notes["completeness_error"].max() > 1e-4
+    assert few.notes["completeness_error"].max() > 3 * many.notes["completeness_error"].max()
 
 
 def test_attention_is_the_row_of_the_class_token(transformer: Any) -> None:
@@ -284,9 +284,10 @@ def test_contexts_of_a_masked_language_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", list(EXPLAINERS))
 def test_the_same_seed_gives_the_same_scores(name: str, transformer: Any) -> None:
-    golds = [np.arange(len(text.split())) == 0 for text in TEXTS]
-    abouts = [subject(transformer, rationales=golds) for _ in range(2)]
+    texts = TEXTS * 3
+    golds = [np.arange(len(text.split())) == 0 for text in texts]
+    abouts = [ExplainedTexts(transformer, texts, ("no", "yes"), "yes", rationales=golds) for _ in range(2)]
     one, two = (EXPLAINERS.make(name).attributions(about, 7) for about in abouts)
-    for first, second, text in zip(one.scores, two.scores, TEXTS, strict=True):
+    for first, second, text in zip(one.scores, two.scores, texts, strict=True):
         assert len(first) == len(text.split())
         assert first.tolist() == second.tolist()

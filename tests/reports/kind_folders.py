@@ -361,6 +361,33 @@ def forecast(folder: Path, name: str) -> Path:
     return write_run(folder, about, rows, [Finding("meaning", "warn", name)], ["to_label.csv", "predictions/"])
 
 
+def explain(folder: Path, name: str) -> Path:
+    metrics = ("comprehensiveness.aopc", "sufficiency.aopc", "tau.leave_one_out", "token_f1", "iou_f1.merged", "auprc")
+    rows = [
+        Measurement(metric, value, 90, value - 0.1, value + 0.1, where, {"method": method})
+        for metric in metrics
+        for where in ("all", "right", f"{name}={name}")
+        for method, value in ((name, 0.5), ("random", 0.1))
+    ]
+    rows += [Measurement("auprc", 0.7, 90, tags={"method": "constant", "floor": "yes"})]
+    rows += [Measurement("false_alarms", 0.2, 30, slice=f"term={name}")]
+    rows += [
+        Measurement("difference.auprc", 0.4, 90, 0.2, 0.5,
+                    tags={"method": name, "reference": "random", "p": 0.01, "p.holm": 0.02})
+    ]  # fmt: skip
+    about = {
+        "kind": "explain", "command": name, "data": {"name": name, "rows": 90, "counts": {}}, "model": name,
+        "settings": {name: name}, "texts": 90, "erased": name, "asked": 900, "explains": {name: name},
+        "passes": {name: 3}, "versions": {name: name},
+    }  # fmt: skip
+    text = {
+        "id": name, "label": name, "predicted": "calm", "explained": name, "probability": 0.7, "words": [name, name],
+        "scores": {name: [0.5, -0.2]}, "people": [True, False],
+    }  # fmt: skip
+    write_json(folder / "highlights.json", {"texts": [text]})
+    return write_run(folder, about, rows, [], ["attributions.parquet"])
+
+
 def score_table(folder: Path, name: str) -> Path:
     tags = {"leave_out": "target"}
     errors = {"xgboost": 0.05, "same-configuration-mean": 0.04, "global-mean": 0.1}
@@ -387,5 +414,5 @@ def score_table(folder: Path, name: str) -> Path:
 FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
-    "pipeline-audit": pipeline_audit, "forecast": forecast, "score-table": score_table,
+    "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "score-table": score_table,
 }  # fmt: skip

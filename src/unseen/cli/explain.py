@@ -51,9 +51,9 @@ def explain(
     why: Annotated[
         str, typer.Option("--why", metavar="LABEL", help="The label that is explained: a label, or 'predicted'.")
     ] = "predicted",
-    units: Annotated[
-        str, typer.Option(help="What gets a score: words (between blanks), or pieces (the model's).")
-    ] = "words",
+    pieces: Annotated[
+        bool, typer.Option("--pieces", help="Score the model's own pieces of words, not words (between blanks).")
+    ] = False,
     erase: Annotated[str, typer.Option(help="How units are erased: delete, or mask.")] = "delete",
     limit: Annotated[
         int, typer.Option("-n", "--limit", help="At most so many texts, drawn with the seed; 0: all.")
@@ -75,9 +75,7 @@ def explain(
     key_env: KeyEnv = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="METHOD.NAME=VALUE", help="A parameter of a method, lime.samples=500; may be repeated."
-        ),
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of a method, lime.samples=500; may be repeated."),
     ] = None,
     seed: Seed = 42,
     as_json: Json = False,
@@ -95,8 +93,9 @@ def explain(
     with notes(quiet), progress(quiet):
         result = explained(
             data, model=model, methods=method or (), attributions=attributions or (), params=_of_methods(settings),
-            label=why, units=units, erase=erase, limit=limit or None, normalised=normalised, slices=slice_by or (),
-            split=split_of(data, split, parts), terms=None if terms is None else read_terms(terms),
+            label=why, units="pieces" if pieces else "words", erase=erase, limit=limit or None, normalised=normalised,
+            slices=slice_by or (), split=split_of(data, split, parts),
+            terms=None if terms is None else read_terms(terms),
             positive=positive or (), texts=texts, rename=pairs(rename, "--map"),
             opening=parameters(None, trust=trust, key_env=key_env), out=out, gates=gate or (), command=command_line(),
             seed=seed,

@@ -114,9 +114,9 @@ def stress(
         str | None, typer.Option(metavar="FILE", help="Texts that the model will meet: forecast its score there.")
     ] = None,
     explain: Annotated[
-        int,
+        int | None,
         typer.Option(metavar="TEXTS", help="Judge explanations of so many texts of each test part; trains once more."),
-    ] = 0,
+    ] = None,
     texts: ExampleTexts = False,
     gate: Gate = None,
     junit: Junit = None,

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from unseen.reports.actions import Action
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import BADGES, Page, Section, Verdict, drawn
+from unseen.reports.page import BADGES, Page, Section, Verdict, drawn, sorted_findings
 from unseen.reports.record import RunRecord
 from unseen.store import read_json
 from unseen.store.files import file_name
@@ -48,7 +48,11 @@ def page(record: RunRecord) -> Page:
         f"Why {about['model']} decides as it does, on {about['data']['name']}",
         verdict(record),
         subtitle=f"{about['texts']:,} texts; erased units are {about['erased']}; {about['asked']:,} texts asked about",
-        sections=sections(record, made),
+        sections=[
+            *sections(record, made),
+            *([Section("Findings", findings=sorted_findings(record.findings))] if record.findings else []),
+        ],
+        printed_findings=sorted_findings(record.findings),
         tables=made,
         printed=[made[name] for name in ("faithfulness", "plausibility", "terms") if name in made],
         files={"attributions": "attributions.parquet"} | ({"texts with scores": HIGHLIGHTS} if _texts(record) else {}),

@@ -154,8 +154,8 @@ class StressSettings(DataSettings):
     """The model's labels in the suite's words, where they differ."""
     deployment: str | None = None
     """File of texts that the model will meet, for a forecast of its score there."""
-    explain: int = 0
-    """Texts of each part whose explanations are judged, by a model trained once more; 0: none."""
+    explain: int | None = None
+    """Texts of each part whose explanations are judged, by a model trained once more."""
 
     def __post_init__(self) -> None:
         self.space.model.check()  # a mistake should be seen before anything is done
@@ -180,8 +180,8 @@ class StressSettings(DataSettings):
             problems.append(f"limit must be at least 50, not {self.limit}")
         if bool(self.positive) != (self.bias is not None):
             problems.append("bias needs both: the attribute with the groups, and the labels that are positive")
-        if self.explain < 0:
-            problems.append(f"explain must be a number of texts, not {self.explain}")
+        if self.explain is not None and self.explain < 1:
+            problems.append(f"explain must be at least 1 text, not {self.explain}")
         if self.suite_map and self.suite is None:
             problems.append("suite_map has no effect without a suite")
         if problems:
@@ -396,7 +396,7 @@ class Graph:
     def explanations(self) -> list[Step]:
         """Explanations of the first training of each family of splits, where they are asked for."""
         settings = self.settings
-        if not settings.explain:
+        if settings.explain is None:
             return []
         return [
             explain_step(
