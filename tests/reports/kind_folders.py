@@ -385,7 +385,7 @@ def explain(folder: Path, name: str) -> Path:
         "scores": {name: [0.5, -0.2]}, "people": [True, False],
     }  # fmt: skip
     write_json(folder / "highlights.json", {"texts": [text]})
-    return write_run(folder, about, rows, [], ["attributions.parquet"])
+    return write_run(folder, about, rows, [Finding("attributions", "warn", name)], ["attributions.parquet"])
 
 
 def score_table(folder: Path, name: str) -> Path:
