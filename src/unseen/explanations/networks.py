@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ class Attended(NamedTuple):
     """[texts, heads, tokens, size], or None where the network does not show them."""
 
 
-class Network:
+class Network(ABC):
     """A classifier that reads tokens; `logits` is its gradient's way from word vectors to labels."""
 
     mask: int | None
@@ -48,25 +49,25 @@ class Network:
     longest: int
     """Tokens of a text, at most; the rest is cut."""
 
+    @abstractmethod
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """The tokens of each text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def vectors(self, ids: Any) -> Any:
         """Word vectors of token numbers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def logits(self, vectors: Any, real: Any) -> Any:
         """Logits of texts given as word vectors, of which some are padding."""
-        raise NotImplementedError
 
     def logits_of_pieces(self, ids: Any, real: Any) -> Any:
         """Logits of texts given as token numbers."""
         return self.logits(self.vectors(ids), real)
 
+    @abstractmethod
     def attended(self, ids: Any, real: Any) -> Attended:
         """What the deciding token attends to."""
-        raise NotImplementedError
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -104,9 +105,9 @@ class Network:
             yield rows, torch.from_numpy(ids).to(self.device), torch.from_numpy(real).to(self.device)
 
     @property
+    @abstractmethod
     def device(self) -> Any:
         """Where the network is."""
-        raise NotImplementedError
 
 
 class TransformerNetwork(Network):

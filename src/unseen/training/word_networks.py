@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -97,9 +98,9 @@ class SequenceNetwork(nn.Module):  # type: ignore[misc]
         self.dropout = nn.Dropout(dropout)
         self.labels = nn.Linear(vector, labels)
 
+    @abstractmethod
     def read(self, vectors: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
         """One vector per text, and the attention that each word gets where there is attention."""
-        raise NotImplementedError
 
     def logits_of_vectors(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Logits, given word vectors [texts, longest, width] and words per text: what explainers differentiate."""
