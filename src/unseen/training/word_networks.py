@@ -89,7 +89,7 @@ def read_word_vectors(path: str | Path, texts: Sequence[str]) -> dict[str, npt.N
     return vectors
 
 
-class SequenceNetwork(nn.Module):  # type: ignore[misc]
+class SequenceNetwork(nn.Module, ABC):  # type: ignore[misc]
     """From words to the logits of the labels; what reads the word vectors is up to the kind."""
 
     def __init__(self, words: int, width: int, vector: int, labels: int, dropout: float) -> None:
