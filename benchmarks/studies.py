@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.setting import ROOT, machine, table
 from unseen.engines import ENGINES, Step, Workspace, in_order
-from unseen.runs import run_study
+from unseen.runs.study import run_study
 from unseen.store import read_measurements
 from unseen.store.results import Results
 

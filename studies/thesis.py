@@ -18,7 +18,7 @@ from unseen.engines import Local
 from unseen.reports.formats import Table, to_markdown
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.study_tables import correlation_table, costs, cross_model, overlaps, scores
-from unseen.runs import run_study
+from unseen.runs.study import run_study
 
 STUDIES = {
     "hatexplain": "zuefle2023-hatexplain-small.toml",

@@ -59,7 +59,9 @@ def test_python_of_the_page_on_data_runs(posts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "count"), [("README.md", 1), ("docs/tour.md", 13), ("docs/tutorial.md", 7)])
+@pytest.mark.parametrize(
+    ("page", "count"), [("README.md", 1), ("docs/tour.md", 13), ("docs/tutorial.md", 7), ("docs/ci.md", 3)]
+)
 def test_commands_of_the_documents_run(posts, page, count):
     """As they stand, but for fewer trainings, and for fewer rows where a transformer is trained."""
     (posts / "study.toml").write_text("".join(blocks("toml", page)), encoding="utf-8")

@@ -45,6 +45,7 @@ LADDER = [
     "corpora",
     "api",
     "runs",
+    "viewer",
     "file_schemas",
     "__init__",
     "demo",

@@ -2,10 +2,11 @@
 
 The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `transfer`,
 `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose
-page `report` writes anew. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for
-several), `predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and
-come back with `write_split` and `read_split`; `compare_runs` and `track` look at finished runs; `file_schema` tells an
-editor what may stand in a file. Names are imported when first used, so `import unseen` is fast.
+page `report` writes anew; `report(model, X, y)` is the run of a fitted model on labelled texts. The verbs, in the order
+of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`, `analyse`,
+`repair`; `open_model` takes anybody's model; splits go to files and come back with `write_split` and `read_split`;
+`compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an editor what may stand in a file. Names
+are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -21,21 +22,23 @@ if TYPE_CHECKING:
     from unseen.repairs import repair
     from unseen.reports.comparison import compare_runs
     from unseen.reports.tracking import track
-    from unseen.runs import run_study
     from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.check import check
     from unseen.runs.explain import explain
     from unseen.runs.forecast import forecast
-    from unseen.runs.frame import Result, report
+    from unseen.runs.frame import Result
     from unseen.runs.item_effect import item_effect
     from unseen.runs.learning import learn_from_suite
     from unseen.runs.price import price
+    from unseen.runs.score import report
     from unseen.runs.score_forecast import forecast_scores
     from unseen.runs.stress import stress
+    from unseen.runs.study import run_study
     from unseen.runs.transfer import transfer
     from unseen.store import read_split, to_dataset_dict, to_indices, write_split
     from unseen.types import Certificate, Dataset, Embeddings, Finding, Measurement, Origin, Predictions, Split
+    from unseen.viewer.notebook import view
 
 _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse"),
@@ -45,23 +48,25 @@ _HOMES = {
     "unseen.repairs": ("repair",),
     "unseen.reports.comparison": ("compare_runs",),
     "unseen.reports.tracking": ("track",),
-    "unseen.runs": ("run_study",),
     "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.check": ("check",),
     "unseen.runs.explain": ("explain",),
     "unseen.runs.forecast": ("forecast",),
-    "unseen.runs.frame": ("Result", "report"),
+    "unseen.runs.frame": ("Result",),
     "unseen.runs.item_effect": ("item_effect",),
     "unseen.runs.learning": ("learn_from_suite",),
     "unseen.runs.price": ("price",),
+    "unseen.runs.score": ("report",),
     "unseen.runs.score_forecast": ("forecast_scores",),
     "unseen.runs.stress": ("stress",),
+    "unseen.runs.study": ("run_study",),
     "unseen.runs.transfer": ("transfer",),
     "unseen.store": ("read_split", "write_split", "to_indices", "to_dataset_dict"),
     "unseen.types": (
         "Certificate", "Dataset", "Embeddings", "Finding", "Measurement", "Origin", "Predictions", "Split",
     ),
+    "unseen.viewer.notebook": ("view",),
 }  # fmt: skip
 _PLACES = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -108,6 +113,7 @@ __all__ = [
     "track",
     "train",
     "transfer",
+    "view",
     "write_split",
 ]
 

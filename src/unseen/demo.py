@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from unseen.runs import Result
+from unseen.runs.frame import Result
 from unseen.runs.stress import stress
 
 MODEL = "neural"

@@ -26,7 +26,7 @@ NEAR = 0.7
 """Share of characters that near names have in common: `lable` is near `label`, but `ab` is not near `a`."""
 LONGEST_NAME = 200
 """Characters of a name that somebody may have mistyped; comparing takes the square of them."""
-EXTRAS = {"models": ("torch", "transformers", "safetensors")}
+EXTRAS = {"models": ("torch", "transformers", "safetensors"), "view": ("starlette", "uvicorn")}
 """Packages that come with an extra, for extras that several parts of unseen need."""
 
 

@@ -154,6 +154,17 @@ def test_a_rare_label_is_not_judged(tiny):
     assert (found.wrong[:3] < 0.5).all()
 
 
+@pytest.mark.parametrize(
+    ("different", "share"), [(4, 0.3), (20, 0.1)], ids=["an empty fold", "all of a label are suspects"]
+)
+def test_a_fold_without_rows_or_with_one_label_is_no_end(tiny, different, share):
+    draw = np.random.default_rng(3)
+    texts = [TEXTS[each] for each in draw.integers(different, size=ROWS)]
+    labels = [NAMES[code] for code in (draw.random(ROWS) < share).astype(int)]
+    found = label_noise(tiny(ids=IDS, texts=texts, labels=labels, label_names=NAMES[:2]))
+    assert ((found.wrong >= 0) & (found.wrong <= 1)).all()
+
+
 def test_only_the_rows_asked_for_are_looked_at(noisy):
     rows = np.arange(ROWS)[::-2]
     found = label_noise(noisy, rows)

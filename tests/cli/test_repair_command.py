@@ -138,6 +138,12 @@ def test_links_between_rows_are_audited_though_nobody_names_them(folder: Path, u
     assert "say so: --original of" in answer.err
     unnamed = unseen("audit", "data", *shlex.split("pairs.csv --parts part --partner of --gate none"))
     assert "If its values are ids, name the column of the ids: --id." in unnamed.out
+    left = unseen("split", "repair", *shlex.split("pairs.csv --id key --parts part -a of --dedupe near"))
+    assert left.code == 1
+    assert "split repair pairs.csv --split fixed.csv --id key --attribute of --groups of --partner of" in left.out
+    before = json.loads(Path("fixed.audit.json").read_text())["before"]
+    (partner,) = (finding for finding in before if finding["check"] == "partner")
+    assert "split repair pairs.csv --parts part --id key --attribute of --groups of" in partner["advice"]
 
 
 def test_what_is_still_there_is_told_with_commands_that_run(leaky_folder: Path, repaired: Run, unseen: Run) -> None:

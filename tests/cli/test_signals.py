@@ -38,7 +38,9 @@ def test_a_signal_after_a_solve_is_one_message(folder: Path, number: int, code: 
         if (folder / "begun").exists() or run.poll() is not None:
             break
         time.sleep(0.1)
-    os.killpg(run.pid, number)  # as a terminal does: workers get it too
+    os.kill(run.pid, number)
+    time.sleep(0.05)
+    os.killpg(run.pid, number)  # as `timeout` does: the process, then its group; a terminal the group, workers too
     said = run.communicate(timeout=30)[1]
     assert run.returncode == code, said
     assert f"stopped by {signal.Signals(number).name}" in said

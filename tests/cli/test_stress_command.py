@@ -6,14 +6,19 @@ import io
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from finished_runs import KINDS, run_here
 from unseen.cli.stress import described
+from unseen.reports.record import read_record
+from unseen.reports.review import review_items
 from unseen.runs.stress import StressPlan
+from unseen.store.reviews import Review, append_review, read_reviews
 
 COLUMNS = "--text text --label label --id id"
 QUICK = "--seeds 42 --seen-folds 1 --space-seeds 0 --workers 1"
@@ -189,3 +194,29 @@ def test_a_function_of_ones_own_is_asked(folder: Path, do: Callable[[str], Any])
     lines = (folder / "said.csv").read_text().splitlines()
     assert lines[0] == "id,prediction"
     assert {line.rpartition(",")[2] for line in lines[1:]} == {"calm", "loud"}
+
+
+def test_answers_of_another_run_join_those_of_this_one(
+    finished: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shutil.copytree(finished("stress"), tmp_path / "stress"))
+    items = review_items(read_record("run"), 30)
+    for name in (*(item.id for item in items), "of other data"):
+        append_review("old.jsonl", Review(name, "ann", "right"))
+    append_review("run/reviews.jsonl", Review(items[0].id, "ann", "unclear"))
+    command = shlex.split(KINDS["stress"].commands[0])
+    done = run_here(*command, "--reviews", "old.jsonl")
+    assert done.code == 0, done.err
+    assert "1 of 31 reviews are of texts that are not in posts" in done.err
+    reviews = read_reviews("run/reviews.jsonl")
+    assert [(review.answer, review.run) for review in reviews[:2]] == [("unclear", ""), ("right", "old.jsonl")]
+    assert len(reviews) == 30
+    result = json.loads(done.out)
+    assert any(line.startswith("One person has read 30 of its texts") for line in result["verdict"])
+    measured = {row["metric"]: row for row in result["measurements"]}
+    assert measured["label_errors"]["value"] == 0
+    assert measured["fall.reviewed.f1.macro"]["n"] == 30
+    assert "were read for another run" in Path("run/report.html").read_text(encoding="utf-8")
+    assert len(run_here(*command, "--reviews", "old.jsonl", "-q").err) == 0
+    assert len(read_reviews("run/reviews.jsonl")) == 30
+    assert run_here(*command, "--reviews", "nothing.jsonl").code == 2

@@ -147,6 +147,7 @@ def test_stats_of_any_table(folder: Path, unseen: Run) -> None:
     ("words", "said"),
     [
         (("posts.csv",), "is not a suite"),
+        (("posts.csv",), "name it: --column functionality=…"),
         (("posts.csv", "--column", "functionality"), "is not a pair"),
         (("posts.csv", "--column", "functionality=source", "--file", "x"), "--file has no effect on posts.csv"),
         (("post.csv",), "no file or known suite is called 'post.csv'"),

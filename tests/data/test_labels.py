@@ -77,6 +77,8 @@ def test_rare_classes_are_named_in_data_of_some_size_only() -> None:
     assert said(rows(*labels), drop="rare")[0].label_counts == {"a": 50, "b": 47}
     assert "drop=['undeclared']" in said(rows(*labels), labels=["a", "b", "odd"])[1]
     assert doubts({"a": 5, "b": 2}, declared=False) == []
+    (only,) = doubts({"a": 90, "b": 5, "c": 5}, declared=False)
+    assert only == "classes with fewer than 10 rows: 'b' (5), 'c' (5)", "one class alone would be left"
 
 
 def test_doubtful_labels_cannot_be_dropped_where_labels_are_declared() -> None:

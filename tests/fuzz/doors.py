@@ -29,6 +29,7 @@ from unseen.functional.suite_file import build_suite, read_suite_file
 from unseen.functional.tables import load_suite
 from unseen.models import open_model
 from unseen.reports.facts import read_card_facts
+from unseen.reports.hub_results import write_hub_results
 from unseen.reports.record import read_record
 from unseen.runs.forecast import read_sheet
 from unseen.runs.frame import report
@@ -46,6 +47,7 @@ from unseen.store import (
     write_predictions,
     write_split,
 )
+from unseen.store.reviews import read_reviews
 from unseen.training.word_networks import read_word_vectors
 from unseen.types import Embeddings, Origin, Predictions
 
@@ -240,11 +242,19 @@ def _folders(folder: Path) -> Iterator[Door]:
     for kind, write in FOLDERS.items():
         if kind != "stress":
             yield Door(f"{kind} run", write(folder / "runs" / kind, "posts"), report)
-    for name, read in (("any run", read_record), ("card facts", read_card_facts)):
+
+    def for_the_hub(path: Path) -> object:
+        return write_hub_results(report(path), folder / "hub", "owner/posts")
+
+    for name, read in (("any run", read_record), ("card facts", read_card_facts), ("run for the hub", for_the_hub)):
         yield Door(name, stress_folder(folder / name), read)
     yield Door("findings.csv", folder / "run" / "findings.csv", read_findings)
     (folder / "suspects.csv").write_text("id,given,likely,confidence,row,test_of\na,hate,normal,.9,line 2,random\n")
     yield Door("suspects.csv", folder / "suspects.csv", read_suspects)
+    line = {"id": "a", "reviewer": "ann", "answer": "other", "label": "fine", "seconds": 2.5, "at": "2026-11-17"}
+    undone = {"undo": "a", "reviewer": "ann"}
+    (folder / "reviews.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (line, line, undone)))
+    yield Door("reviews.jsonl", folder / "reviews.jsonl", read_reviews)
     data = unseen.load(folder / "d.csv")
     for model in ("logistic", "neural", "birnn-attention"):
         trained = unseen.train(data, model=model)

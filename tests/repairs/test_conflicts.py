@@ -116,7 +116,7 @@ def test_training_rows_vote_on_test_labels_only_where_copies_end_on_one_side(
 ) -> None:
     """In test `no`, in training three times `yes`: alone the test row keeps its label, with the others it loses it."""
     texts, labels = ["x", "x", "x", "x!", "p", "q", "r", "s"], ["no", "yes", "yes", "yes", "no", "yes", "no", "yes"]
-    data = build(list("abcdefgh"), texts, labels, user=list("abcdefgg"))
+    data = build(list("abcdefgh"), texts, labels, user=list("ABCDEFGG"))
     parts = given(data, ["test", *["train"] * 3, "test", "test", "train", "train"])
     made = repair(data, parts, conflicts="relabel", **more)  # type: ignore[arg-type]
     relabelled = [(each.id, each.after) for each in made.changes if each.action == "relabelled"]

@@ -411,8 +411,17 @@ def score_table(folder: Path, name: str) -> Path:
     return write_run(folder, about | {"versions": {}}, rows, found)
 
 
+def score(folder: Path, name: str) -> Path:
+    metrics = ("accuracy", METRIC, "f1.dodrans", "f1.weighted", f"f1[{name}]", "ece.15", "brier", "log_loss")
+    rows = [Measurement(metric, 0.7, 90, 0.6, 0.8) for metric in metrics] + [number(f"chance.{METRIC}", 0.5)]
+    data = {"name": name, "rows": 90, "counts": {name: 90}, "label_names": [name]}
+    about = {"kind": "score", "command": name, "data": data, "model": name, "hard": False, "settings": {}}
+    return write_run(folder, about | {"versions": {}}, rows, [], ["predictions/"])
+
+
 FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
     "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "score-table": score_table,
+    "score": score,
 }  # fmt: skip

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import browser
 import pytest
-from harmless import EVIL, assert_fits_and_runs_nothing, assert_harmless
+from harmless import EVIL, assert_fits_and_runs_nothing, assert_harmless, without_own_script
 from html_page import Page, written
 from kind_folders import FAILED_GATE, FOLDERS
 
@@ -83,7 +83,7 @@ def test_tables_are_files_in_three_formats_and_linked(kind: str, tmp_path: Path)
 @every_kind
 def test_findings_are_shown_with_their_level_advice_and_evidence(kind: str, tmp_path: Path) -> None:
     result = report(FOLDERS[kind](tmp_path / "run", "posts"))
-    assert result.findings or kind in ("check", "learning")
+    assert result.findings or kind in ("check", "learning", "score")
     shown, content = text_of(tmp_path / "run" / "report.html"), result.report.read_text(encoding="utf-8")  # type: ignore[union-attr]
     for finding in result.findings:
         for said in (finding.message, finding.advice, finding.check):
@@ -198,10 +198,19 @@ def test_it_fits_a_telephone_and_runs_nothing(
     assert page.stat().st_size < 1_000_000
     dom = browse(page)
     assert "<title>it ran</title>" not in dom
-    assert "<script" not in dom
+    assert "<script" not in without_own_script(dom)
     content = page.read_text(encoding="utf-8")
     for width in (browser.PHONE, 1200):
         for shown in (content, content.replace("<details", "<details open")):
             found = probe(shown, width)
             assert_fits_and_runs_nothing(found)
             assert found["scrolls"] == width
+
+
+@every_kind
+def test_a_notebook_shows_verdict_table_and_of_a_stress_run_the_chart(kind: str, tmp_path: Path) -> None:
+    shown = report(FOLDERS[kind](tmp_path / "run", "posts"))._repr_html_()
+    assert shown.count("<strong>") >= 1
+    assert "<table" in shown
+    assert ("<svg" in shown) == (kind == "stress")
+    assert "<img" not in report(FOLDERS[kind](tmp_path / "evil", EVIL))._repr_html_()

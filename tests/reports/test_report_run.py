@@ -129,7 +129,7 @@ def test_files_of_the_kind_that_are_missing_are_named_with_the_others(folder: Pa
         ),
         ("findings.csv", "check,level,message,count,evidence,advice,rows\nx,ok,m,many,[],,[]\n", "line 2"),
         ("findings.csv", "check,level,message,count,evidence,advice,rows\nx,ok\n", "line 2"),
-        ("map.parquet", "not parquet", "cannot read"),
+        ("map.parquet", "not parquet", "does not hold a map"),
         ("clusters.json", "{}", "does not hold a list of clusters"),
         ("clusters.json", '[{"split": "closest"}]', "clusters.json: KeyError: 'cluster'"),
         ("examples.json", "[]", "does not hold texts by id"),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from browser import contrast, luminance
 from fake_run import FakeRun
-from harmless import assert_harmless
+from harmless import assert_harmless, without_own_script
 from hostile_run import EVERY, hostile_run
 from html_page import Page, written
 
@@ -51,7 +51,7 @@ def content(page: Path) -> str:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Page:
     folder = hostile_run(tmp_path_factory.mktemp("hostile") / "run")
-    return Page(written(folder).read_text(encoding="utf-8"))
+    return Page(without_own_script(written(folder).read_text(encoding="utf-8")))
 
 
 def test_the_verdict_comes_first_and_every_section_follows(content: str) -> None:

@@ -26,7 +26,7 @@ from unseen.reports.study_tables import (
     scores,
     tables,
 )
-from unseen.runs import run_study
+from unseen.runs.study import run_study
 from unseen.store import read_json, write_json
 
 browse, probe = browser.browse, browser.probe

@@ -8,14 +8,18 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from two_runs import HARD, RANDOM, run_folder, summaries
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, UnseenError
 from unseen.reports.record import read_record
 from unseen.reports.tracking import MLFLOW_NAME, WANDB_NAME, allowed, record_of, track
-from unseen.store import read_json, write_json, write_text
-from unseen.types import Measurement
+from unseen.store import read_json, write_json, write_predictions, write_text
+from unseen.types import Measurement, Predictions, string_array
+
+TABLE = "predictions/closest-seed42.parquet"
 
 
 class Context:
@@ -83,6 +87,11 @@ def folder(tmp_path: Path) -> Path:
     write_text(made / "card.md", "card")
     write_text(made / "examples.json", "{}")
     return made
+
+
+def write_table(folder: Path) -> None:
+    """What one training said about two texts."""
+    write_predictions(Predictions(string_array(["a", "b"]), np.eye(2), ("spam", "ham")), folder / TABLE)
 
 
 def called(module: Any, name: str) -> list[Any]:
@@ -213,13 +222,20 @@ def test_what_the_service_says_is_said(folder: Path, mlflow: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_real_store_holds_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["file", "sqlite"])
+def test_a_real_store_holds_the_run(store: str, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.chdir(tmp_path)
+    if store == "sqlite":
+        pytest.importorskip("sqlalchemy")
+        pytest.importorskip("alembic")
+    write_table(folder)
     before = real.get_tracking_uri()
-    real.set_tracking_uri((tmp_path / "store").as_uri())
+    real.set_tracking_uri("sqlite:///store.db" if store == "sqlite" else (tmp_path / "store").as_uri())
     try:
         found = track(folder, project="letters")
+        table = real.artifacts.download_artifacts(run_id=found.run, artifact_path=TABLE, dst_path=str(tmp_path))
         run = real.get_run(found.run)
         names = [each.path for each in real.MlflowClient().list_artifacts(found.run)]
     finally:
@@ -227,4 +243,17 @@ def test_a_real_store_holds_the_run(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert run.data.metrics["f1.macro/closest/test"] == pytest.approx(0.51)
     assert run.data.params["recipe.epochs"] == "3"
     assert run.data.tags["fingerprint.mails"] == "abc"
-    assert (run.info.status, sorted(names)) == ("FINISHED", ["card.md", "measurements.csv", "report.html", "splits"])
+    assert run.data.metrics["f1.macro/closest/test.low"] < 0.51
+    assert run.info.status == "FINISHED"
+    assert sorted(names) == ["card.md", "measurements.csv", "predictions", "report.html", "splits"]
+    assert pq.read_table(table)["id"].to_pylist() == ["a", "b"]
+
+
+@pytest.mark.slow
+def test_wandb_itself_takes_the_table_of_texts(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("wandb")
+    write_table(folder)
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    logged = track(folder, "wandb", mode="offline", dir=str(tmp_path))
+    assert logged.files == 6
+    assert [*tmp_path.rglob("*.wandb")]

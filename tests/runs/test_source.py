@@ -39,6 +39,12 @@ def test_a_limit_keeps_the_mix() -> None:
     np.testing.assert_allclose(np.bincount(few.labels) / 100, np.bincount(data.labels) / 400, atol=0.01)
 
 
+def test_a_limit_below_the_number_of_classes_is_told_as_a_limit() -> None:
+    data = load([{"text": f"text {number}", "label": f"c{number % 12}"} for number in range(60)])
+    with pytest.raises(InputError, match=r"^10 rows cannot have rows of 12 classes\n.*limit=120 or more"):
+        limited(data, 10, 42)
+
+
 def write(path: Path, rows: list[tuple[str, str]]) -> Path:
     path.write_text("body,kind\n" + "".join(f"{text},{label}\n" for text, label in rows))
     return path

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import unseen
@@ -220,7 +222,7 @@ def test_slices_properties_findings_and_clusters_are_there(run: Path) -> None:
 
 def test_whole_clusters_and_single_rows_are_scored_apart(run: Path, data: unseen.Dataset) -> None:
     split = read_split(run / "splits" / "closest.csv", data)
-    parts = composition(split)
+    parts = composition(split, data)
     assert len(parts["added singly"]) == split.certificate.completed > 0
     assert len(parts["whole clusters"]) + len(parts["added singly"]) == len(split.rows("test"))
     others = split.clusters[np.concatenate([split.rows("train"), split.rows("dev")])]
@@ -228,7 +230,19 @@ def test_whole_clusters_and_single_rows_are_scored_apart(run: Path, data: unseen
     assert set(split.clusters[parts["added singly"]]) <= set(others)
     rows = [row for row in read_measurements(run / "measurements.csv") if row.slice == "test part=added singly"]
     assert {row.n for row in rows} == {split.certificate.completed}
-    assert composition(read_split(run / "splits" / "random-1.csv", data)) == {}
+    assert composition(read_split(run / "splits" / "random-1.csv", data), data) == {}
+
+
+def test_within_classes_a_cluster_of_one_text_is_a_single_row() -> None:
+    draw = np.random.default_rng(1)
+    labels = np.repeat(np.arange(30), 20)
+    texts = [" ".join(f"w{label}-{word}" for word in draw.integers(40, size=6)) for label in labels]
+    texts[1:20:6] = [texts[0]] * len(texts[1:20:6])
+    data = unseen.load([{"text": text, "label": f"c{label}"} for text, label in zip(texts, labels, strict=True)])
+    split = unseen.split(data, "subset-sum", test=0.1)
+    assert "clusters were made within classes" in " ".join(split.certificate.notes)
+    parts = composition(split, data)
+    assert 0 < len(parts["added singly"]) == split.certificate.completed < len(split.rows("test"))
 
 
 def test_a_finished_run_does_nothing_again(run: Path, data: unseen.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,6 +322,12 @@ def test_a_split_that_the_data_does_not_allow_leaves_the_others(
         stress(data, model="logistic", out=tmp_path / "none", splits=splits[:2], **QUICK)
 
 
+def test_texts_that_the_model_cannot_tell_apart_have_no_hard_split(data: unseen.Dataset, tmp_path: Path) -> None:
+    same = data.table.set_column(data.table.schema.get_field_index("text"), "text", pa.array(["as ever"] * len(data)))
+    with pytest.raises(InfeasibleError, match=r"(?s)no hard split.*only 1 different vectors.*texts that differ"):
+        stress(replace(data, table=same), model="logistic", out=tmp_path / "run", **QUICK)
+
+
 def test_the_number_of_clusters_can_be_given(data: unseen.Dataset, tmp_path: Path) -> None:
     given = {"splits": ["random", "closest"], "clusters": [7], **QUICK}
     stress(data, model="logistic", out=tmp_path / "run", **given)  # type: ignore[arg-type]
@@ -351,6 +371,16 @@ def test_a_model_without_a_space_is_split_by_tfidf(data: unseen.Dataset, tmp_pat
     about = read_json(tmp_path / "run" / "vectors" / "logistic-own.json")
     assert about["origin"]["step"] == "tfidf.v1"
     assert done.report.exists()
+
+
+def test_explanations_are_in_the_estimate(
+    data: unseen.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unseen.runs.stress.speed", lambda *_: 100.0)
+    without, with_some = (plan(data, model="logistic", out=tmp_path / "run", explain=some) for some in (None, 60))
+    families, questions = 4, 2 * 60 * 400 / 3
+    assert with_some.stages["measuring"] - without.stages["measuring"] > 0.9 * families * questions / 100
+    assert with_some.stages["trainings"] == without.stages["trainings"]
 
 
 def test_the_plan_writes_nothing(data: unseen.Dataset, tmp_path: Path) -> None:

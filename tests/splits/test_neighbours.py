@@ -6,7 +6,7 @@ from sklearn.metrics import pairwise_distances
 
 from unseen.errors import InputError, VectorsError
 from unseen.splits import neighbours
-from unseen.splits.neighbours import nearest_distances, sampled
+from unseen.splits.neighbours import nearest_distances, nearest_rows, sampled
 
 
 @pytest.mark.parametrize(("metric", "offset"), [("cosine", 0), ("euclidean", 0), ("euclidean", 10_000)])
@@ -44,3 +44,18 @@ def test_a_sample_is_of_the_rows_and_no_larger_than_asked():
     assert set(few) <= set(rows)
     assert (few == sampled(rows, 0, 10)).all()
     assert (few != sampled(rows, 1, 10)).any()
+
+
+def test_nearest_rows_are_those_of_brute_force() -> None:
+    draw = np.random.default_rng(3)
+    vectors = draw.normal(size=(2_300, 7)).astype(np.float32)
+    among = np.sort(draw.permutation(2_300)[:400])
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = np.arange(2_300)
+    vectors[5] = 0
+    nearest, cosines = nearest_rows(vectors, rows, among, 3)
+    assert not cosines[5].any()  # it has no direction
+    for row in rows[::97]:
+        order = among[np.argsort(-(unit[among] @ unit[row]), kind="stable")[:3]]
+        assert nearest[row].tolist() == order.tolist()
+        assert np.allclose(cosines[row], unit[order] @ unit[row], atol=1e-6)

@@ -185,6 +185,24 @@ def test_a_certificate_that_certifies_nothing_is_refused(tiny: Builder, tmp_path
         read_split(path)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"notes": 5}, {"notes": "a note"}, {"notes": [1]}, {"completed": None}, {"n_clusters": "7"}, {"optimal": "yes"},
+        {"missed_at_least": "none"}, {"groups": [1]}, {"asked": {"yes": 1, "another": 1}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_certificate_with_other_things_in_its_fields_is_refused(
+    tiny: Builder, tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = write_split(split_of(tiny()), tmp_path / "hard.csv")
+    about = read_json(tmp_path / "hard.json")
+    write_json(tmp_path / "hard.json", about | {"certificate": about["certificate"] | change})
+    with pytest.raises(InputError, match="the certificate of the split"):
+        read_split(path)
+
+
 def test_only_csv_names_are_written(tiny: Builder, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"written as \.csv"):
         write_split(split_of(tiny()), tmp_path / "hard.parquet")

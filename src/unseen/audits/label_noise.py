@@ -235,13 +235,16 @@ class Witness:
         return probabilities
 
     def answers(self, train: Rows, held: Rows) -> Floats:
-        """Probabilities of `held` from training on `train`; zero for a label without rows there."""
+        """Probabilities of `held` from training on `train`; zero for a label without rows there.
+
+        From one label nothing is learnt about the others: then all are as probable.
+        """
         from sklearn.linear_model import LogisticRegression
 
         labels, probabilities = self.data.labels[train], np.zeros((len(held), len(self.data.label_names)))
         present = np.unique(labels)
-        if len(present) < 2:
-            raise InputError("label noise needs two labels in every fold", got=f"{len(train)} texts of one label")
+        if len(present) < 2 or not len(held):
+            return np.full_like(probabilities, 1 / len(self.data.label_names))
         with threadpool_limits(1, user_api="blas"):  # the same sums on one thread and on many
             model = LogisticRegression(C=self.C, max_iter=500).fit(self.features[train], labels)
             probabilities[:, present] = model.predict_proba(self.features[held])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.findings import evidence_of
-from unseen.data.groups import NONE, alone, group_codes, referred
+from unseen.data.groups import NONE, alone, group_codes, holds_links, referred
 from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
 from unseen.duplicates.pairs import Mask, Rows
-from unseen.errors import MismatchError, UnknownNameError
+from unseen.errors import MismatchError, UnknownNameError, UnseenWarning
 from unseen.types import Dataset, Embeddings, Split
 
 GROUPINGS = ("author", "conversation", "template", "partner", "source", "original")
@@ -125,6 +126,21 @@ class Subject:
         if kind not in GROUPINGS:
             raise UnknownNameError.of("kind of leak", kind, (*LIKENESSES, *GROUPINGS))
         return tied(self.data, self.columns[kind], kind in BY_ID) if kind in self.columns else None
+
+
+def with_links(data: Dataset, columns: Mapping[str, str], grouped: Collection[str] = ()) -> dict[str, str]:
+    """The columns, with the first attribute that nothing names and that holds ids of other rows as the partners'."""
+    if {*BY_ID} & columns.keys():
+        return dict(columns)
+    named = {*columns.values(), *grouped}
+    linked = next((name for name in data.attributes if name not in named and holds_links(data, name)), None)
+    if linked is None:
+        return dict(columns)
+    taken = f"the values of {linked!r} are ids of other rows: it is taken for the column of the contrast partners"
+    warnings.warn(
+        f"{taken}; if they are the originals of copies, say so: original={linked!r}", UnseenWarning, stacklevel=3
+    )
+    return {**columns, "partner": linked}
 
 
 def _centred(vectors: Embeddings) -> npt.NDArray[np.float32]:

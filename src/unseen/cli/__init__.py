@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import audit, check, data, demo, explain, forecast, model, runs, split, stress, study, suite
+from unseen.cli import audit, check, data, demo, explain, forecast, model, runs, split, stress, study, suite, view
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -104,6 +105,7 @@ app.add_typer(suite.app, name="suite", rich_help_panel=PIECES)
 app.add_typer(data.app, name="data", rich_help_panel=PIECES)
 app.add_typer(study.app, name="study", rich_help_panel=RESULTS)
 app.add_typer(runs.app, name="runs", rich_help_panel=RESULTS)
+app.command(rich_help_panel=RESULTS)(view.view)
 app.command(hidden=True)(demo.demo)
 PROGRAM.append(app)
 
@@ -125,17 +127,22 @@ class _Stopped(BaseException):
 def _stoppable() -> Iterator[None]:
     """The block with SIGINT and SIGTERM as an exception, so that files and workers are left in order.
 
-    A second signal ends at once. What was told to ignore a signal, such as a job of nohup, still does.
+    A second signal ends at once, unless it comes within a second: `timeout` sends its own twice. What was told to
+    ignore a signal, such as a job of nohup, still does.
     """
     asking = (signal.SIGINT, signal.SIGTERM)
     before = {
         number: handler for number in asking if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
     }
+    stopped: list[float] = []
 
     def stop(number: int, frame: object) -> None:
-        for other in before:
-            signal.signal(other, signal.SIG_DFL)
-        raise _Stopped(number)
+        stopped.append(time.monotonic())
+        if len(stopped) == 1:
+            raise _Stopped(number)
+        if stopped[-1] - stopped[0] > 1:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
     try:
         for number in before:
@@ -143,7 +150,7 @@ def _stoppable() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if stopped else handler)
 
 
 def _unforeseen(error: Exception) -> str:
@@ -171,7 +178,7 @@ def main() -> None:
     except _Stopped as stopped:
         say(
             f"stopped by {stopped}: no half-written file is left\n  what to do: the same command again; what keeps "
-            "finished steps (stress, run, encode, …) goes on where it stopped",
+            "finished steps (stress, study run, encode, …) goes on where it stopped",
             err=True,
         )
         sys.exit(stopped.exit_code)

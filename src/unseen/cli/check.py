@@ -25,6 +25,7 @@ from unseen.cli.options import (
     Set,
     Slice,
     Suite,
+    Summary,
     Trust,
     declared_labels,
     pairs,
@@ -55,6 +56,7 @@ def check(
     slice_by: Slice = None,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     tolerance: Annotated[float, typer.Option(help="How far a probability may move the wrong way.")] = 0.1,
     out: OptionalRunFolder = None,
     texts: ExampleTexts = False,
@@ -91,7 +93,7 @@ def check(
             asked, cases, out=out, slices=slice_by or (), gates=gate or (), tolerance=tolerance, texts=texts,
             command=command_line(), seed=seed,
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def named(models: list[str]) -> dict[str, str]:

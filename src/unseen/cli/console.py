@@ -66,9 +66,9 @@ def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> No
         say("  ".join(cells).rstrip())
 
 
-def print_result(result: Any, as_json: bool, junit: Path | None = None) -> None:
+def print_result(result: Any, as_json: bool, junit: Path | None = None, summary: Path | None = None) -> None:
     """Print what came of a run, tables first and the report last; exit code 1 when a gate or a step failed."""
-    write_junit(result, junit)
+    write_for_builds(result, junit, summary)
     if as_json:
         print_json(result.described())
     else:
@@ -90,13 +90,18 @@ def print_result(result: Any, as_json: bool, junit: Path | None = None) -> None:
         raise typer.Exit(1)
 
 
-def write_junit(result: Any, path: Path | None) -> None:
-    """Gates and findings of a run for CI systems, where a file was named."""
-    if path is not None:
-        from unseen.reports.junit import junit
+def write_for_builds(result: Any, junit: Path | None, summary: Path | None) -> None:
+    """What CI systems show of a run, where files were named: gates and findings, and the summary."""
+    if junit is not None:
+        from unseen.reports.junit import junit as as_junit
         from unseen.store import write_text
 
-        write_text(path, junit(result))
+        write_text(junit, as_junit(result))
+    if summary is not None:
+        from unseen.reports.summary import summary as as_markdown
+        from unseen.reports.summary import write_summary
+
+        write_summary(summary, as_markdown(result))
 
 
 def _print_findings(page: Any) -> None:

@@ -147,6 +147,31 @@ def _as_typed(source: str, given: dict[str, Any], loading: dict[str, Any]) -> st
     return redacted(shlex.join(words))
 
 
+def data_as_typed(run: Path) -> Any:
+    """The data of a run, read again as it was typed then; refuses a run that was not started by a command."""
+    from unseen.store.manifest import about_of
+
+    typed = about_of(run).get("typed")
+    if not typed:
+        raise InputError(
+            f"{run} does not say how its data is read", fix="run it from the command line, or with --texts"
+        )
+    source, *words = shlex.split(str(typed))
+    named = {f"--{name.replace('_', '-')}": name for name in LOADING}
+    loading: dict[str, Any] = {}
+    while words:
+        word = words.pop(0)
+        name = named.get(word)
+        if name == "merge":
+            loading[name] = True
+        elif name in ("attribute", "drop"):
+            loading.setdefault(name, []).append(words.pop(0))
+        elif words:  # what is not about reading, such as --split, has a value too
+            value = words.pop(0)
+            loading |= {name: int(value) if name == "longest" else value} if name else {}
+    return _loaded(source, [], loading)
+
+
 def _columns_named(given: dict[str, Any]) -> list[str]:
     """What options that name columns name, but for a file that `--with predefined` reads."""
     names = [value for option in COLUMN_OPTIONS if (value := given.get(option)) is not None]

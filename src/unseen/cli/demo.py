@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from unseen.cli.console import notes, print_result, progress
-from unseen.cli.options import Json, Junit, Model, Quiet, RunFolder, Seed
+from unseen.cli.options import Json, Junit, Model, Quiet, RunFolder, Seed, Summary
 
 
 def demo(
@@ -13,6 +13,7 @@ def demo(
     model: Model = "neural",
     seed: Seed = 42,
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -24,4 +25,4 @@ def demo(
 
     with notes(quiet), progress(quiet):
         result = run_demo(out, model, seed)
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)

@@ -22,6 +22,7 @@ from unseen.cli.options import (
     Seed,
     Slice,
     Split,
+    Summary,
     Terms,
     Trust,
     json_or_text,
@@ -70,6 +71,7 @@ def explain(
     rename: Map = None,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     out: OptionalRunFolder = None,
     trust: Trust = False,
     key_env: KeyEnv = None,
@@ -100,7 +102,7 @@ def explain(
             opening=parameters(None, trust=trust, key_env=key_env), out=out, gates=gate or (), command=command_line(),
             seed=seed,
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _of_methods(settings: list[str] | None) -> dict[str, dict[str, Any]]:

@@ -21,6 +21,7 @@ from unseen.cli.options import (
     Seed,
     Set,
     Slice,
+    Summary,
     Trust,
     listed,
     pairs,
@@ -54,6 +55,7 @@ def forecast(
     rename: Map = None,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     out: OptionalRunFolder = None,
     trust: Trust = False,
     key_env: KeyEnv = None,
@@ -77,4 +79,4 @@ def forecast(
             text=text, label=label, id=id, opening=parameters(settings, trust=trust, key_env=key_env), out=out,
             gates=gate or (), command=command_line(), seed=seed,
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)

@@ -50,6 +50,10 @@ AuditGate = Annotated[
 Junit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write gates and findings as JUnit XML, for CI systems.")
 ]
+Summary = Annotated[
+    Path | None,
+    typer.Option("--summary", metavar="FILE", help="Write the result as Markdown; $GITHUB_STEP_SUMMARY is added to."),
+]
 Plan = Annotated[bool, typer.Option("--plan", help="Say what would be done and what it costs; do nothing.")]
 Workers = Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")]
 Address = Annotated[Text, typer.Option(help="Ray cluster; 'auto' finds it. (default: this machine)")]
@@ -109,6 +113,9 @@ Distance = Annotated[str, typer.Option(help="cosine or euclidean.")]
 Split = Annotated[Text, typer.Option(metavar="FILE", help="A split file, ours or anybody's.")]
 Splits = Annotated[
     Texts, typer.Option("--split", metavar="FILE", help="A split file, ours or anybody's; may be repeated.")
+]
+Reviews = Annotated[
+    Texts, typer.Option(metavar="FILE", help="What people said about texts: a reviews.jsonl; may be repeated.")
 ]
 Parts = Annotated[Text, typer.Option(metavar="COLUMN", help="Instead of --split: column that names each row's part.")]
 Groups = Annotated[

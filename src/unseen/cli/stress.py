@@ -29,10 +29,12 @@ from unseen.cli.options import (
     Plan,
     Positive,
     Quiet,
+    Reviews,
     RunFolder,
     Set,
     Slice,
     Splits,
+    Summary,
     Trust,
     listed,
     numbers_of_clusters,
@@ -118,8 +120,10 @@ def stress(
         typer.Option(metavar="TEXTS", help="Judge explanations of so many texts of each test part; trains once more."),
     ] = None,
     texts: ExampleTexts = False,
+    reviews: Reviews = None,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -140,9 +144,9 @@ def stress(
 
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
-    from unseen.runs import OtherRunError
     from unseen.runs.stress import plan as plan_stress
     from unseen.runs.stress import stress as run_stress
+    from unseen.store.run_folder import OtherRunError
 
     given: dict[str, Any] = {
         "model": model,
@@ -187,7 +191,7 @@ def stress(
             announce = None if quiet else lambda plan: say(described(plan, model, given), err=True)
             return run_stress(
                 data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
-                replace=replace, **given,
+                reviews=reviews or (), replace=replace, **given,
             )  # fmt: skip
 
     try:
@@ -199,7 +203,7 @@ def stress(
         if not _agreed("Put this run in its place?"):
             raise typer.Exit(error.exit_code) from error
         result = carry_out(replace=True)
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _agreed(question: str) -> bool:

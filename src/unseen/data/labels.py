@@ -162,5 +162,6 @@ def doubts(counts: Mapping[str, int], declared: bool) -> list[str]:
     rare = [name for name, count in counts.items() if count < FEWEST]
     if rare and sum(counts.values()) >= MANY:
         way = "drop=['undeclared'], with the others in labels=…" if declared else "drop=['rare']"
-        sentences.append(f"classes with fewer than {FEWEST} rows: {counted(rare)}; to leave them out: {way}")
+        advice = f"; to leave them out: {way}" if len(counts) - len(rare) > 1 else ""
+        sentences.append(f"classes with fewer than {FEWEST} rows: {counted(rare)}{advice}")
     return sentences

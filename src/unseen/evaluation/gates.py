@@ -107,13 +107,20 @@ class GateOutcome:
     """None: it was not measured."""
     passed: bool
 
+    @property
+    def outcome(self) -> str:
+        """In a word."""
+        return "passed" if self.passed else "FAILED"
+
+    @property
+    def measured(self) -> str:
+        """The number as people read it."""
+        if self.value is None:
+            return "not measured"
+        return number(self.value, 0 if self.gate.startswith(FINDINGS) else 3)
+
     def __str__(self) -> str:
-        value = "not measured" if self.value is None else number(self.value, 3)
-        if self.gate.startswith(FINDINGS):
-            value = number(self.value, 0)
-        return f"gate {'passed' if self.passed else 'FAILED'}: {self.gate}: {value}" + (
-            f" ({self.place})" if self.place else ""
-        )
+        return f"gate {self.outcome}: {self.gate}: {self.measured}" + (f" ({self.place})" if self.place else "")
 
 
 def judged(

@@ -146,6 +146,16 @@ def apart(value: float, spread: Spread, most: float) -> Bounds:
     return (max(-most, value - reach), min(most, value + reach)) if reach else (None, None)
 
 
+def together(first: Spread, second: Spread) -> Spread:
+    """The spread of a sum of two estimates that vary apart; its reach holds the reach of both."""
+    from scipy.special import stdtridf
+
+    error, reach = np.hypot(first.standard_error, second.standard_error), np.hypot(first.reach, second.reach)
+    if not error:
+        return first
+    return Spread(float(error), float(stdtridf(0.975, reach / error)))
+
+
 def widened(low: float, high: float, standard_error: float, df: float, families: int) -> tuple[float, float]:
     """The 95 % interval of a fall by Student's t, widened because it was chosen as the worst of so many `families`.
 
@@ -162,7 +172,7 @@ def widened(low: float, high: float, standard_error: float, df: float, families:
     return low - more, high + more
 
 
-def wilson(count: float, n: int) -> tuple[float, float]:
+def wilson(count: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of `count` in `n`.
 
     In closed form, because scipy's takes whole counts alone and label noise sums probabilities.

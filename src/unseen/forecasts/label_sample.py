@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unseen.errors import InputError
+from unseen.evaluation.strata import interleaved
 from unseen.seeding import generator
 from unseen.types.arrays import Codes, Floats, Rows
 
@@ -50,18 +51,10 @@ def ranking(probabilities: Floats, count: int, *, seed: int = 42, stratified: bo
     if not 1 <= count <= texts:
         raise InputError("labels are for some of the texts", expected=f"a number from 1 to {texts:,}", got=str(count))
     draw = generator(seed, "label sample")
-    shuffled = draw.permutation(texts)
     if not stratified:
-        return shuffled[:count]
+        return draw.permutation(texts)[:count]
     strata = strata_of(probabilities)
-    waiting = [shuffled[strata[shuffled] == stratum] for stratum in range(strata.max() + 1)]
-    share = _shares(probabilities, strata)
-    # the highest quotient is next, as seats are given to parties: more seats never take one away
-    sizes = [len(rows) for rows in waiting]
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    turn = np.concatenate([np.arange(size) for size in sizes])
-    order = np.argsort(-share[owner] / (turn + 0.5), kind="stable")[:count]
-    return np.concatenate(waiting)[order]
+    return interleaved(strata, _shares(probabilities, strata), draw)[:count]
 
 
 def _shares(probabilities: Floats, strata: Codes) -> Floats:

@@ -14,7 +14,7 @@ al. 2023, PPI++). The score is that of these texts; the labels are a random samp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,14 +23,10 @@ import numpy as np
 from unseen.errors import InputError
 from unseen.evaluation.intervals import Spread, wilson, within
 from unseen.evaluation.metrics import Metric
+from unseen.evaluation.strata import Strata, joined_strata, slope_of
 from unseen.types.arrays import Codes, Floats, Mask
 
 UNLABELLED = -1
-STEP = 1e-5
-"""Of the derivative of a metric by its tallies."""
-TINY = 1e-15
-LEANING = 2.0
-"""Texts by which the variance of a stratum leans on that of all: two right answers are no proof of a sure stratum."""
 FEWEST = 5
 """Right answers of a class among the labelled texts that its score needs for an interval, as does an average over
 classes of each: with fewer it hangs on single texts, and intervals hold too seldom."""
@@ -88,14 +84,7 @@ class PartlyLabelled:
     @cached_property
     def groups(self) -> Codes:
         """The strata of each text, joined to their neighbours until each has two labelled texts."""
-        counts = np.bincount(self.strata[self.known], minlength=int(self.strata.max()) + 1)
-        group, count, groups = 0, 0, np.empty(len(counts), np.int64)
-        for stratum, labelled in enumerate(counts):
-            groups[stratum] = group
-            count += labelled
-            if count >= 2 and counts[stratum + 1 :].sum() >= 2:
-                group, count = group + 1, 0
-        return groups[self.strata]
+        return joined_strata(self.strata, self.known)
 
     def score(self, metric: Metric, label_names: Sequence[str], rows: Mask | None = None) -> LabelledScore:
         """The metric of all texts, or of those of a group, from the labelled ones among them."""
@@ -107,7 +96,7 @@ class PartlyLabelled:
 
     def mean_of(self, values: Floats) -> tuple[float, Spread]:
         """The mean over all texts of what is known of the labelled ones, and how far chance moves it."""
-        strata = _Strata(self.groups, self.known)
+        strata = Strata(self.groups, self.known)
         return float(strata.mean(values)), strata.spread(values)
 
     def _of(self, rows: Mask) -> PartlyLabelled:
@@ -121,7 +110,7 @@ def _none(texts: int) -> LabelledScore:
 def _score(texts: PartlyLabelled, metric: Metric, label_names: Sequence[str]) -> LabelledScore:
     known, k = texts.known, len(label_names)
     predicted = texts.probabilities.argmax(axis=1)
-    strata = _Strata(texts.groups, known)
+    strata = Strata(texts.groups, known)
     actual = _tallied(np.eye(k)[texts.labels[known]], predicted[known])
     foreseen = _tallied(texts.probabilities[known], predicted[known])
     moved = _foreseen_of_all(texts.probabilities, predicted) - strata.mean(foreseen)
@@ -133,7 +122,7 @@ def _score(texts: PartlyLabelled, metric: Metric, label_names: Sequence[str]) ->
         return metric.of_counts(tallies, label_names)  # type: ignore[misc]
 
     plain = strata.mean(actual)
-    slope = _slope(metric_of, plain)
+    slope = slope_of(metric_of, plain)
     trust = strata.tuned(actual @ slope, foreseen @ slope)
     value = float(metric_of(plain + trust * moved))
     hits = np.bincount(predicted[known & (texts.labels == predicted)], minlength=k)
@@ -168,51 +157,6 @@ def _foreseen_of_all(probabilities: Floats, predicted: Codes) -> Floats:
     sure = probabilities[np.arange(len(predicted)), predicted]
     hits = np.bincount(predicted, weights=sure, minlength=probabilities.shape[1]) / len(predicted)
     return np.concatenate([hits, probabilities.mean(axis=0)])
-
-
-def _slope(metric_of: Callable[[Floats], Floats], means: Floats) -> Floats:
-    """The derivative of a metric by each mean."""
-    steps = STEP * np.eye(len(means))
-    return np.nan_to_num((metric_of(means + steps) - metric_of(means - steps)) / (2 * STEP))
-
-
-class _Strata:
-    """The labelled texts of each stratum, and how many texts they stand for."""
-
-    def __init__(self, groups: Codes, known: Mask) -> None:
-        self.group = groups[known]
-        self.sizes = np.bincount(groups)
-        self.counts = np.bincount(self.group, minlength=len(self.sizes))
-        self.share = self.sizes / self.sizes.sum()
-
-    def mean(self, values: Floats) -> Floats:
-        """The mean of all texts by that of the labelled ones of each stratum."""
-        return np.asarray((self.share / self.counts)[self.group] @ values)
-
-    def _centred(self, values: Floats) -> Floats:
-        return np.asarray(values - (np.bincount(self.group, weights=values) / self.counts)[self.group])
-
-    @property
-    def _weights(self) -> Floats:
-        """What a squared deviation adds to the variance of the mean, but for the degrees of freedom."""
-        return np.asarray(self.share**2 / self.counts * (1 - self.counts / self.sizes))
-
-    def tuned(self, actual: Floats, foreseen: Floats) -> float:
-        """How far to trust what was foreseen, from 0 to 1, for the least variance of the mean."""
-        centred, weights = self._centred(foreseen), (self._weights / np.maximum(self.counts - 1, 1))[self.group]
-        variance = float(weights @ centred**2)
-        return float(np.clip(weights @ (centred * self._centred(actual)) / variance, 0, 1)) if variance > TINY else 0.0
-
-    def spread(self, values: Floats) -> Spread:
-        """How far chance moves the mean; variances of strata lean on the pooled one as if by `LEANING` more texts."""
-        squares = np.bincount(self.group, weights=self._centred(values) ** 2, minlength=len(self.sizes))
-        free = self.counts - 1.0
-        pooled = squares.sum() / max(free.sum(), 1.0)
-        parts = self._weights * (squares + LEANING * pooled) / (free + LEANING)
-        total = float(parts.sum())
-        if total < TINY:
-            return Spread(0.0, 1.0)
-        return Spread(total**0.5, max(1.0, float(total**2 / (parts**2 / (free + LEANING)).sum()) - 1))
 
 
 def width_of(labels: int, score: float) -> float:

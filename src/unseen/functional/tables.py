@@ -77,7 +77,7 @@ def load_suite(
         raise InputError(
             f"{source} is not a suite: no column is known as the {' or the '.join(lacking)} of a case",
             got=some(names, 20),
-            fix="name it: columns={'text': …} (--column text=… on the command line)",
+            fix=f"name it: columns={{'{lacking[0]}': …}} (--column {lacking[0]}=… on the command line)",
         )
     text, label, id = (by_role.pop(role, None) for role in MAIN)
     labels = labels or (_declared_beside(Path(source)) if label == "label" else None)

@@ -10,13 +10,15 @@ from functools import partial
 
 import numpy as np
 
-from unseen.audits.subject import BY_ID
+from unseen.audits.subject import BY_ID, with_links
 from unseen.progress import track
 from unseen.repairs.audit import audited, unrepaired
 from unseen.repairs.copies import drop_copies, settle_conflicts
 from unseen.repairs.draft import Draft, RepairChange
 from unseen.repairs.groups import cap_rows, draw_anew, move_minimally, on_both_sides, refuse_one_side, units_of
 from unseen.repairs.recipe import RepairRecipe, renews, resolved
+from unseen.repairs.reviewed import apply_reviews
+from unseen.store.reviews import Review
 from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split
 from unseen.types.records import versions
 
@@ -71,6 +73,7 @@ def repair(
     data: Dataset,
     split: Split | None = None,
     *,
+    reviews: Sequence[Review] = (),
     groups: str | Sequence[str] = (),
     together: str | None = None,
     dedupe: str | None = None,
@@ -84,11 +87,12 @@ def repair(
     seed: int = 42,
     columns: Mapping[str, str] | None = None,
     name: str | None = None,
-    typed: str = "",
+    typed: tuple[str, str] = ("", ""),
 ) -> Repaired:
     """A split without the faults that were asked to be removed.
 
-    The order is fixed. 1. `conflicts`: texts with several labels are dropped, relabelled by majority, or kept; in a
+    The order is fixed. First `reviews`, of `read_reviews`: rows are relabelled, or taken out as invalid, where all who
+    read them agree. 1. `conflicts`: texts with several labels are dropped, relabelled by majority, or kept; in a
     split that is kept, without `dedupe` or `together`, each side votes for itself. 2. `dedupe`: of exact, normalised or
     near copies one stays, and only rows that are directly like one that stays go. 3. `minimal` (move or drop): groups
     on both sides of the given split go to one. 4. `cap`: rows per value of `cap_by` and class. 5. Without a split, or
@@ -99,22 +103,26 @@ def repair(
     rows, rows that are linked do. `together` (exact, normalised, near) keeps copies on one side without taking them
     out; `keep` is the side that keeps its rows (default: test); `cap_parts` is train or all; `columns` gives the audit
     its attributes by role, such as author. It misleads where the attribute is not what makes rows alike: one person
-    with two names is two groups. `typed` are data and repaired split as arguments of a command, for advice.
+    with two names is two groups. `typed` are data and split as arguments of a command, for advice: with the split that
+    is given, and with the repaired one.
     """
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
-    linked = {attribute for role, attribute in (columns or {}).items() if role in BY_ID}
+    columns = with_links(data, columns or {}, groups)
+    linked = {attribute for role, attribute in columns.items() if role in BY_ID}
     asked = RepairRecipe(
+        reviews=_hash_of(reviews) if reviews else None,
         groups=groups, links=tuple(attribute for attribute in groups if attribute in linked), together=together,
         dedupe=dedupe, keep=keep, conflicts=conflicts, cap=cap, cap_by=cap_by, cap_parts=cap_parts, minimal=minimal,
         test=test, seed=seed,
     )  # fmt: skip
     given = None if split is None else split.of(data)
     recipe = resolved(asked, data, given)
-    draft, certificate = _repaired(Draft.of(data, given), recipe, given)
+    draft = apply_reviews(Draft.of(data, given), reviews) if reviews else Draft.of(data, given)
+    draft, certificate = _repaired(draft, recipe, given)
     made = _record(draft, certificate, recipe, data, given, name)
-    before = () if given is None else audited(data, given, recipe, columns)
+    before = () if given is None else audited(data, given, recipe, columns, typed[0])
     is_as_typed = draft.data.fingerprint == data.fingerprint
-    after = audited(draft.data, made, recipe, columns, typed if is_as_typed else "")
+    after = audited(draft.data, made, recipe, columns, typed[1] if is_as_typed else "")
     return Repaired(draft.data, made, draft.changes, before, after, recipe, columns)
 
 
@@ -204,6 +212,12 @@ def _losses(draft: Draft, given: Split | None) -> list[str]:
             left = f"{len(rows):,} of {before:,} rows left"
             shrunk.append(f"the {side} part has {left}: parts drawn anew would lose fewer")
     return labels + shrunk
+
+
+def _hash_of(reviews: Sequence[Review]) -> str:
+    """Content hash of who said what; order and times do not matter."""
+    answers = sorted(repr((review.id, review.reviewer, review.answer, review.label)) for review in reviews)
+    return hashlib.sha256("".join(answers).encode()).hexdigest()[:32]
 
 
 def _fingerprint(split: Split) -> str:

@@ -29,6 +29,8 @@ DEFAULT_TEST = 0.2
 class RepairRecipe:
     """What was asked for; `resolved` fills in what was left open."""
 
+    reviews: str | None = None
+    """Hash of what people said about rows, where that is to be applied."""
     groups: tuple[str, ...] = ()
     """Attributes whose values stay on one side."""
     links: tuple[str, ...] = ()
@@ -111,8 +113,11 @@ def _sizes(recipe: RepairRecipe, split: Split | None) -> dict[str, Any]:
 
 def _lacking(recipe: RepairRecipe, data: Dataset, split: Split | None) -> list[str]:
     problems = []
-    if not (recipe.divides or recipe.dedupe or recipe.cap is not None or recipe.conflicts in ("drop", "relabel")):
-        problems.append("nothing to repair: ask for groups, together, dedupe, cap, or conflicts drop or relabel")
+    settles = recipe.conflicts in ("drop", "relabel") or recipe.reviews
+    if not (recipe.divides or recipe.dedupe or recipe.cap is not None or settles):
+        problems.append(
+            "nothing to repair: ask for groups, together, dedupe, cap, reviews, or conflicts drop or relabel"
+        )
     for attribute in recipe.attributes:
         kind = data.attribute(attribute).type
         if pa.types.is_list(kind) or pa.types.is_large_list(kind):

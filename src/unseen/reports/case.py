@@ -128,6 +128,12 @@ class Case:
         """The fall among right labels alone."""
         return self.run.measured(f"fall.corrected.{self.run.metric}", self.family)
 
+    @cached_property
+    def reviewed(self) -> Measurement | None:
+        """The fall against what people say is right, its interval wide enough for the worst of the families."""
+        row = self.run.measured(f"fall.reviewed.{self.run.metric}", self.family)
+        return None if row is None else _worst_of(row, self.families)
+
     @property
     def mislabelled(self) -> float | None:
         """Points of the fall that wrong labels account for; None where that cannot be told, or where it is none."""

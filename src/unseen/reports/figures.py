@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from unseen.reports.svg import FAINT, INK, lines_of_names, name_line, svg
 from unseen.reports.wording import shortened
+from unseen.seeding import generator
+from unseen.splits.neighbours import nearest_rows
 from unseen.types.numbers import number
 
 TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
@@ -21,18 +23,31 @@ OTHER_COLOUR = "#8a929c"
 BOTH_COLOUR = "#7b828d"
 """Rows that two splits test."""
 MOST_POINTS = 4_000
+"""Points of a picture, and rows that are laid out in the plane."""
+BESIDE, SAME = 3, 1e-5
+"""Rows that another one is placed between, and the distance at which two are the same."""
 
 
 def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.float64]:
-    """Two coordinates per row by t-SNE, made for some thousand rows; by principal components for fewer than ten."""
+    """Two coordinates per row by t-SNE, by principal components for fewer than ten.
+
+    Of many rows some thousand are laid out; every other one comes between those of them that it is most like.
+    """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 
     if len(vectors) < 10:
         return PCA(2, random_state=seed).fit_transform(vectors)
-    return TSNE(2, metric="cosine", init="pca", random_state=seed, perplexity=min(30, len(vectors) // 4)).fit_transform(
-        vectors
-    )
+    chosen = np.sort(generator(seed, "map").permutation(len(vectors))[:MOST_POINTS])
+    some = np.asarray(vectors[chosen])
+    layout = TSNE(2, metric="cosine", init="pca", random_state=seed, perplexity=min(30, len(some) // 4))
+    points = layout.fit_transform(some)
+    if len(chosen) == len(vectors):
+        return points
+    near, cosines = nearest_rows(vectors, np.arange(len(vectors)), chosen, BESIDE)
+    weights = 1 / np.maximum(1 - cosines, SAME)  # a row that is laid out is nearest to itself
+    places = points[np.searchsorted(chosen, near)]
+    return np.asarray((weights[:, :, None] * places).sum(axis=1) / weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)

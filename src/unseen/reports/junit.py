@@ -9,7 +9,7 @@ from typing import Protocol
 from xml.etree import ElementTree
 
 from unseen.evaluation.gates import GateOutcome
-from unseen.reports.page import Verdict
+from unseen.reports.page import Page, Verdict
 from unseen.reports.record import RunRecord
 from unseen.types import Finding
 
@@ -24,6 +24,8 @@ class JudgedRun(Protocol):
     def kind(self) -> str: ...  # noqa: D102
     @property
     def verdict(self) -> Verdict: ...  # noqa: D102
+    @property
+    def page(self) -> Page: ...  # noqa: D102
     @property
     def record(self) -> RunRecord: ...  # noqa: D102
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 BADGES = {"ok": "ok", "warn": "look closer", "fail": "failed", "skipped": "not measured"}
 LEVEL_ORDER = ("fail", "warn", "ok", "skipped")
 INTERVAL = re.compile(r"\[[−.\d]+( %)?, [−.\d]+( %)?\]")
+TEMPLATES = Path(__file__).parent / "templates"
 NAVIGATED = 5
 """From so many sections on, the page has a list of them."""
 
@@ -131,6 +135,13 @@ class Page:
     files: Mapping[str, str] = field(default_factory=dict)
     """What else lies in the folder: {"leaked rows by id": "leaks.csv"}."""
     tiles: Sequence[Tile] = ()
+    points: bytes = b""
+    """The texts as points, packed, for the map that is drawn by a script; without them the page has no script."""
+
+    @property
+    def brief(self) -> Sequence[Table]:
+        """Tables for where there is room for few: those that are printed, else the first that has a file."""
+        return self.printed or [*self.tables.values()][:1]
 
     @property
     def anchored(self) -> dict[str, Section]:
@@ -160,6 +171,8 @@ def write_page(record: RunRecord, page: Page) -> Path:
         steps=len(record.about.get("timings") or ()),
         formats=list(FORMATS),
         navigated=NAVIGATED,
+        script=(script := scripts("points.js", "page.js")),
+        script_hash=hash_of(script),
     )  # fmt: skip
     # a lone surrogate in a name has no place in a file
     return write_text(folder / "report.html", html.encode("utf-8", "replace").decode("utf-8"))
@@ -176,11 +189,27 @@ def environment() -> Environment:
         "bounds": numbers.bounds,
         "percent": numbers.percent,
         "softly": softly,
+        "gzipped": gzipped,
         "duration": wording.duration,
         "unbroken": wording.unbroken,
         "thousands": lambda count: f"{count:,}" if isinstance(count, int) else str(count),
     }
     return templates
+
+
+def scripts(*names: str) -> str:
+    """Scripts of the templates as one."""
+    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+
+
+def hash_of(script: str) -> str:
+    """How a content security policy names a script that may run."""
+    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+def gzipped(content: bytes) -> str:
+    """Bytes as text for a page, the same each time."""
+    return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def softly(cell: object) -> Markup:

@@ -11,12 +11,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from unseen.errors import InputError, UnseenError
 from unseen.registry import VERSION
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements, read_split
-from unseen.store.files import origin_from, parsed_toml
+from unseen.store.files import door, origin_from, parsed_toml
 from unseen.store.manifest import ABOUT, read_about, way_out
 from unseen.types import PARTS, Certificate, Finding, Measurement, Origin
 
@@ -79,6 +82,7 @@ class Cluster:
 class LatentMap:
     """Two coordinates, the label and the part in every split, for each row."""
 
+    ids: pa.ChunkedArray
     points: npt.NDArray[np.float64]
     labels: npt.NDArray[np.str_]
     parts: Mapping[str, npt.NDArray[np.str_]]
@@ -372,25 +376,23 @@ def _split(path: Path, families: Mapping[Any, Any], whole: bool) -> SplitFile:
 
 
 def _map(path: Path) -> LatentMap:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
+    with door(path, "a map"):
         table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as cause:
-        raise InputError(f"cannot read {path}: {cause}") from cause
-    lacking = {"id", "x", "y", "label"} - {*table.column_names}
-    if lacking:
-        raise InputError(f"{path} does not hold a map", expected=f"the columns {', '.join(sorted(lacking))}")
-    points = np.column_stack([table[name].to_numpy().astype(np.float64) for name in ("x", "y")])
-    if not np.isfinite(points).all():
-        raise InputError(f"{path} has coordinates that are not finite")
-    named = {
-        name: np.array(["" if value is None else str(value) for value in table[name].to_pylist()], dtype=np.str_)
-        for name in table.column_names
-        if name not in ("id", "x", "y")
-    }
-    return LatentMap(points, named.pop("label"), named)
+        lacking = {"id", "x", "y", "label"} - {*table.column_names}
+        if lacking:
+            raise InputError(f"{path} does not hold a map", expected=f"the columns {', '.join(sorted(lacking))}")
+        points = np.column_stack([table[name].to_numpy().astype(np.float64) for name in ("x", "y")])
+        if not np.isfinite(points).all():
+            raise InputError(f"{path} has coordinates that are not finite")
+        named = {name: _strings(table[name]) for name in table.column_names if name not in ("id", "x", "y")}
+        return LatentMap(table["id"].cast(pa.large_string()), points, named.pop("label"), named)
+
+
+def _strings(values: pa.ChunkedArray) -> npt.NDArray[np.str_]:
+    """A column as text; what is missing is empty. Few of its values differ, so each is made into text once."""
+    encoded = pc.fill_null(values.cast(pa.large_string()), "").combine_chunks().dictionary_encode()
+    names = np.array(encoded.dictionary.to_pylist() or [""], np.str_)
+    return names[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _clusters(path: Path) -> tuple[Cluster, ...]:

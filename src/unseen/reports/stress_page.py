@@ -20,9 +20,12 @@ from unseen.reports.forecast_page import parts as forecast_parts
 from unseen.reports.forecast_page import without_labels
 from unseen.reports.formats import Table
 from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
+from unseen.reports.points import MOST_SHOWN, packed, points_of
 from unseen.reports.record import BASELINE, RunRecord
+from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
 from unseen.reports.wording import called, capital, duration
+from unseen.store.reviews import REVIEWS
 from unseen.types.numbers import number
 
 MOST_MAPS = 11
@@ -33,7 +36,7 @@ MOST_STEPS = 12
 """A longer list is folded."""
 FILES = {
     "properties of the splits": "properties.csv", "what to do": ACTIONS, "suspect labels": SUSPECTS,
-    "splits": "splits/", "answers": "predictions/", "card of the splits": "card.md",
+    "splits": "splits/", "answers": "predictions/", "what people said": REVIEWS, "card of the splits": "card.md",
 }  # fmt: skip
 PARTS_KEY = Markup(
     '<p class="soft"><i class="key" style="background:#3b8fd4"></i> selection: what these texts lose even when the '
@@ -55,10 +58,10 @@ def page(record: RunRecord) -> Page:
     worst = falls[0] if falls else None
     counts = f": {counted(data['counts'])}" if "counts" in data else ""
     sections = [
-        *_parts_of_falls(record, falls), _gap(record, worst), _maps(record, worst), _splits(record),
-        _properties(record), _results(record, worst), _findings(record), *_bias(record), *_suites(record),
-        *_forecast(record), *under_shift(record, worst.family if worst else None), _clusters(record, worst),
-        _costs(record),
+        *_parts_of_falls(record, falls), *review_section(record, worst), _gap(record, worst), _maps(record, worst),
+        _splits(record), _properties(record), _results(record, worst), _findings(record), *_bias(record),
+        *_suites(record), *_forecast(record), *under_shift(record, worst.family if worst else None),
+        _clusters(record, worst), _costs(record),
     ]  # fmt: skip
     return Page(
         "stress report",
@@ -74,6 +77,7 @@ def page(record: RunRecord) -> Page:
             if file == ACTIONS or (record.folder and (record.folder / file).exists())
         },
         tiles=_tiles(worst),
+        points=b"" if (points := points_of(record)) is None else packed(points.some(MOST_SHOWN)),
     )
 
 
@@ -162,7 +166,7 @@ def _maps(run: RunRecord, worst: Case | None) -> Section:
         colours=class_colours(labels),
         splits=[(split, part_map(latent.points, latent.parts[split], split)) for split in shown],
     )
-    return Section(title, parts=[SOFT.format(intro), pictures], short=name)
+    return Section(title, parts=[SOFT.format(intro), drawn("live_map.html"), pictures], short=name)
 
 
 def _splits(run: RunRecord) -> Section:

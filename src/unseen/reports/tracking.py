@@ -24,7 +24,10 @@ from unseen.types import Measurement
 TITLES = {"mlflow": "MLflow", "wandb": "Weights & Biases"}
 BEGINS = {"mlflow": "start_run", "wandb": "init"}
 """What begins a run; a folder of logs that is called like the package, and lies here, does not have it."""
-FILES = ("report.html", "card.md", "measurements.csv", "splits/*.csv", "splits/*.json")
+FILES = (
+    "report.html", "card.md", "measurements.csv", "splits/*.csv", "splits/*.json", "predictions/**/*.parquet",
+)  # fmt: skip
+"""Predictions are the table of texts: an id and the probability of each label."""
 WITH_TEXTS = ("report.html",)
 """Files that hold texts when the run was asked for some."""
 SETUP = ("data", "dataset", "space", "model")

@@ -11,6 +11,7 @@ from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
 from unseen.reports.case import VISIBLE, Case, cases, chance, hardest_split, newest
 from unseen.reports.page import Verdict
 from unseen.reports.record import BASELINE, RunRecord, SplitFile
+from unseen.reports.review_section import review_sentences
 from unseen.reports.wording import amount_within, called, capital, higher_is_better
 from unseen.types.numbers import bounds, number, percent, scored, turned
 
@@ -104,6 +105,7 @@ def _sentences(run: RunRecord, worst: Case) -> Iterator[str]:
         yield _new(new)
     yield from _below_chance(worst)
     yield from _noise(worst)
+    yield from review_sentences(worst)
     yield from _composed(worst)
     if worst.fell:
         yield from _independent(worst)

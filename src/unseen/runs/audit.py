@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +12,8 @@ from unseen.audits.audit import audit as made
 from unseen.audits.leaks import write_leaks
 from unseen.audits.pipelines import audit_pipeline as experimented
 from unseen.audits.pipelines import prepared
-from unseen.audits.subject import BY_ID, NEAR, SEMANTIC, Subject
-from unseen.data.groups import holds_links
-from unseen.errors import InputError, UnseenWarning
+from unseen.audits.subject import NEAR, SEMANTIC, Subject, with_links
+from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings
@@ -77,7 +75,7 @@ def audit(
         raise InputError("parts has no effect with a split", fix="leave one of them out")
     if isinstance(split, str | Path) or parts is not None:
         split = api.split(data, "predefined", by=split if parts is None else parts)
-    columns = _with_links(data, columns, parts)
+    columns = with_links(data, columns)
     vectors = None if using is None else api.vectors_of(data, using, seed)
     subject = Subject(data, split, columns, vectors, near, semantic, seed, typed)
     about = _about(subject) | {
@@ -94,21 +92,6 @@ def audit(
         return Output(audited.measurements, audited.findings)
 
     return carry_through("audit", about, work, out=out, command=command, gates=gates)
-
-
-def _with_links(data: Dataset, columns: dict[str, str], parts: str | None) -> dict[str, str]:
-    """The columns, with the first attribute that nothing names and that holds ids of other rows as the partners'."""
-    if {*BY_ID} & columns.keys():
-        return columns
-    named = {*columns.values(), parts}
-    linked = next((name for name in data.attributes if name not in named and holds_links(data, name)), None)
-    if linked is None:
-        return columns
-    taken = f"the values of {linked!r} are ids of other rows: it is taken for the column of the contrast partners"
-    warnings.warn(
-        f"{taken}; if they are the originals of copies, say so: original={linked!r}", UnseenWarning, stacklevel=3
-    )
-    return columns | {"partner": linked}
 
 
 def audit_pipeline(

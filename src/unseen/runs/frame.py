@@ -21,9 +21,13 @@ from markupsafe import Markup
 from unseen.errors import InputError, UnseenError
 from unseen.evaluation.gates import Gate, GateOutcome, judged
 from unseen.reports.actions import write_actions
+from unseen.reports.figures import gap_chart
 from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
 from unseen.reports.record import RunRecord, read_record
+from unseen.reports.review import with_reviews
 from unseen.reports.split_card import write_cards
+from unseen.reports.stress_tables import gap_rows
+from unseen.reports.wording import called
 from unseen.store import write_findings, write_measurements
 from unseen.store.manifest import way_out
 from unseen.store.run_folder import RunFolder
@@ -40,6 +44,7 @@ KINDS = {
     "authors": "unseen.runs.authors:page",
     "item-effect": "unseen.runs.item_effect:page",
     "check": "unseen.runs.check:page",
+    "score": "unseen.runs.score:page",
     "forecast": "unseen.reports.forecast_page:page",
     "explain": "unseen.reports.explain_page:page",
     "audit": "unseen.runs.audit:page",
@@ -132,8 +137,11 @@ class Result:
         return "\n".join([*self.verdict.lines(), *map(str, self.gates), *report])
 
     def _repr_html_(self) -> Markup:
-        """How a notebook shows it: verdict and tables."""
-        return drawn("notebook.html", result=self)
+        """How a notebook shows it: verdict, tables and, of a stress run, the chart of the fall."""
+        brief = replace(self, page=replace(self.page, printed=self.page.brief))
+        rows = gap_rows(self.record) if self.kind == "stress" else []
+        chart = gap_chart(rows, called(self.record.metric)) if rows else ""
+        return drawn("notebook.html", result=brief) + Markup(chart)
 
 
 def carry_through(
@@ -179,9 +187,10 @@ def carry_through(
 
 
 def report(folder: str | Path) -> Result:
-    """Write the page of a finished run anew, from the files of its folder alone."""
+    """Write the page of a finished run anew, from the files of its folder alone, the reviews of its texts included."""
     record = read_record(folder)
     try:
+        record = with_reviews(record)
         page = page_of(record)
         outcomes = tuple(GateOutcome(**outcome) for outcome in record.about.get("gates") or ())
         path = write_page(record, page)
@@ -199,8 +208,12 @@ def report(folder: str | Path) -> Result:
 
 
 def _as_measured(result: Result, measurements: Sequence[Measurement]) -> Result:
-    """The result with its measurements as they were made: tags that are numbers are text in a file."""
-    return replace(result, record=replace(result.record, measurements=tuple(measurements)))
+    """The result with its measurements as they were made: tags that are numbers are text in a file.
+
+    What reviews say comes after them.
+    """
+    reviewed = result.measurements[len(measurements) :]
+    return replace(result, record=replace(result.record, measurements=(*measurements, *reviewed)))
 
 
 def page_of(record: RunRecord) -> Page:

@@ -36,7 +36,7 @@ from unseen.models.label_names import RenamedClassifier
 from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
-from unseen.reports.figures import MOST_POINTS, plane
+from unseen.reports.figures import plane
 from unseen.runs.explain import RATIONALES, explained_by_default, highlights, some_texts
 from unseen.runs.source import Source, hashes_of
 from unseen.runs.spaces import Model, Space
@@ -51,7 +51,6 @@ from unseen.runs.training_steps import (
     trained_on_rest,
     vectors,
 )
-from unseen.seeding import generator
 from unseen.store import (
     atomic,
     read_predictions,
@@ -190,7 +189,7 @@ def _of_training(here: Workspace, data: Dataset, trial: Trial, names: Sequence[s
             # an average over classes would rest on the few rows of some of them
             rows += [
                 replace(row, slice=f"test part={kind}")
-                for kind, tested in composition(trial.split).items()
+                for kind, tested in composition(trial.split, data).items()
                 for row in measure(data, trial.predictions, tested, ["accuracy"], tags=tags, **options)
             ]
             if trial.seen is not None:
@@ -199,14 +198,21 @@ def _of_training(here: Workspace, data: Dataset, trial: Trial, names: Sequence[s
     return rows
 
 
-def composition(split: Split) -> dict[str, npt.NDArray[np.intp]]:
-    """Test rows that came as whole clusters and those that were added singly; nothing when all came as one kind."""
+def composition(split: Split, data: Dataset) -> dict[str, npt.NDArray[np.intp]]:
+    """Test rows that came as whole clusters and those that were added singly; nothing when all came as one kind.
+
+    Where clusters were made within classes, the certificate counts a cluster that is a single text as added singly.
+    """
     test, clusters = split.rows("test"), split.clusters
     if not split.certificate.completed or (clusters[test] < 0).any():
         return {}
     sizes, tested = (np.bincount(clusters[rows]) for rows in (np.flatnonzero(clusters >= 0), test))
     whole = np.flatnonzero(sizes[: len(tested)] == tested)
     is_whole = np.isin(clusters[test], whole)
+    if (~is_whole).sum() < split.certificate.completed:
+        codes = np.unique(np.asarray(data.texts.to_pylist(), dtype=object), return_inverse=True)[1]
+        texts = np.bincount(np.unique(np.column_stack([clusters, codes])[clusters >= 0], axis=0)[:, 0])
+        is_whole &= texts[clusters[test]] > 1
     kinds = {"whole clusters": test[is_whole], "added singly": test[~is_whole]}
     return kinds if is_whole.any() and not is_whole.all() else {}
 
@@ -559,15 +565,13 @@ def map_step(source: Source, space: Step, cuts: Mapping[str, Step], seed: int) -
 
 
 def write_map(here: Workspace) -> None:
-    """Write where texts lie in the plane (a sample when there are many), with their label and part in every split."""
-    seed, whole = here.settings["seed"], here.shared["source"].data
-    shown = np.sort(generator(seed, "map").permutation(len(whole))[:MOST_POINTS])
-    data = whole.take(shown)
-    x, y = plane(np.asarray(vectors(here).vectors[shown]), seed).T
+    """Write where the texts lie in the plane, with their label and part in every split."""
+    data = here.shared["source"].data
+    x, y = plane(vectors(here).vectors, here.settings["seed"]).T
     columns: dict[str, Any] = {"id": data.ids, "x": x.astype(np.float32), "y": y.astype(np.float32)}
     columns["label"] = data.table["label"].cast(pa.string())
     for split in _splits(here):
-        columns[split.name] = np.array(PARTS)[split.parts[shown]]
+        columns[split.name] = np.array(PARTS)[split.parts]
     with atomic(here.folder / MAP) as temporary:
         pq.write_table(pa.table(columns), temporary)
 

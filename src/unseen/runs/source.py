@@ -143,6 +143,9 @@ def limited(data: Dataset, limit: int | None, seed: int) -> Dataset:
     """At most `limit` rows, drawn at random with the class mix of all."""
     if limit is None or limit >= len(data):
         return data
+    classes = sum(count > 0 for count in data.label_counts.values())
+    if limit < classes:
+        raise InputError(f"{limit} rows cannot have rows of {classes} classes", fix=f"limit={10 * classes} or more")
     return data.take(api.split(data, "random", test=limit, seed=seed, name="limit").rows("test"))
 
 

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from unseen.audits import FOLDS
+from unseen.audits.reviewed_labels import reviews_of
 from unseen.data.tables import load_texts
 from unseen.engines import Inline, Local, Step, in_order
 from unseen.engines.steps import carry_out, timings
@@ -30,8 +32,10 @@ from unseen.label_maps import guessed_map
 from unseen.progress import stages, track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
+from unseen.reports.points import TEXTS
 from unseen.roles import Engine
 from unseen.runs.cost import FASTER, Cost, besides_seconds, label_noise_seconds, scoring_seconds, speed
+from unseen.runs.explain import RATIONALES
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.measurement_steps import (
     CLUSTERS,
@@ -89,8 +93,9 @@ from unseen.store import (
     write_split,
     write_suspects,
 )
-from unseen.store.files import file_name
+from unseen.store.files import atomic, file_name
 from unseen.store.predictions import ALL_OTHERS
+from unseen.store.reviews import REVIEWS, append_review, read_reviews
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, some
 
@@ -108,6 +113,8 @@ MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting"
             "sign", "token_f1", "iou_f1", "auprc")  # fmt: skip
 """First words of what is measured besides scores of metrics."""
 PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
+ASKED = 400
+"""Questions about a text that is explained, about: of a post of 23 words, by the methods that are used unasked."""
 PASSES = 3
 """How often a test part is scored: alone, in the mean over trainings, and in the fall."""
 
@@ -556,11 +563,19 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
             "trainings": (texts - space + predicted / FASTER) / fast,
             "measuring": label_noise_seconds(data, rest)
             + PASSES * runs * scoring_seconds(data, tested, names)
+            + explaining_seconds(graph, folder, trained * model.epochs, fast)
             + besides_seconds(rest),
         }
         seconds = sum(seconds_of.values()) / getattr(engine, "workers", 1)
     rows = {"split": rest, "independent": aside}
     return StressPlan(len(sizes), len(sizes) - len(open_), texts, fast, seconds, rows, len(seen), seconds_of)
+
+
+def explaining_seconds(graph: Graph, folder: RunFolder, texts: int, fast: float) -> float:
+    """How long explanations take that are not made yet: a training of so many texts, and the questions asked, each."""
+    left = sum(not folder.results.has(step.key) for step in graph.explanations)
+    asked = 2 * (graph.settings.explain or 0) * ASKED
+    return left * (texts + asked / FASTER) / fast
 
 
 # -- the work ----------------------------------------------------------------------------------------------------------
@@ -578,6 +593,7 @@ def stress(
     workers: int | None = 1,
     announce: Callable[[StressPlan], None] | None = None,
     gates: Sequence[Gate | str] = (),
+    reviews: Sequence[str | Path] = (),
     replace: bool = False,
     **given: Any,
 ) -> Result:
@@ -590,10 +606,12 @@ def stress(
     stopped. More than one of `workers` train side by side, one thread each; None is one a core for light models and
     one in all for transformers, which use all threads. `command` and `typed` are what was typed: all of it, and the
     data with how to read it. `announce` is called with the plan before the long work begins. A folder that holds
-    another run is refused, or with `replace` given over to this one.
+    another run is refused, or with `replace` given over to this one. `reviews` are files of what people said about
+    texts of this data in other runs; they join the reviews of this one.
     """
     graph = _graph(source, model, budget, params, given)
     engine = _engine(graph, workers)
+    answers = reviews_of(reviews, graph.source.data)
 
     def work(folder: RunFolder | None) -> Output:
         assert folder is not None
@@ -607,6 +625,10 @@ def stress(
             carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
             carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
         rows, findings = publish(possible, folder)
+        here = {(review.id, review.reviewer) for review in read_reviews(folder / REVIEWS)}
+        for review in answers:
+            if (review.id, review.reviewer) not in here:
+                append_review(folder / REVIEWS, review)
         return Output(
             rows, findings,
             {
@@ -689,6 +711,7 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
     ):
         folder.publish(step.key, PREDICTIONS, f"predictions/{name}.parquet")
     folder.publish(graph.map.key, MAP, MAP)
+    _publish_texts(graph, folder)
     folder.publish(graph.clusters.key, CLUSTERS, CLUSTERS)
     (folder / EXAMPLES).unlink(missing_ok=True)
     folder.publish(graph.clusters.key, EXAMPLES, EXAMPLES)
@@ -705,6 +728,18 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
     ]  # fmt: skip
     findings = rows([*graph.findings, graph.leaks, *graph.forecast], FINDINGS, read_findings)
     return rows(steps, MEASUREMENTS, read_measurements), findings
+
+
+def _publish_texts(graph: Graph, folder: RunFolder) -> None:
+    """Label and attributes of each text, for the viewer; the texts too where the run was asked to keep them.
+
+    What groups rows, an author for instance, is not written.
+    """
+    settings, data = graph.settings, graph.source.data
+    hidden = {settings.groups, settings.agreement, RATIONALES}
+    names = ["id", "label", *(name for name in data.attributes if name not in hidden)]
+    with atomic(folder / TEXTS) as temporary:
+        pq.write_table(data.table.select([*names, *(["text"] if settings.texts else [])]), temporary)
 
 
 def _publish_suspects(graph: Graph, folder: RunFolder, tests: Mapping[str, set[str]]) -> None:

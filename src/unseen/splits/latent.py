@@ -164,9 +164,10 @@ def asked_ks(n_clusters: int | Iterable[int] | None, keys: Keys) -> list[int]:
     if n_clusters is None:
         distinct = len(np.unique(keys))
         if distinct < DEFAULT_KS.start:
-            raise VectorsError(
-                f"only {distinct} different vectors", expected=f"at least {DEFAULT_KS.start}", fix="encode again"
-            )
+            raise InfeasibleError(
+                f"only {distinct} different vectors, of {len(keys)} rows", expected=f"at least {DEFAULT_KS.start}",
+                fix="texts that differ, or vectors that tell them apart",
+            )  # fmt: skip
         return [k for k in DEFAULT_KS if k <= max(DEFAULT_KS.start, distinct // 2)]
     if isinstance(n_clusters, str):
         raise InputError("n_clusters must be a number or several", got=repr(n_clusters))

@@ -1,4 +1,4 @@
-"""The nearest centre of every row, and the nearest training row of every test row: exactly, however many there are."""
+"""The nearest centre of every row, and the nearest other rows: exactly, however many there are."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from unseen.types import ROWS_AT_ONCE
 DISTANCES = ("euclidean", "cosine")
 ASSIGNED_AT_ONCE = ROWS_AT_ONCE // 4
 TRAIN_ROWS_AT_ONCE = 4_096
+NEIGHBOURS_AT_ONCE = 1_000
 SAMPLE = 5_000
 """Rows whose nearest training row is looked up; the mean over more hardly differs."""
 
@@ -73,6 +74,31 @@ def nearest_distances(rows: Rows, train: Rows, metric: str = "cosine") -> npt.ND
             np.minimum(nearest, in_block, out=nearest)
     squared = np.maximum(nearest.astype(np.float64) + norms, 0)
     return squared / 2 if metric == "cosine" else np.sqrt(squared)
+
+
+def nearest_rows(
+    vectors: Rows, rows: npt.NDArray[np.intp], among: npt.NDArray[np.intp], count: int
+) -> tuple[npt.NDArray[np.intp], Rows]:
+    """Of each row the `count` rows `among` with the highest cosine, the nearest first, and their cosines.
+
+    A row of zeros has no direction: its cosines are zero.
+    """
+
+    def directions(chosen: npt.NDArray[np.intp]) -> Rows:
+        part = np.asarray(vectors[chosen], np.float32)
+        return np.asarray(part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-30), np.float32)
+
+    pool = directions(among)
+    nearest, cosines = np.empty((len(rows), count), np.intp), np.empty((len(rows), count), np.float32)
+    for start in range(0, len(rows), NEIGHBOURS_AT_ONCE):
+        part = slice(start, start + NEIGHBOURS_AT_ONCE)
+        block = directions(rows[part]) @ pool.T
+        best = np.argpartition(-block, count - 1, axis=1)[:, :count]
+        highest = np.take_along_axis(block, best, axis=1)
+        order = np.argsort(-highest, axis=1, kind="stable")
+        nearest[part] = among[np.take_along_axis(best, order, axis=1)]
+        cosines[part] = np.take_along_axis(highest, order, axis=1)
+    return nearest, cosines
 
 
 def sampled(rows: npt.NDArray[np.intp], seed: int, most: int = SAMPLE) -> npt.NDArray[np.intp]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import VectorsError
+from unseen.errors import InfeasibleError, VectorsError
 from unseen.types import ROWS_AT_ONCE, some
 
 Rows = npt.NDArray[np.float32]
@@ -16,9 +16,13 @@ def check_distinct(keys: Keys, k: int) -> None:
     """Refuse vectors, given by their keys, of which fewer differ than there shall be clusters."""
     distinct = len(np.unique(keys))
     if distinct == 1 and len(keys) > 1:
-        raise VectorsError("all vectors are the same", expected="vectors that tell texts apart", fix="encode again")
+        raise InfeasibleError(
+            "all vectors are the same",
+            expected="vectors that tell texts apart",
+            fix="texts that differ; or encode again",
+        )
     if distinct < k:
-        raise VectorsError(
+        raise InfeasibleError(
             f"only {distinct} different vectors for {k} clusters",
             fix=f"ask for at most {distinct} clusters, or bring vectors that tell more texts apart",
         )

@@ -18,8 +18,8 @@ SEALED = (
 """Files that numbers and sentences come from. What is made from them, such as pages, may be made again."""
 
 MADE = (
-    "run.json", "report.html", "actions.csv", "suspects.csv", "examples.json", "card.md", "croissant.json",
-    "reforms.md", ".cards.json", "tables/*", "vectors/*", "models/*",
+    "run.json", "report.html", "actions.csv", "suspects.csv", "examples.json", "texts.parquet", "card.md",
+    "croissant.json", "reforms.md", ".cards.json", "tables/*", "vectors/*", "models/*",
 )  # fmt: skip
 """What else a run puts into its folder."""
 

@@ -1,4 +1,4 @@
-"""YAML from strangers: no tags, no aliases, no deep nesting, no guessing of types."""
+"""YAML from strangers: no tags, no aliases, no deep nesting, no guessing of types; and YAML for the hub."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ def plain_yaml(text: str, place: str, *, typed: bool = False) -> dict[str, Any]:
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise InputError(f"the YAML in {place} is not a list of names and values", got=type(content).__name__)
     return content
+
+
+def front_matter(content: dict[str, Any]) -> str:
+    """The head of a README.md that the Hugging Face hub reads."""
+    import yaml
+
+    return f"---\n{yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)}---\n\n"
 
 
 def _refuse_tricks(events: Any, yaml: Any, place: str) -> None:

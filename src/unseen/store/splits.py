@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -106,8 +107,28 @@ def read_split(path: str | Path, data: Dataset | None = None) -> Split:
 def _certificate_from(content: Any) -> Certificate:
     if not isinstance(content, dict) or not all(_is_counts(content.get(name)) for name in ("asked", "got")):
         raise InputError("the certificate of the split does not say what was asked for and what was got")
+    if not content["asked"].keys() <= content["got"].keys():
+        raise InputError("the certificate of the split does not say what was got of every label that was asked for")
+    wrong = [name for name, of_kind in OF_A_CERTIFICATE.items() if name in content and not of_kind(content[name])]
+    if wrong:
+        raise InputError("the certificate of the split holds what no certificate does", got=_shown(content, wrong))
     known = {field.name: content[field.name] for field in fields(Certificate) if field.name in content}
     return Certificate(**known | {"notes": tuple(content.get("notes", ()))})
+
+
+def _shown(content: Mapping[str, Any], names: Sequence[str]) -> str:
+    return ", ".join(f"{name} = {content[name]!r:.60}" for name in names)
+
+
+OF_A_CERTIFICATE: Mapping[str, Callable[[Any], bool]] = {
+    "completed": lambda value: isinstance(value, int),
+    "n_clusters": lambda value: value is None or isinstance(value, int),
+    "missed_at_least": lambda value: value is None or isinstance(value, int),
+    "optimal": lambda value: value is None or isinstance(value, bool),
+    "groups": lambda value: value is None or isinstance(value, dict),
+    "notes": lambda value: isinstance(value, list) and all(isinstance(note, str) for note in value),
+}
+"""What the fields that a certificate may have must be."""
 
 
 def _is_counts(content: Any) -> bool:

@@ -21,6 +21,7 @@ from unseen.cli.options import (
     Set,
     ShareForTest,
     Split,
+    Summary,
     Workers,
     parameters,
     split_of,
@@ -50,6 +51,7 @@ def authors(
     ] = None,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     out: OptionalRunFolder = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all that is drawn. (default: 42)")] = None,
     workers: Workers = 1,
@@ -71,7 +73,7 @@ def authors(
             data, split_of(data, split), author, measured, calibration=_calibration(calibrate, calibrate_author),
             gates=gate or (), out=out, workers=workers, command=command_line(),
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _refuse_useless(

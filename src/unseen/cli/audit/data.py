@@ -22,6 +22,7 @@ from unseen.cli.options import (
     Semantic,
     SemanticEncoder,
     Split,
+    Summary,
     Vectors,
     semantic_source,
     split_of,
@@ -45,6 +46,7 @@ def audit_data(
     ] = None,
     gate: AuditGate = None,
     junit: Junit = None,
+    summary: Summary = None,
     out: OptionalRunFolder = None,
     texts: ExampleTexts = False,
     seed: Seed = 42,
@@ -67,4 +69,4 @@ def audit_data(
             semantic=SEMANTIC if semantic is None else semantic, seed=seed, gates=gates_of(gate), out=out, texts=texts,
             command=command_line(), typed=typed, **roles,
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)

@@ -26,6 +26,7 @@ from unseen.cli.options import (
     Set,
     Slice,
     Split,
+    Summary,
     Trainings,
     Trust,
     Workers,
@@ -147,6 +148,7 @@ def effect(
     workers: Workers = 1,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     seed: Seed = 42,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -167,7 +169,7 @@ def effect(
         result = item_effect(
             data, split_of(data, split), chosen, out=out, workers=workers, gates=gate or (), command=command_line()
         )
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _views(given: list[str] | None) -> dict[str, list[str]] | None:

@@ -22,6 +22,7 @@ from unseen.cli.options import (
     Set,
     ShareForTest,
     Split,
+    Summary,
     Trust,
     parameters,
     split_of,
@@ -62,6 +63,7 @@ def pipeline(
     seed: Seed = 42,
     gate: AuditGate = None,
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -87,7 +89,7 @@ def pipeline(
             "experiments": experiment, "shape": shape, "seed": seed, "planted": planted, "settings": given,
         }  # fmt: skip
         result = audited(fit, data, parted, name=place, out=out, gates=gates_of(gate), command=command, **options)
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _split(fit: Any, shape: str | None, data: Any, named: Any, test: float | None, seed: int) -> Any:

@@ -30,6 +30,7 @@ from unseen.cli.options import (
     SemanticEncoder,
     Set,
     Split,
+    Summary,
     Vectors,
     Workers,
     listed,
@@ -72,6 +73,7 @@ def price(
     workers: Workers = 1,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -104,7 +106,7 @@ def price(
             data, parted, leaking, pricing, predictions=answers, out=out, workers=workers, gates=gate or (),
             command=command, announce=None if quiet else lambda cost: say(_cost(cost), err=True),
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _cost(cost: Any) -> str:

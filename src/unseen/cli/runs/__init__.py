@@ -2,9 +2,10 @@
 
 import typer
 
-from unseen.cli.runs import compare, report, track
+from unseen.cli.runs import compare, export, report, track
 
-app = typer.Typer(help="Look at finished runs: report, compare, track.", no_args_is_help=True)
+app = typer.Typer(help="Look at finished runs: report, compare, track, export.", no_args_is_help=True)
 app.command()(report.report)
 app.command()(compare.compare)
 app.command()(track.track)
+app.command()(export.export)

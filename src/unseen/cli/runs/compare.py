@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import print_json, print_table, printable, say
-from unseen.cli.options import Gate, Json, Metrics, Quiet
+from unseen.cli.options import Gate, Json, Metrics, Quiet, Summary
 from unseen.errors import InputError, UnknownNameError
 
 FORMS = ("table", "csv", "md", "tex")
@@ -23,6 +23,7 @@ def compare(
     everything: Annotated[bool, typer.Option("--all", help="Every metric, on every slice.")] = False,
     form: Annotated[str | None, typer.Option("--format", help="table (the default), csv, md or tex.")] = None,
     gate: Gate = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -34,6 +35,7 @@ def compare(
     from unseen.evaluation.gates import judged
     from unseen.reports.comparison import compare_runs
     from unseen.reports.comparison_text import warnings
+    from unseen.reports.summary import summary_of_comparison, write_summary
 
     _check(form, as_json)
     bounds = [Bound.parsed(text) for text in gate or ()]
@@ -48,6 +50,8 @@ def compare(
     else:
         _write(comparison, str(form))
     outcomes = judged(bounds, [*comparison.gated, *(row for row in comparison.rows if row not in comparison.gated)])
+    if summary is not None:
+        write_summary(summary, summary_of_comparison(comparison, outcomes))
     for outcome in outcomes:
         say(str(outcome), err=True)
     if not all(outcome.passed for outcome in outcomes):

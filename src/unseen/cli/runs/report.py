@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli.console import print_json, say, write_junit
-from unseen.cli.options import Json, Junit, Quiet
+from unseen.cli.console import print_json, say, write_for_builds
+from unseen.cli.options import Json, Junit, Quiet, Summary
 
 
 def report(
     run: Annotated[Path, typer.Argument(help="Folder of any run, -o of the command.")],
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -24,7 +25,7 @@ def report(
     from unseen.runs.frame import report as written
 
     result = written(run)
-    write_junit(result, junit)
+    write_for_builds(result, junit, summary)
     if as_json:
         print_json(result.described())
     else:

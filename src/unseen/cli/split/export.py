@@ -13,40 +13,59 @@ import typer
 
 from unseen.cli.console import notes, print_json, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import Json, Parts, Quiet, Split, needed_split
+from unseen.cli.options import Json, Parts, Quiet, Splits, needed_split
 from unseen.errors import InputError, UnknownNameError
 
-FORMS = ("indices", "hf")
+FORMS = ("indices", "hf", "hub")
 
 
 @takes_data
 def export(
     data: Any,
     form: Annotated[
-        str, typer.Option("--format", help="indices (one .npy per part) or hf (a DatasetDict, with texts).")
+        str,
+        typer.Option(
+            "--format", help="indices (one .npy per part), hf (a DatasetDict, with texts) or hub (a dataset folder)."
+        ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to; must not exist, or be empty.")],
-    split: Split = None,
+    split: Splits = None,
     parts: Parts = None,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Of the form hub: texts and all columns, not ids alone.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Export a split as index arrays or as a Hugging Face DatasetDict.
+    """Export a split as index arrays or a Hugging Face DatasetDict, or splits as configurations of a dataset folder.
+
+    In the form hub, rows are named by their id, so that the folder may be public where the texts may not.
 
     Example: unseen split export posts.csv --split hard.csv --text text --label label --format hf -o hard-dataset/
     """
+    from unseen.store.hub_datasets import write_hub_dataset
+
     if form not in FORMS:
         raise UnknownNameError.of("form", form, FORMS)
+    if form != "hub" and (texts or len(split or ()) > 1):
+        raise InputError(f"--texts and several splits have no effect on --format {form}", fix="--format hub")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists already", fix="name another folder")
     with notes(quiet):
-        parted = needed_split(data, split, parts)
+        files: list[str | None] = [*split] if split else [None]
+        parted = [needed_split(data, file, parts) for file in files]
         with _whole(out) as folder:
-            _write(data, parted, form, folder, quiet)
+            if form == "hub":
+                write_hub_dataset(data, {one.name: one for one in parted}, folder, texts)
+            else:
+                _write(data, parted[0], form, folder, quiet)
     if as_json:
-        print_json({"folder": out, "form": form, "sizes": parted.sizes})
-    else:
-        say(f"{out}: " + ", ".join(f"{part} {count:,}" for part, count in parted.sizes.items()))
+        sizes = {one.name: one.sizes for one in parted} if form == "hub" else parted[0].sizes
+        print_json({"folder": out, "form": form, "sizes": sizes})
+        return
+    for one in parted:
+        name = f"{out} {one.name}" if form == "hub" else str(out)
+        say(f"{name}: " + ", ".join(f"{part} {count:,}" for part, count in one.sizes.items()))
 
 
 def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from unseen.cli.console import notes, print_json, print_table, printable, progress, say
 from unseen.cli.data_options import ROLES, takes_data
-from unseen.cli.options import Cap, CapBy, Json, Parts, Quiet, Seed, Split, listed, size, split_of
+from unseen.cli.options import Cap, CapBy, Json, Parts, Quiet, Reviews, Seed, Split, listed, size, split_of
 from unseen.cli.split.make import print_split
 from unseen.cli.target import check_target
 from unseen.errors import InputError
@@ -22,6 +22,7 @@ def repair(
     typed: str,
     split: Split = None,
     parts: Parts = None,
+    reviews: Reviews = None,
     grouped_by: Annotated[
         list[str] | None,
         typer.Option("--groups", metavar="COLUMN", help="Column(s) whose values stay on one side: a or a,b."),
@@ -55,12 +56,13 @@ def repair(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Repair a split: settle conflicts, take out copies, part groups, cap crowds; every change is written down.
+    """Repair a split: apply reviews, settle conflicts, drop copies, part groups, cap crowds; every change is written.
 
     It ends with the audit of its result: exit code 1 when that still finds a leak, or what should be gone.
 
     Example: unseen split repair posts.csv --groups user --dedupe near --conflicts drop --test 0.2 -o fixed.csv
     """
+    from unseen.audits.reviewed_labels import reviews_of
     from unseen.repairs import repair as repaired
     from unseen.repairs import write_repaired
 
@@ -69,6 +71,7 @@ def repair(
         made = repaired(
             data,
             split_of(data, split, parts),
+            reviews=reviews_of(reviews or (), data),
             groups=[name for names in grouped_by or () for name in listed(names)],
             together=together,
             dedupe=dedupe,
@@ -82,7 +85,7 @@ def repair(
             seed=seed,
             columns=roles,
             name=out.stem,
-            typed=_with_repaired(typed, split, parts, out),
+            typed=(typed, _with_repaired(typed, split, parts, out)),
         )
         replaced = out.exists()
         written = write_repaired(made, out)

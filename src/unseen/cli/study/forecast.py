@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import command_line, notes, print_result, progress
-from unseen.cli.options import Gate, Json, Junit, OptionalRunFolder, Quiet
+from unseen.cli.options import Gate, Json, Junit, OptionalRunFolder, Quiet, Summary
 from unseen.errors import InputError
 
 
@@ -38,6 +38,7 @@ def forecast(
     out: OptionalRunFolder = None,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -52,7 +53,7 @@ def forecast(
             scores, features=features_of(features or [], text), predict=predict or (), targets=target or (),
             model=model, leave_out=leave_out, out=out, gates=gate or (), command=command_line(),
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def features_of(typed: list[str], text: str) -> Any:

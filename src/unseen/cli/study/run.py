@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
-from unseen.cli.options import Address, Json, Junit, Plan, Quiet, Trust
+from unseen.cli.options import Address, Json, Junit, Plan, Quiet, Summary, Trust
 
 File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
 
@@ -27,6 +27,7 @@ def run(
     trust: Trust = False,
     plan: Plan = False,
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,11 +37,11 @@ def run(
 
     Example: unseen study run study.toml --plan
     """
-    from unseen import runs
     from unseen.engines import ENGINES
+    from unseen.runs import study as studies
     from unseen.runs import validation
 
-    plan_of, run_of = runs.plan_study, runs.run_study
+    plan_of, run_of = studies.plan_study, studies.run_study
     if validation.is_validation(study):
         plan_of, run_of = validation.plan_validation, validation.run_validation
     chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
@@ -55,7 +56,7 @@ def run(
             study, engine=chosen, out=out or Path("out") / study.stem, store=store,
             command=command_line(), announce=announce, trust=trust,
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _options(engine: str, workers: int | None, threads: int, address: str | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from unseen.cli.options import (
     Seed,
     Set,
     ShareForTest,
+    Summary,
     Trainings,
     Trust,
     Workers,
@@ -57,6 +58,7 @@ def transfer(
     workers: Workers = 1,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -74,7 +76,7 @@ def transfer(
             out=out, workers=workers, gates=gate or (), command=command_line(),
             announce=None if quiet else lambda plan: say(described(plan), err=True),
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_dir: Path | None) -> Any:

@@ -20,6 +20,7 @@ from unseen.cli.options import (
     RunFolder,
     Seed,
     Set,
+    Summary,
     Trust,
     Workers,
     listed,
@@ -66,6 +67,7 @@ def holdout(
     texts: ExampleTexts = False,
     gate: Gate = None,
     junit: Junit = None,
+    summary: Summary = None,
     seed: Seed = 42,
     data_dir: DataDir = None,
     as_json: Json = False,
@@ -92,7 +94,7 @@ def holdout(
             out=out, workers=workers, gates=gate or (), command=command_line(),
             announce=None if quiet else lambda plan: say(described(plan), err=True), **chosen,
         )  # fmt: skip
-    print_result(result, as_json, junit)
+    print_result(result, as_json, junit, summary)
 
 
 def _loaded(source: str, loading: dict[str, Any]) -> Any:

@@ -1,0 +1,102 @@
+"""`unseen view`: runs looked at in a browser, reviewed, or written as a site."""
+
+from __future__ import annotations
+
+import getpass
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import notes, say
+from unseen.cli.data_options import data_as_typed
+from unseen.cli.options import Labels, Quiet, Seed, listed
+from unseen.errors import InputError, require
+
+
+def view(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Run folders, or folders of them; with --review a CSV file too."),
+    ],
+    review: Annotated[
+        bool,
+        typer.Option("--review", help="Read texts one by one: is the label right? Of a forecast or a CSV file: which?"),
+    ] = False,
+    size: Annotated[int, typer.Option(help="Texts of a review.")] = 100,
+    reviewer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who reviews. (default: your name on this machine)")
+    ] = None,
+    fill: Annotated[str, typer.Option(metavar="COLUMN", help="Of a CSV file: the column to be filled in.")] = "label",
+    labels: Labels = None,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Show texts that the run did not keep: its data is read again.")
+    ] = False,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the pages as a site instead; a new folder.")
+    ] = None,
+    atlas: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the points as Parquet for Embedding Atlas instead.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port on this machine. (default: a free one)")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    seed: Seed = 42,
+    quiet: Quiet = False,
+) -> None:
+    """Look at runs in a browser: report, map, texts, near-duplicates, failed cases, two runs side by side.
+
+    The page is served to this machine alone, at an address with a secret in it; nothing is sent anywhere.
+
+    Example: unseen view out
+    """
+    from unseen.viewer.opened import opened
+    from unseen.viewer.tasks import Sheet, task_of
+
+    if size < 1:
+        raise InputError("a review needs at least one text", got=f"--size {size}")
+    if review and (len(runs) > 1 or export or atlas):
+        raise InputError("a review is of one run or file, in a browser", fix="unseen view RUN --review")
+    values = listed(labels) if labels else []
+    if review and runs[0].is_file():
+        if not values:
+            raise InputError(f"what may stand in the column {fill!r} is not known", fix="--labels yes,no")
+        _serve([], Sheet(runs[0], fill, values), port, no_browser, quiet)
+        return
+    with notes(quiet):
+        shown = opened(runs, data_as_typed(runs[0]) if texts else None)
+        if (texts or atlas) and len(shown) > 1:
+            raise InputError(f"{'--texts' if texts else '--atlas'} is for one run", fix="name one run")
+        if export is not None:
+            from unseen.viewer.export import export_site
+
+            say(f"site: {export_site(shown, export)}")
+        if atlas is not None:
+            from unseen.viewer.export import export_atlas
+
+            say(f"points: {export_atlas(shown[0], atlas)}")
+        if export is not None or atlas is not None:
+            return
+        task = task_of(shown[0], reviewer or _own_name(), size, seed) if review else None
+    _serve(shown, task, port, no_browser, quiet)
+
+
+def _serve(shown: list[Any], task: Any, port: int, no_browser: bool, quiet: bool) -> None:
+    require("view", "the viewer")
+    from unseen.viewer.server import Viewer, serve
+
+    def ready(address: str) -> None:
+        say(address)
+        if not quiet:
+            say("Ctrl-C ends it; nobody else on the network can open it.", err=True)
+        if not no_browser:
+            webbrowser.open(address)
+
+    serve(Viewer(shown, task), port, ready)
+
+
+def _own_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "somebody"

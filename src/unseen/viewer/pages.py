@@ -1,0 +1,85 @@
+"""The pages of the viewer, the same for a server and for a folder of files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, PackageLoader
+
+from unseen.errors import UnseenError
+from unseen.reports.page import environment, gzipped, hash_of, moment, scripts
+from unseen.viewer.opened import OpenRun
+from unseen.viewer.tasks import Task
+
+OWN = Path(__file__).parent / "templates"
+
+
+def rendered(template: str, script: str = "", connect: bool = False, **context: Any) -> str:
+    """A page with its one script; `connect` lets it ask the server that it came from, and nobody else."""
+    templates = environment()
+    assert templates.loader is not None
+    templates.loader = ChoiceLoader([PackageLoader("unseen.viewer"), templates.loader])
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy += f"; script-src '{hash_of(script)}'" if script else ""
+    policy += "; connect-src 'self'" if connect else ""
+    return templates.get_template(template).render(script=script, policy=policy, moment=moment, **context)
+
+
+def own_script(*names: str) -> str:
+    """The script of the points, and those of the viewer that are named."""
+    return scripts("points.js") + "".join((OWN / name).read_text(encoding="utf-8") for name in names)
+
+
+def embedded(content: Any) -> str:
+    """JSON in a page, packed, so that nothing in it can end the element that it stands in."""
+    return b64encode(gzip.compress(json.dumps(content).encode(), mtime=0)).decode()
+
+
+def list_page(runs: Sequence[OpenRun], address: Mapping[int, Mapping[str, str]]) -> str:
+    """All runs: kind, what it says, when it was done; `address` has the pages of each by name."""
+    return rendered("list.html", runs=runs, address=address, tabs={})
+
+
+def explorer_page(run: OpenRun, tabs: Mapping[str, str], whole: bool) -> str:
+    """The map and the table of the texts of a run; `whole` has everything in the page, else a server is asked."""
+    points = texts = ""
+    if whole and run.points is not None:
+        points = gzipped(run.packed)
+        texts = "" if run.texts is None else embedded(run.texts.to_pylist())
+    script = own_script("explorer.js")
+    return rendered("explorer.html", script, not whole, run=run, tabs=tabs, points=points, texts=texts)
+
+
+def pairs_page(run: OpenRun, tabs: Mapping[str, str]) -> str:
+    """Near-duplicates beside each other, with what differs marked."""
+    return rendered("pairs.html", run=run, tabs=tabs)
+
+
+def cases_page(run: OpenRun, tabs: Mapping[str, str]) -> str:
+    """Failed cases of a suite."""
+    return rendered("cases.html", run=run, tabs=tabs)
+
+
+def comparison_page(a: OpenRun, b: OpenRun, tabs: Mapping[str, str]) -> str:
+    """Two runs side by side: what changed, and both verdicts."""
+    from unseen.reports.comparison import compare_runs
+    from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks, warnings
+
+    try:
+        compared = compare_runs(a.folder, b.folder)
+        tables = [table for table in (differences_table(compared), falls_table(compared)) if table.rows]
+        lines = [headline(compared), *remarks(compared), *warnings(compared)]
+        listed = changes(compared)
+    except UnseenError as error:
+        tables, lines, listed = [], [str(error)], []
+    return rendered("compare.html", a=a, b=b, tabs=tabs, tables=tables, lines=lines, changes=listed)
+
+
+def task_page(task: Task, tabs: Mapping[str, str]) -> str:
+    """One text after the other, to be judged by a key."""
+    return rendered("task.html", own_script("task.js"), True, task=task, tabs=tabs)

@@ -1,0 +1,141 @@
+"""The points of a run: columns, neighbours, and bytes for a browser."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from unseen.reports.figures import MOST_POINTS, plane
+from unseen.reports.page import gzipped
+from unseen.reports.points import NONE, Column, RunPoints, packed, points_of
+from unseen.reports.record import read_record
+
+
+def unpacked(content: bytes) -> tuple[dict, Callable[[str], np.ndarray]]:
+    """The header of packed points, and a reader of their arrays."""
+    length = int.from_bytes(content[:4], "little")
+    header = json.loads(content[4 : 4 + length])
+
+    def array(name: str) -> np.ndarray:
+        offset, kind, count = header["arrays"][name]
+        return np.frombuffer(content, f"<{kind}", count, 4 + length + offset)
+
+    return header, array
+
+
+def many(count: int, ids: list[str] | None = None) -> RunPoints:
+    draw = np.random.default_rng(1)
+    columns = [Column("label", draw.integers(0, 3, count).astype(np.uint8), ("a", "b", "c"))]
+    columns += [
+        Column(f"part in s{number}", draw.choice(4, count, p=(0.8, 0.1, 0.05, 0.05)).astype(np.uint8), tuple("wxyz"))
+        for number in range(6)
+    ]
+    columns += [Column("cluster", draw.integers(0, 40, count).astype(np.uint8), tuple(map(str, range(40))))]
+    columns += [Column.of_numbers("sureness", np.where(draw.random(count) < 0.2, draw.random(count), np.nan))]
+    nearest = np.full((count, 3), -1)
+    nearest[: count // 10] = draw.integers(0, count, (count // 10, 3))
+    places = draw.integers(0, 65_536, (count, 2)).astype(np.uint16)
+    return RunPoints(
+        pa.chunked_array([ids or [f"id-{row}" for row in range(count)]]), places, columns, np.arange(count), nearest
+    )
+
+
+def test_what_is_packed_comes_back() -> None:
+    points = many(101)
+    header, array = unpacked(packed(points))
+    assert header["count"] == 101
+    assert header["ids"] == points.ids.to_pylist()
+    assert np.array_equal(array("x"), points.places[:, 0])
+    assert np.array_equal(array("y"), points.places[:, 1])
+    for place, column in enumerate(points.columns):
+        assert header["columns"][place] == {"name": column.name, "names": list(column.names)}
+        assert np.array_equal(array(f"column {place}"), column.codes)
+    assert np.array_equal(np.cumsum(array("rows")), np.arange(101))
+    assert np.array_equal(array("nearest").reshape(-1, 3), points.nearest[:10])
+
+
+def test_twenty_thousand_points_weigh_less_than_300_kilobytes_on_a_page() -> None:
+    assert len(gzipped(packed(many(20_000)))) < 300_000
+
+
+def test_ids_that_do_not_pack_are_left_out_of_a_page() -> None:
+    draw = np.random.default_rng(2)
+    header, _ = unpacked(packed(many(20_000, [draw.bytes(16).hex() for _ in range(20_000)])))
+    assert header["ids"] is None
+
+
+def test_some_points_keep_their_neighbours_and_their_rows() -> None:
+    points = many(1_000)
+    some = points.some(300)
+    ids = points.ids.to_pylist()
+    for row, (key, near) in enumerate(zip(some.ids.to_pylist(), some.nearest, strict=True)):
+        old = ids.index(key)
+        assert some.rows[row] == old
+        assert [some.rows[one] for one in near if one >= 0] == [one for one in points.nearest[old] if one in some.rows]
+
+
+def test_numbers_and_missing_values_are_told_apart() -> None:
+    column = Column.of_numbers("sureness", np.array([0.0, 0.5, 1.0, np.nan]))
+    assert column.codes.tolist() == [0, 100, 200, 201]
+    named = Column.of_values("answer", pa.array(["b", None, "a"]), first=("b", "a"))
+    assert named.names == ("b", "a", NONE)
+    assert named.codes.tolist() == [0, 2, 1]
+
+
+def test_the_points_of_a_run_say_what_is_known_of_each_text(run: Path) -> None:
+    record = read_record(run)
+    points = points_of(record)
+    assert points is not None
+    labels, answers = points.by_name["label"], points.by_name["answer"]
+    outcome = points.by_name["right or wrong"]
+    assert labels.names == tuple(record.about["data"]["label_names"])
+    tested = points.by_name["tested by"]
+    for row in range(len(points)):
+        said, given = answers.names[answers.codes[row]], labels.names[labels.codes[row]]
+        right = NONE if said == NONE else "right" if said == given else "wrong"
+        assert outcome.names[outcome.codes[row]] == right
+        split = tested.names[tested.codes[row]]
+        if split != NONE:
+            part = points.by_name[f"part in {split}"]
+            assert part.names[part.codes[row]] == "test"
+    assert {"source", "cluster of closest", "part in novel"} <= {*points.by_name}
+    assert "user" not in points.by_name  # what groups rows is not written
+    hardest = points.nearest[:, 0] >= 0
+    assert hardest.any()
+
+
+def test_texts_are_kept_only_when_asked_for(run: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(run / "texts.parquet")
+    assert table.column_names == ["id", "label", "source", "text"]
+
+
+def test_rows_beyond_the_layout_lie_between_those_they_are_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.reports.figures.MOST_POINTS", 60)
+    draw = np.random.default_rng(4)
+    middles = np.eye(3)[draw.integers(0, 3, 200)] * 10
+    vectors = (middles + draw.normal(size=(200, 3))).astype(np.float32)
+    places = plane(vectors)
+    kind = middles.argmax(axis=1)
+    centres = np.stack([places[kind == one].mean(axis=0) for one in range(3)])
+    nearest = np.linalg.norm(places[:, None] - centres, axis=2).argmin(axis=1)
+    assert (nearest == kind).mean() > 0.95
+    assert MOST_POINTS == 4_000
+
+
+def test_the_page_of_a_run_carries_its_points_and_one_script(run: Path) -> None:
+    html = (run / "report.html").read_text(encoding="utf-8")
+    assert html.count("<script>") == 1
+    assert "script-src &#39;sha256-" in html
+    packed_points = html.split('id="points">')[1].split("<")[0]
+    import base64
+
+    header, _ = unpacked(gzip.decompress(base64.b64decode(packed_points)))
+    assert header["count"] == 120
