@@ -37,6 +37,7 @@ LADDER = [
     "forecasts",
     "explanations",
     "audits",
+    "attacks",
     "repairs",
     "cards",
     "analysis",

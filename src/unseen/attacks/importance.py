@@ -1,0 +1,27 @@
+"""Which words matter: the orders in which attacks try them (You and Lowd 2022, section 3; Ren et al. 2019)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import softmax
+
+from unseen.types.arrays import Floats
+
+
+def deletion_importance(whole: Floats, without: Floats, label: int) -> Floats:
+    """How much each word holds the label: `whole` [labels] about the text, `without` [words, labels] without each word.
+
+    Where the label changes, what the new label gains counts too.
+    """
+    importance = whole[label] - without[:, label]
+    new = without.argmax(axis=1)
+    gains = without[np.arange(len(without)), new] - whole[new]
+    return np.asarray(importance + np.where(new == label, 0.0, gains))
+
+
+def weighted_saliency(saliency: Floats, gains: Floats) -> Floats:
+    """PWWS: `saliency` is what the label loses when a word becomes unknown, `gains` by its best substitute.
+
+    softmax(saliency) × gain, the softmax over all words of the text.
+    """
+    return np.asarray(softmax(saliency) * gains)
