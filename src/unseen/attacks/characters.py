@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unseen.attacks.search import Ask, Search
+from unseen.attacks.search import AskModel, Search
 from unseen.attacks.worded_text import SHORTEST, WORD
 from unseen.errors import InputError
 from unseen.types.arrays import Floats
@@ -46,13 +46,13 @@ class Characters:
         for _ in range(self.edits or max(1, len(text.split()) // 10)):
             places = inside_words(text, current) if self.readable else range(2 * len(current) + 1)
             trials = edits_of(current, places, TRIAL)
-            answers = yield Ask(list(trials))
+            answers = yield AskModel(list(trials))
             if len(answers) < len(trials):
                 return None  # the queries are used up
             worst = np.argsort(answers[:, label], kind="stable")[: self.places]
             tried = list(trials.values())
             edited = edits_of(current, [tried[at] for at in worst], "", *self.alphabet)
-            answers = yield Ask(list(edited))
+            answers = yield AskModel(list(edited))
             if (flipped := _flipped(edited, answers, label)) or len(answers) < len(edited):
                 return flipped
             if not len(answers) or float(answers[:, label].min()) >= reached:

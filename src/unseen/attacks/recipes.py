@@ -16,8 +16,8 @@ import numpy as np
 
 from unseen.attacks.dictionaries import WordNet, Words, read_pairs, read_tags
 from unseen.attacks.importance import deletion_importance, weighted_saliency
-from unseen.attacks.search import Ask, Compare, Find, Search
-from unseen.attacks.sources import MaskedWords, Source, Synonyms, encoded_neighbours, read_neighbours
+from unseen.attacks.search import AskModel, CompareTexts, FindWords, Search
+from unseen.attacks.sources import MaskedWords, WordSource, Synonyms, encoded_neighbours, read_neighbours
 from unseen.attacks.worded_text import WordedText, like
 from unseen.errors import InputError
 from unseen.representations import encode_texts
@@ -41,7 +41,7 @@ class WordAttack(ABC):
 
     @property
     @abstractmethod
-    def source(self) -> Source:
+    def source(self) -> WordSource:
         """Where candidates come from."""
 
     def prepare(self) -> None:
@@ -58,7 +58,7 @@ class WordAttack(ABC):
 
     def ranking(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Ranking:
         """Places from the most important on, by what deleting each word does; None when queries are used up."""
-        without = yield Ask([text.without(place) for place in places])
+        without = yield AskModel([text.without(place) for place in places])
         if len(without) < len(places):
             return None
         importance = deletion_importance(whole, without, label)
@@ -72,7 +72,7 @@ class WordAttack(ABC):
         reached = float(whole[label])
         for place in order or ():
             candidates = yield from self.candidates(current, place, start)
-            answers = yield Ask([candidate.text for candidate in candidates])
+            answers = yield AskModel([candidate.text for candidate in candidates])
             flips = np.flatnonzero(answers.argmax(axis=1) != label)
             if len(flips):
                 best = yield from self._closest(start, [candidates[at] for at in flips], answers[flips, label])
@@ -86,7 +86,7 @@ class WordAttack(ABC):
 
     def candidates(self, current: WordedText, place: int, start: WordedText) -> Candidates:
         """The texts with an allowed word in a place, that are similar enough."""
-        (words,) = yield Find(current, [place])
+        (words,) = yield FindWords(current, [place])
         original = start.words[place]
         made = [
             current.with_word(place, like(original, word))
@@ -96,7 +96,7 @@ class WordAttack(ABC):
         if self.least is None or len(start.words) < WINDOW or not made:
             return made
         reference = start if self.against_original else current
-        similar = yield Compare(reference.window(place, WINDOW), [one.window(place, WINDOW) for one in made])
+        similar = yield CompareTexts(reference.window(place, WINDOW), [one.window(place, WINDOW) for one in made])
         return [one for one, value in zip(made, similar, strict=True) if value >= self.least]
 
     def _closest(
@@ -105,7 +105,7 @@ class WordAttack(ABC):
         """Of several texts that flip the label the most similar one, or the one that leaves it least probable."""
         if self.least is None or len(flipped) == 1:
             return flipped[int(probabilities.argmin())]
-        similar = yield Compare(start.text, [one.text for one in flipped])
+        similar = yield CompareTexts(start.text, [one.text for one in flipped])
         return flipped[int(np.argmax(similar))]
 
 
@@ -138,7 +138,7 @@ class WeightedSaliency(WordAttack):
 
     def ranking(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Ranking:
         """Places by softmax(saliency) × what the best substitute gains; the softmax is over all words."""
-        lists = yield Find(text, places)
+        lists = yield FindWords(text, places)
         substitutes = [
             [text.with_word(place, like(text.words[place], word)).text for word in words]
             for place, words in zip(places, lists, strict=True)
@@ -146,7 +146,7 @@ class WeightedSaliency(WordAttack):
         every = range(len(text.words))
         unknown = [text.with_word(place, self.unknown).text for place in every]
         asked = [*unknown, *(one for of_place in substitutes for one in of_place)]
-        answers = yield Ask(asked)
+        answers = yield AskModel(asked)
         if len(answers) < len(asked):
             return None
         gains, at = np.zeros(len(every)), len(every)
@@ -168,7 +168,7 @@ class Pwws(WeightedSaliency):
     unknown: str = ""
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> WordSource:
         """Words of WordNet."""
         return Synonyms(WordNet(needed(self, "wordnet", "WordNet's folder 'dict', or an archive with it")).synonyms)
 
@@ -182,7 +182,7 @@ class PwwsSynonyms(WeightedSaliency):
     unknown: str = ""
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> WordSource:
         """Words of the list."""
         partners = read_pairs(needed(self, "synonyms", "a file with two words on each line"))
         return Synonyms(lambda word: partners.get(word, ()))
@@ -234,7 +234,7 @@ class TextFooler(SimilarSentences):
     least: float | None = 0.840845
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> WordSource:
         """Neighbours of vectors."""
         path = needed(self, "vectors", "counter-fitted vectors: on each line a word and its numbers")
         return read_neighbours(path, self.most, self.nearest)
@@ -258,7 +258,7 @@ class TextFoolerMiniLM(SimilarSentences):
     least: float | None = 0.8
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> WordSource:
         """Neighbours by MiniLM."""
         return encoded_neighbours(self.encoder, self.vocabulary, self.most, self.nearest)
 
@@ -276,7 +276,7 @@ class Bae(SimilarSentences):
     least: float | None = 0.936338
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> WordSource:
         """Words of the language model."""
         model = needed(self, "masked", "a masked language model: a folder or a hub name, e.g. bert-base-uncased")
         return MaskedWords(model, self.most, self.trust)

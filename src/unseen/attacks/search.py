@@ -19,31 +19,31 @@ from unseen.types.arrays import Floats
 Status = Literal["skipped", "failed", "flipped"]
 
 
-class Ask(NamedTuple):
+class AskModel(NamedTuple):
     """What does the model say about these texts? [texts, labels]; fewer rows when the queries are used up."""
 
     texts: list[str]
 
 
-class Find(NamedTuple):
+class FindWords(NamedTuple):
     """Which words could stand in these places? A list for each."""
 
     text: WordedText
     places: list[int]
 
 
-class Compare(NamedTuple):
+class CompareTexts(NamedTuple):
     """How similar are these texts to another one? A number each."""
 
     reference: str
     texts: list[str]
 
 
-Search = Generator["Ask | Find | Compare", Any, "str | None"]
+Search = Generator["AskModel | FindWords | CompareTexts", Any, "str | None"]
 """The search of one text; it returns a text that the model gives another label, or None."""
 
 
-class Answers(NamedTuple):
+class Informants(NamedTuple):
     """Who answers, for many texts at once."""
 
     ask: Callable[[Sequence[str]], Floats]
@@ -71,7 +71,7 @@ def attack(
     texts: Sequence[str],
     labels: Sequence[int],
     search: Callable[[str, int, Floats], Search],
-    answers: Answers,
+    answers: Informants,
     budget: int | None = None,
     work: str = "attack",
 ) -> list[Attempt]:
@@ -94,7 +94,7 @@ class _Running:
         self.known: dict[str, Floats] = {text: whole}
         self.repeated = 0
         self.skipped = int(whole.argmax()) != label
-        self.wants: Ask | Find | Compare | None = None
+        self.wants: AskModel | FindWords | CompareTexts | None = None
         self.result: str | None = None
         if not self.skipped:
             self.send(None)
@@ -126,18 +126,18 @@ class _Running:
         return Attempt(status, text, before, after, len(self.known), self.repeated)
 
 
-def _ended(running: Sequence[_Running], answers: Answers) -> Iterator[_Running]:
+def _ended(running: Sequence[_Running], answers: Informants) -> Iterator[_Running]:
     """Each search as it ends; in every round one call of the model, of the source and of the comparison for all."""
     live = list(running)
     while live:
         yield from (one for one in live if one.wants is None)
         live = [one for one in live if one.wants is not None]
-        _ask([(one, one.wants) for one in live if isinstance(one.wants, Ask)], answers)
-        _find([(one, one.wants) for one in live if isinstance(one.wants, Find)], answers)
-        _compare([(one, one.wants) for one in live if isinstance(one.wants, Compare)], answers)
+        _ask([(one, one.wants) for one in live if isinstance(one.wants, AskModel)], answers)
+        _find([(one, one.wants) for one in live if isinstance(one.wants, FindWords)], answers)
+        _compare([(one, one.wants) for one in live if isinstance(one.wants, CompareTexts)], answers)
 
 
-def _ask(asking: Sequence[tuple[_Running, Ask]], answers: Answers) -> None:
+def _ask(asking: Sequence[tuple[_Running, AskModel]], answers: Informants) -> None:
     wanted = [(one, one.affordable(question.texts)) for one, question in asking]
     new = list(dict.fromkeys(text for one, texts in wanted for text in texts if text not in one.known))
     told = dict(zip(new, answers.ask(new), strict=True)) if new else {}
@@ -149,7 +149,7 @@ def _ask(asking: Sequence[tuple[_Running, Ask]], answers: Answers) -> None:
         one.send(np.array([one.known[text] for text in texts]).reshape(len(texts), labels))
 
 
-def _find(finding: Sequence[tuple[_Running, Find]], answers: Answers) -> None:
+def _find(finding: Sequence[tuple[_Running, FindWords]], answers: Informants) -> None:
     if not finding:
         return
     assert answers.find is not None
@@ -158,7 +158,7 @@ def _find(finding: Sequence[tuple[_Running, Find]], answers: Answers) -> None:
         one.send([list(next(candidates)) for _ in question.places])
 
 
-def _compare(comparing: Sequence[tuple[_Running, Compare]], answers: Answers) -> None:
+def _compare(comparing: Sequence[tuple[_Running, CompareTexts]], answers: Informants) -> None:
     if not comparing:
         return
     assert answers.compare is not None

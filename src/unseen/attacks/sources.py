@@ -21,7 +21,7 @@ AT_ONCE = 64
 """Texts with a mask that a language model reads at once."""
 
 
-class Source(ABC):
+class WordSource(ABC):
     """Words that could stand in a place of a text."""
 
     @abstractmethod
@@ -29,7 +29,7 @@ class Source(ABC):
         """For each place the words that could stand there, the likeliest first."""
 
 
-class Synonyms(Source):
+class Synonyms(WordSource):
     """Words of a dictionary, whatever stands around."""
 
     def __init__(self, of: Callable[[str], Sequence[str]]) -> None:
@@ -44,7 +44,7 @@ class Synonyms(Source):
         return [self._known[text.words[place].lower()] for text, place in places]
 
 
-class Neighbours(Source):
+class Neighbours(WordSource):
     """Words whose vectors are near: the `most` nearest whose cosine is at least `least`."""
 
     def __init__(self, words: Sequence[str], vectors: Floats, most: int, least: float) -> None:
@@ -95,7 +95,7 @@ def encoded_neighbours(encoder: str, vocabulary: int, most: int, least: float) -
     return Neighbours(words, encode_texts(words, encoder).astype(np.float64), most, least)
 
 
-class MaskedWords(Source):
+class MaskedWords(WordSource):
     """Whole words that a masked language model puts in a place, the `most` probable ones."""
 
     def __init__(self, checkpoint: str, most: int, trust: bool = False) -> None:

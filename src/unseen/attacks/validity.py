@@ -32,7 +32,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedText:
     """A text, what an attack made of it, and the label that must be kept."""
 
     original: str
@@ -59,7 +59,7 @@ class Knowledge:
     language: str | None = "en"
 
 
-def no_antonyms(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def no_antonyms(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """No word became its opposite."""
     if known.antonyms is None:
         return [None] * len(changes)
@@ -67,7 +67,7 @@ def no_antonyms(changes: Sequence[Change], known: Knowledge) -> list[bool | None
     return [not any(new.lower() in opposite.get(old.lower(), ()) for old, new in change.swaps) for change in changes]
 
 
-def label_words_kept(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def label_words_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """No word that carries the label was replaced, and none was put in that carries another one.
 
     A misspelt word still carries it, so spelling is not judged here.
@@ -82,7 +82,7 @@ def label_words_kept(changes: Sequence[Change], known: Knowledge) -> list[bool |
     return verdicts
 
 
-def part_of_speech_kept(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def part_of_speech_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """Each new word can be the part of speech of the old one; a noun may become a verb."""
     if known.tags is None:
         return [None] * len(changes)
@@ -91,7 +91,7 @@ def part_of_speech_kept(changes: Sequence[Change], known: Knowledge) -> list[boo
     return [None if change.characters else _all(one) for change, one in zip(changes, judged, strict=True)]
 
 
-def grammar_kept(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def grammar_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """Each new word can have the very form of the old one: plural for plural, past for past."""
     if known.tags is None:
         return [None] * len(changes)
@@ -104,21 +104,21 @@ def grammar_kept(changes: Sequence[Change], known: Knowledge) -> list[bool | Non
     return [None if change.characters else _all([same(*swap) for swap in change.swaps]) for change in changes]
 
 
-def similar(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def similar(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """The encoder finds the texts similar; misspelt words mislead it, so spelling is not judged here."""
     if known.encoder is None:
         return [None] * len(changes)
     judged = [change for change in changes if not change.characters]
-    values = iter(cosines(known.encoder, [(one.original, one.changed) for one in judged]) if judged else [])
+    values = iter(cosines(known.encoder, [(one.original, one.changed) for one in judged]).tolist() if judged else [])
     return [None if change.characters else bool(next(values) >= SIMILAR) for change in changes]
 
 
-def few_edits(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def few_edits(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """At most a fifth of the words are changed; one always may be."""
     return [len(one.swaps) <= 1 or edit_rate(one.original, one.changed) <= MOST_EDITS for one in changes]
 
 
-def same_language(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def same_language(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """The changed text is in the language of the data, where the original is."""
     if known.language is None:
         return [None] * len(changes)
@@ -136,7 +136,7 @@ def _foreign(texts: Sequence[str], language: str) -> list[bool]:
     return [bool(one) for one in wrong_language(Items(data, np.ones(len(texts), bool), language))]
 
 
-def readable(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
+def readable(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """New words are words; misspelt ones differ by one letter inside a word of four or more, and are no other word."""
     if known.language is None:
         return [None] * len(changes)
@@ -147,7 +147,7 @@ def readable(changes: Sequence[Change], known: Knowledge) -> list[bool | None]:
     ]
 
 
-CHECKS: Mapping[str, Callable[[Sequence[Change], Knowledge], list[bool | None]]] = {
+CHECKS: Mapping[str, Callable[[Sequence[ChangedText], Knowledge], list[bool | None]]] = {
     "antonyms": no_antonyms,
     "label words": label_words_kept,
     "part of speech": part_of_speech_kept,
@@ -160,7 +160,7 @@ CHECKS: Mapping[str, Callable[[Sequence[Change], Knowledge], list[bool | None]]]
 """What is checked of every flip, by name."""
 
 
-def judged(changes: Sequence[Change], known: Knowledge) -> dict[str, list[bool | None]]:
+def judged(changes: Sequence[ChangedText], known: Knowledge) -> dict[str, list[bool | None]]:
     """What each check says of each change."""
     return {name: check(changes, known) for name, check in CHECKS.items()} if changes else {}
 
