@@ -17,7 +17,7 @@ import numpy as np
 from unseen.attacks.dictionaries import WordNet, Words, read_pairs, read_tags
 from unseen.attacks.importance import deletion_importance, weighted_saliency
 from unseen.attacks.search import AskModel, CompareTexts, FindWords, Search
-from unseen.attacks.sources import MaskedWords, WordSource, Synonyms, encoded_neighbours, read_neighbours
+from unseen.attacks.sources import MaskedWords, Synonyms, WordSource, encoded_neighbours, read_neighbours
 from unseen.attacks.worded_text import WordedText, like
 from unseen.errors import InputError
 from unseen.representations import encode_texts
