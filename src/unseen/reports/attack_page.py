@@ -77,8 +77,9 @@ def verdict(record: RunRecord) -> Verdict:
         "with changes that no check objects to."
     )
     sentences = [
-        f"If every flip counted it would be {percent(raw.value if raw else None)}: the other changes may have lost the "
-        "label.",
+        "No check objects to any of its flips."
+        if raw is None or raw.value == best.value
+        else f"If every flip counted it would be {percent(raw.value)}: the other changes may have lost the label.",
         f"It takes {number(queries.value if queries else None, 0)} queries a text on average.",
         *_part_sentences(record),
         "Programs have judged the changes, nobody has read them.",
