@@ -125,7 +125,7 @@ def main() -> None:
     reader.add_argument("names", nargs="*")
     reader.add_argument("--wordnet", default="")
     reader.add_argument("--tags", default="")
-    given = reader.parse_args()
+    given = reader.parse_intermixed_args()
     every = [f"{dataset}.{model}" for model in MODELS for dataset in DATA]
     for name in given.names or every:
         if name != "page":
