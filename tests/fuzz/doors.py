@@ -17,6 +17,7 @@ from mutations import packed
 from small_run import stress_folder
 
 import unseen
+from unseen.attacks.dictionaries import WordNet, read_pairs, read_tags
 from unseen.bias.terms import read_terms
 from unseen.cards.annotators import read_ratings
 from unseen.cards.pages import read_document
@@ -31,6 +32,7 @@ from unseen.models import open_model
 from unseen.reports.facts import read_card_facts
 from unseen.reports.hub_results import write_hub_results
 from unseen.reports.record import read_record
+from unseen.representations.word_vectors import read_word_vectors
 from unseen.runs.forecast import read_sheet
 from unseen.runs.frame import report
 from unseen.runs.study_file import read_study
@@ -48,7 +50,6 @@ from unseen.store import (
     write_split,
 )
 from unseen.store.reviews import read_reviews
-from unseen.training.word_networks import read_word_vectors
 from unseen.types import Embeddings, Origin, Predictions
 
 ROWS = 60
@@ -224,7 +225,9 @@ def _words(folder: Path) -> Iterator[Door]:
     yield door("features.json", json.dumps(LANGUAGES), read_features)
     post = {"post_id": "1", "post_tokens": ["a", "b"], "annotators": [{"label": "normal", "target": ["None"]}] * 3}
     yield door("posts.json", json.dumps({"1": post | {"rationales": [[0, 1]]}}), hatexplain_posts)
-    yield door("glove.txt", "a .1 .2\nb -1 2e-3\n", lambda path: read_word_vectors(path, ["a b"]))
+    yield door("pairs.txt", "rain drizzle\nsnow sleet\n", read_pairs)
+    yield door("tags.txt", ";;; tags\nrain NN VB\n", read_tags)
+    yield door("glove.txt", "a .1 .2\nb -1 2e-3\n", read_word_vectors)
 
 
 def _as_yaml() -> str:
@@ -248,6 +251,15 @@ def _folders(folder: Path) -> Iterator[Door]:
 
     for name, read in (("any run", read_record), ("card facts", read_card_facts), ("run for the hub", for_the_hub)):
         yield Door(name, stress_folder(folder / name), read)
+    for part, meaning in (("noun", "n"), ("verb", "v"), ("adj", "a"), ("adv", "r")):
+        (folder / "dict").mkdir(exist_ok=True)
+        lines = {"data": f"00000100 06 {meaning} 02 rain 0 pour 0 001 ! 00000100 {meaning} 0101 | water\n"}
+        lines["index"] = f"rain {meaning} 1 1 ! 1 0 00000100\n"
+        for kind, line in lines.items():
+            (folder / "dict" / f"{kind}.{part}").write_text(line)
+    yield Door(
+        "dictionary", folder / "dict", lambda path: [WordNet(path).synonyms("rain"), WordNet(path).antonyms("rain")]
+    )
     yield Door("findings.csv", folder / "run" / "findings.csv", read_findings)
     (folder / "suspects.csv").write_text("id,given,likely,confidence,row,test_of\na,hate,normal,.9,line 2,random\n")
     yield Door("suspects.csv", folder / "suspects.csv", read_suspects)

@@ -13,10 +13,11 @@ import torch
 from tiny_data import build
 from unseen.errors import InputError, MismatchError
 from unseen.models import open_model
+from unseen.representations.word_vectors import read_word_vectors
 from unseen.roles import Classifier, Encoder, Recipe
 from unseen.training import RECIPES
 from unseen.training.recurrent import WordClassifier
-from unseen.training.word_networks import BothWays, KnownWords, frequent_words, read_word_vectors
+from unseen.training.word_networks import BothWays, KnownWords, frequent_words
 from unseen.types import Dataset
 
 WORDS = {"calm": ["rain", "cloud", "leaf", "river"], "loud": ["drum", "horn", "crowd", "siren"]}
@@ -173,7 +174,7 @@ def test_word_vectors_come_from_a_file(tmp_path: Path) -> None:
     for content, message in (wrong | {"rain 1 x": "does not hold word vectors"}).items():
         path.write_text(content)
         with pytest.raises(InputError, match=message):
-            read_word_vectors(path, ["rain a"])
+            read_word_vectors(path, {"rain", "a"})
 
 
 def test_settings_that_are_wrong_are_all_said() -> None:

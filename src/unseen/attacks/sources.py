@@ -13,7 +13,7 @@ import numpy as np
 from unseen.attacks.worded_text import WordedText
 from unseen.errors import InputError
 from unseen.representations import encode_texts
-from unseen.store.files import door
+from unseen.representations.word_vectors import read_word_vectors
 from unseen.types.arrays import Floats
 
 Place = tuple[WordedText, int]
@@ -71,20 +71,9 @@ class Neighbours(WordSource):
 
 
 def read_neighbours(path: str | Path, most: int, least: float) -> Neighbours:
-    """Neighbours by a text file of vectors like GloVe's: on each line a word and its numbers."""
-    words, rows = [], list[Any]()
-    with door(path, "word vectors"), Path(path).open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            word, *numbers = line.rstrip().split(" ")
-            if number == 1 and len(numbers) == 1:
-                continue  # word2vec's first line: how many words, how many numbers
-            rows.append(np.asarray(numbers, dtype=np.float32))
-            words.append(word)
-            if len(rows[-1]) != len(rows[0]) or not len(rows[0]) or not np.isfinite(rows[-1]).all():
-                raise InputError(f"line {number} of {path} is no word vector", got=line.strip()[:60])
-    if not words:
-        raise InputError(f"{path} has no word vectors", expected="a word and its numbers on each line")
-    return Neighbours(words, np.array(rows), most, least)
+    """Neighbours by a text file of vectors like GloVe's."""
+    vectors = read_word_vectors(path)
+    return Neighbours(list(vectors), np.array(list(vectors.values()), np.float64), most, least)
 
 
 def encoded_neighbours(encoder: str, vocabulary: int, most: int, least: float) -> Neighbours:

@@ -20,6 +20,7 @@ from unseen.data.rationales import Span
 from unseen.errors import InputError
 from unseen.inference import matched
 from unseen.representations.backbone import Tokens
+from unseen.representations.word_vectors import read_word_vectors
 from unseen.seeding import child_seed
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
@@ -41,7 +42,7 @@ from unseen.training.word_networks import (
     KnownWords,
     SequenceNetwork,
     frequent_words,
-    read_word_vectors,
+    words_of,
 )
 from unseen.types import Dataset
 
@@ -144,7 +145,7 @@ class WordRecipe:
         """
         self._check()
         texts, dev_texts = training_texts(train, dev)
-        given = {} if self.vectors is None else read_word_vectors(self.vectors, texts.texts)
+        given = {} if self.vectors is None else read_word_vectors(self.vectors, words_of(texts.texts))
         settings = self._settings(seed, given)
         if start is not None:
             check_start(start, WordClassifier, {name: settings[name] for name in ("recipe", "width", "hidden")})

@@ -16,17 +16,14 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 
 from unseen.data.rationales import Span
 from unseen.errors import InputError
 from unseen.representations.backbone import Tokens
-from unseen.store.files import door
 
 WORD = re.compile(r"<\w+>|\w+(?:['’]\w+)*|([^\w\s])\1*")
 """A tag such as <user>, a word, or a run of one sign; never across white space, so tokens that are given stay apart."""
@@ -67,26 +64,9 @@ def frequent_words(texts: Sequence[str], least: int, most: int, known: Collectio
     return sorted(often, key=lambda word: (-counts[word], word))[:most]
 
 
-def read_word_vectors(path: str | Path, texts: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """Vectors of the words of `texts` from a text file like GloVe's: on each line a word and its numbers."""
-    needed = {match[0].lower() for text in texts for match in WORD.finditer(text)}
-    vectors: dict[str, npt.NDArray[np.float32]] = {}
-    width = 0
-    with door(path, "word vectors"), Path(path).open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            word, *numbers = line.rstrip().split(" ")
-            if number == 1 and word.isdigit() and len(numbers) == 1:
-                continue  # word2vec's first line: how many words, how many numbers
-            width = width or len(numbers)
-            if word not in needed:
-                continue
-            vector = np.asarray(numbers, dtype=np.float32)
-            if len(vector) != width or not width or not np.isfinite(vector).all():
-                raise InputError(f"line {number} of {path} is no word vector", expected=f"{word} and {width} numbers")
-            vectors[word] = vector
-    if not vectors:
-        raise InputError(f"{path} has no vector for any word of the training texts", expected="lower-case words")
-    return vectors
+def words_of(texts: Sequence[str]) -> set[str]:
+    """All words of texts, in lower case."""
+    return {match[0].lower() for text in texts for match in WORD.finditer(text)}
 
 
 class SequenceNetwork(nn.Module, ABC):  # type: ignore[misc]
