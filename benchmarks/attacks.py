@@ -82,7 +82,7 @@ def main() -> None:
                 return attack_texts(some, given, made.search, informants(one_by_one(ask)))
 
             attempts = together()
-            times = [seconds(way) for way in (together, singly, plainly)]
+            times = [seconds(way)[0] for way in (together, singly, plainly)]
             queries = sum(one.queries for one in attempts)
             lines.append([
                 name, attack, f"{queries:,}", f"{queries / times[0]:,.0f}", f"{times[1] / times[0]:.1f} ×",
