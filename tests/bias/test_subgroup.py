@@ -14,7 +14,7 @@ from scored import LABELS, POSITIVE, Scored, scored
 from sklearn.metrics import roc_auc_score
 
 from unseen.bias import Groups, generalised_mean, group_measurements, groups_by_attribute, subgroup_measurements
-from unseen.cli.audit.bias_tables import print_subgroups
+from unseen.cli.bias import print_subgroups
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.bootstrap import times_drawn
 from unseen.seeding import generator

@@ -1,4 +1,4 @@
-"""The command line: one small file per command; parse, call a verb, print.
+"""The command line: a file per group of commands; parse, call a verb, print.
 
 Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage, 70 a fault of unseen's own, 130 and 143 stopped
 by a signal. Results go to stdout, progress and notes to stderr.

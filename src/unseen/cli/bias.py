@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.audit.bias_tables import print_subgroups, print_swaps, print_values
-from unseen.cli.console import notes, print_json, progress, say
+from unseen.cli import options
+from unseen.cli.console import notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import (
-    About,
-    Groups,
-    Json,
-    Map,
-    Metrics,
-    Predictions,
-    Quiet,
-    Seed,
-    Set,
-    Splits,
-    Terms,
-    Trust,
-    pairs,
-    parameters,
-    read_any_split,
-)
+from unseen.cli.options import pairs, parameters, read_any_split
 from unseen.cli.target import check_measurements
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
@@ -41,16 +25,16 @@ SWAPPED = 2_000
 def bias(
     data: Any,
     positive: Annotated[list[str], typer.Option(help="A label that counts as positive; may be repeated.")],
-    about: About = None,
-    terms: Terms = None,
+    about: options.About = None,
+    terms: options.Terms = None,
     model: Annotated[str | None, typer.Option(help="A model to ask, as of 'unseen model predict'.")] = None,
-    predictions: Predictions = None,
+    predictions: options.Predictions = None,
     background: Annotated[str, typer.Option(help="What a group is compared with: all, mentioned or both.")] = "all",
-    split: Splits = None,
+    split: options.Splits = None,
     part: Annotated[list[str] | None, typer.Option(help="A part to look at. (default: all but train)")] = None,
     fewest: Annotated[int, typer.Option(help="Texts that a group needs to count.")] = 1,
     only: Annotated[list[str] | None, typer.Option(help="A group to look at; may be repeated. (default: all)")] = None,
-    metric: Metrics = None,
+    metric: options.Metrics = None,
     swap: Annotated[Path | None, typer.Option(help='Terms to swap: TOML with name = ["word", "other"].')] = None,
     limit: Annotated[
         int | None,
@@ -58,14 +42,14 @@ def bias(
     ] = None,
     cases: Annotated[Path | None, typer.Option(help="File (.csv) for the swapped texts.")] = None,
     swapped: Annotated[Path | None, typer.Option(help="Predictions that somebody made for the swapped texts.")] = None,
-    groups: Groups = None,
-    rename: Map = None,
-    trust: Trust = False,
-    settings: Set = None,
+    groups: options.Groups = None,
+    rename: options.Map = None,
+    trust: options.Trust = False,
+    settings: options.Set = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Is a model worse on texts about some groups? AUCs and gaps by group, with 95 % intervals.
 
@@ -234,3 +218,112 @@ def _of_place(cases: Any, data: Any, place: Any) -> Any:
 
     inside = pc.is_in(cases.attribute("template"), value_set=data.ids.take(pa.array(place.rows)))
     return cases.take(inside.to_numpy().nonzero()[0])
+
+
+FIGURES = {
+    "subgroup_auc": "subgroup AUC",
+    "bpsn_auc": "BPSN AUC",
+    "bnsp_auc": "BNSP AUC",
+    "positive_aeg": "positive gap",
+    "negative_aeg": "negative gap",
+}
+CHANGES = {
+    "flip_rate": "flip rate",
+    "mean_change": "mean change",
+    "mean_absolute_change": "mean size",
+    "largest_change": "largest",
+}
+SAID = {
+    "all": "all texts that do not mention the group",
+    "mentioned": "texts that mention another group but not this one",
+}
+
+
+def print_subgroups(rows: Sequence[Any]) -> None:
+    """A table per place and background, the means below it, then all places side by side."""
+    tables: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        tables.setdefault((_place(row), row.tags["background"]), []).append(row)
+    for (place, background), mine in tables.items():
+        say(f"{place}; background {background}: {SAID[background]}")
+        by_slice: dict[str, dict[str, Any]] = {}
+        for row in mine:
+            by_slice.setdefault(row.slice, {})[row.metric.removeprefix("bias.")] = row
+        means = by_slice.pop("all")
+        head = [mine[0].tags["grouping"], "positive", "negative", *FIGURES.values()]
+        print_table([head, *(_line(name, figures) for name, figures in by_slice.items())], numbers_from=1)
+        for row in means.values():
+            say(f"{row.metric}: {_figure(row)} over {row.tags['groups']} groups{_by_chance(row)}")
+        _print_undefined(mine)
+        say("")
+    if len({place for place, _ in tables}) > 1:
+        _print_side_by_side(rows)
+
+
+def _line(name: str, figures: Mapping[str, Any]) -> list[str]:
+    tags = figures["subgroup_auc"].tags
+    counts = [f"{tags[side]:,}" for side in ("positives", "negatives")]
+    return [name.partition("=")[2], *counts, *(_figure(figures[figure]) for figure in FIGURES)]
+
+
+def _print_side_by_side(rows: Sequence[Any]) -> None:
+    """A line per number, a column per place."""
+    columns = list(dict.fromkeys(map(_place, rows)))
+    lines: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in rows:
+        value = "-" if row.value is None else f"{row.value:.3f}"
+        lines.setdefault((row.metric, row.slice, row.tags["background"]), {})[_place(row)] = value
+    table = [[*key, *(cells.get(column, "") for column in columns)] for key, cells in sorted(lines.items())]
+    print_table([["side by side", "slice", "background", *columns], *table], numbers_from=3)
+    say("")
+
+
+def print_values(rows: Sequence[Any]) -> None:
+    """A line per metric and slice; nothing without metrics."""
+    if rows:
+        lines = [[_place(row), row.metric, row.slice, _figure(row), f"{row.n:,}", _by_chance(row)] for row in rows]
+        print_table([["part", "metric", "slice", "value", "n", ""], *lines], numbers_from=3)
+        _print_undefined(rows)
+        say("")
+
+
+def print_swaps(rows: Sequence[Any]) -> None:
+    """A line per place and slice: how many versions, what they changed."""
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        lines.setdefault((_place(row), row.slice), {})[row.metric.removeprefix("bias.")] = row
+    table = [
+        [*key, f"{rows['flip_rate'].n:,}", *(_figure(rows[change]) for change in CHANGES)]
+        for key, rows in lines.items()
+    ]
+    if table:
+        print_table([["part", "swaps", "n", *CHANGES.values()], *table], numbers_from=2)
+
+
+def _print_undefined(rows: Sequence[Any]) -> None:
+    """A line for each reason: what is undefined, and of which groups."""
+    from unseen.types import some
+
+    reasons: dict[str, list[Any]] = {}
+    for row in rows:
+        if "undefined" in row.tags:
+            reasons.setdefault(str(row.tags["undefined"]), []).append(row)
+    for reason, of_reason in reasons.items():
+        metrics = ", ".join(dict.fromkeys(row.metric for row in of_reason))
+        groups = some(dict.fromkeys(row.slice for row in of_reason))
+        say(f"undefined: {metrics} of {groups}: {reason}")
+
+
+def _place(row: Any) -> str:
+    return f"{row.tags['part']} of {row.tags['split']}" if "part" in row.tags else "all rows"
+
+
+def _by_chance(row: Any) -> str:
+    return f" (by chance about {row.tags['by_chance']:.3f})" if "by_chance" in row.tags else ""
+
+
+def _figure(row: Any) -> str:
+    value = "-" if row.value is None else f"{row.value:.3f}"
+    if "few_texts" in row.tags and row.value is not None:
+        return f"{value} (too few texts: {row.tags['few_texts']})"
+    return value if row.low is None or row.high is None else f"{value} [{row.low:.3f}, {row.high:.3f}]"

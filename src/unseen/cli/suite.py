@@ -1,4 +1,4 @@
-"""`unseen suite`: write suites of test cases, look into them, validate them."""
+"""`unseen suite`: write suites of test cases, look into them, validate them, learn from them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.console import notes, print_json, print_table, say
+from unseen.cli import options
+from unseen.cli.console import command_line, measured_cells, notes, print_json, print_result, print_table, progress, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import Columns, DataDir, DataFile, Ignore, Json, Limit, Quiet, Seed, Suite, Trust, listed, pairs
+from unseen.cli.options import listed, pairs, parameters
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
     from unseen.functional.counts import FunctionalityCount, SuiteCounts
     from unseen.types import Dataset, Finding
+from unseen.cli.listing import listing
+
+app = typer.Typer(
+    help="Build, perturb, count and validate suites of test cases; learn from them.", no_args_is_help=True
+)
+
 
 Out = Annotated[Path, typer.Option("-o", "--out", help="File for the suite (.csv); NAME.json beside it tells how.")]
 
 
+@app.command()
 def build(
     file: Annotated[Path, typer.Argument(help="Suite file: TOML, or YAML where pyyaml is installed.")],
     out: Out = Path("suite.csv"),
-    trust: Trust = False,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    trust: options.Trust = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Make the cases of a suite file: templates filled from lists, for every group, paired and perturbed.
 
@@ -41,6 +49,7 @@ def build(
     _write(suite, out, as_json, quiet)
 
 
+@app.command()
 @takes_data
 def perturb(
     data: Any,
@@ -56,11 +65,11 @@ def perturb(
     ] = None,
     expect: Annotated[str | None, typer.Option(help="'up LABEL' or 'down LABEL': how versions should move.")] = None,
     focus: Annotated[list[str] | None, typer.Option(help="A word to change, where it occurs; may be repeated.")] = None,
-    limit: Limit = None,
+    limit: options.Limit = None,
     out: Out = Path("suite.csv"),
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Make a suite of labelled texts and versions of them whose prediction should stay, or move one way.
 
@@ -76,14 +85,15 @@ def perturb(
     _write(suite, out, as_json, quiet)
 
 
+@app.command()
 def stats(
     suite: Annotated[str, typer.Argument(help="A suite (CSV, TSV, JSONL, Parquet), or a known dataset that is one.")],
-    column: Columns = None,
-    ignore: Ignore = None,
-    data_dir: DataDir = None,
-    file: DataFile = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    column: options.Columns = None,
+    ignore: options.Ignore = None,
+    data_dir: options.DataDir = None,
+    file: options.DataFile = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Count what is in a suite, and say what would mislead whoever uses it.
 
@@ -105,9 +115,10 @@ def stats(
     _print_findings(findings)
 
 
+@app.command()
 def validate(
     annotations: Annotated[Path, typer.Argument(help="A row per case, a column per annotator (CSV, TSV or JSONL).")],
-    suite: Suite,
+    suite: options.Suite,
     annotator: Annotated[
         list[str] | None, typer.Option("--annotator", help="Column of an annotator; may be repeated.")
     ] = None,
@@ -121,13 +132,13 @@ def validate(
     ] = None,
     least: Annotated[int, typer.Option(help="Annotators who must give a case its label.")] = 4,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the suite of what stays (.csv).")] = None,
-    column: Columns = None,
-    ignore: Ignore = None,
-    data_dir: DataDir = None,
-    file: DataFile = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    column: options.Columns = None,
+    ignore: options.Ignore = None,
+    data_dir: options.DataDir = None,
+    file: options.DataFile = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Measure how far annotators agree, and say which cases they do not confirm; whole templates go with them.
 
@@ -156,7 +167,8 @@ def validate(
         content = {"agreement": [asdict(row) for row in rows], "least": least, "cases": len(ids), "kept": len(kept)}
         print_json(content | {"out": out, "removed": gone})
         return
-    print_table([["agreement", "value", "95 % interval", "cases"], *map(_cells, rows)], numbers_from=1)
+    lines = [[row.metric, *measured_cells(row)] for row in rows]
+    print_table([["agreement", "value", "95 % interval", "cases"], *lines], numbers_from=1)
     _print_removal(gone, len(ids), least)
     if out is not None:
         say(f"{out}: {len(kept):,} cases")
@@ -285,7 +297,137 @@ def _print_removal(gone: list[dict[str, Any]], cases: int, least: int) -> None:
             say(f"… and {len(unconfirmed) - SHOWN} more; --json has all")
 
 
-def _cells(row: Any) -> list[str]:
-    value = "-" if row.value is None else f"{row.value:.3f}"
-    bounds = "-" if row.low is None else f"[{row.low:.3f}, {row.high:.3f}]"
-    return [row.metric, value, bounds, f"{row.n:,}"]
+@app.command()
+def sample(
+    failures: Annotated[Path, typer.Argument(help="failures.csv of 'unseen check'.")],
+    suite: options.Suite,
+    limit: Annotated[int, typer.Option("-n", "--limit", help="At most so many cases of each functionality.")] = 10,
+    model: Annotated[
+        str | None, typer.Option(help="Whose failures, as 'unseen check' calls it; needed where there are several.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="File for the cases (.csv); NAME.json beside it tells how.")
+    ] = Path("training.csv"),
+    column: options.Columns = None,
+    ignore: options.Ignore = None,
+    data_dir: options.DataDir = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw cases that a model failed as training material: it will pass them, and may learn nothing else.
+
+    Example: unseen suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
+    """
+    from unseen.functional.tables import formulas, load_suite, refuse_foreign
+    from unseen.functional.training_cases import (
+        SAMPLE_KEYS,
+        WARNING,
+        read_failures,
+        sample_failures,
+        write_training_cases,
+    )
+
+    refuse_foreign(out, SAMPLE_KEYS)
+    with notes(quiet):
+        cases = load_suite(suite, columns=pairs(column, "--column"), ignore=ignore or (), data_dir=data_dir)
+        drawn = sample_failures(cases, read_failures(failures), limit, model=model, seed=seed)
+    about = {"failures": failures.name, "suite_fingerprint": cases.fingerprint, "model": model, "number": limit}
+    write_training_cases(drawn, out, about | {"seed": seed})
+    if not quiet:
+        say(f"warning: {WARNING}", err=True)
+        if n := formulas(drawn):
+            say(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
+    counts = Counter(drawn.attribute("functionality").to_pylist())
+    if as_json:
+        print_json({"out": out, "cases": len(drawn), "functionalities": counts, "warning": WARNING})
+        return
+    print_table([["functionality", "cases"], *([name, f"{n:,}"] for name, n in counts.items())], numbers_from=1)
+    say(f"{out}: {len(drawn):,} cases")
+
+
+@app.command()
+def holdout(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A table with test cases, or a known suite.")],
+    task: Annotated[str, typer.Option(metavar="DATA", help="Labelled texts of the task: a table or a known dataset.")],
+    task_text: Annotated[str | None, typer.Option(help="Column of the task's texts. (default: text)")] = None,
+    task_label: Annotated[str | None, typer.Option(help="Column of the task's labels. (default: label)")] = None,
+    elsewhere: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Other data of the task, only for testing; columns as the task's."),
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="FROM=TO,…", help="A label of the task as one of the suite's; may be repeated."),
+    ] = None,
+    columns: options.Columns = None,
+    ignore: options.Ignore = None,
+    model: Annotated[
+        str, typer.Option(help="A recipe or a transformer that can go on from a trained model.")
+    ] = "neural",
+    settings: options.Set = None,
+    trust: options.Trust = False,
+    hold_out: Annotated[
+        str | None,
+        typer.Option(
+            help="What to hold out: functionality,target,class,template,pair,all. (default: what the suite has)"
+        ),
+    ] = None,
+    trained_on: Annotated[
+        str | None, typer.Option(help="Any of task,suite,task then suite. (default: all three)")
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Pool validation as in the paper: it then sees held-out cases.")
+    ] = False,
+    folds: Annotated[int | None, typer.Option(help="Folds of template and pair. (default: 5)")] = None,
+    out: options.RunFolder = Path("out"),
+    workers: options.Workers = 1,
+    texts: options.ExampleTexts = False,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    seed: options.Seed = 42,
+    data_dir: options.DataDir = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train on the cases of a suite, hold some out, and measure what of it is more than passing the tests.
+
+    Example: unseen suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
+    """
+    from unseen.functional.tables import load_suite
+    from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
+
+    chosen: dict[str, Any] = {
+        "model": model, "params": parameters(settings, trust=trust), "labels": pairs(rename, "--map"),
+        "schemes": None if hold_out is None else listed(hold_out), "strict": not published, "folds": folds,
+        "seed": seed, "configurations": CONFIGURATIONS if trained_on is None else listed(trained_on), "texts": texts,
+    }  # fmt: skip
+    given = {"text": task_text, "label": task_label, "data_dir": data_dir}
+    loading = {name: value for name, value in given.items() if value is not None}
+    with notes(quiet), progress(quiet):
+        cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
+        result = learn_from_suite(
+            cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
+            out=out, workers=workers, gates=gate or (), command=command_line(),
+            announce=None if quiet else lambda plan: say(described(plan), err=True), **chosen,
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
+
+
+def _loaded(source: str, loading: dict[str, Any]) -> Any:
+    """A table, or a known dataset, which lies in the data folder."""
+    from unseen.api import load
+
+    is_table = Path(source).exists()
+    return load(source, **{name: value for name, value in loading.items() if not (is_table and name == "data_dir")})
+
+
+def described(plan: Any) -> str:
+    """A plan in one line."""
+    schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
+    done = f", {plan.done} of them done" if plan.done else ""
+    return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
+
+
+app.command("ls")(listing("suite", "perturbations"))

@@ -19,6 +19,7 @@ from unseen.errors import InputError
 if TYPE_CHECKING:
     from unseen.cards import CardAudit
 
+
 app = typer.Typer(
     help="Dataset cards: measured facts, who said the rest, and what nobody has documented.", no_args_is_help=True
 )

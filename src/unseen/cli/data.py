@@ -1,4 +1,4 @@
-"""`unseen data`: known datasets."""
+"""`unseen data`: known datasets, dataset cards, large corpora."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ from unseen.cli.options import DataDir, Json, Quiet
 if TYPE_CHECKING:
     from unseen.data.catalogue import CatalogueCard, Copy
     from unseen.data.fetch import Progress
+from unseen.cli import card, corpus
+
+app = typer.Typer(help="Find and fetch known datasets, document a dataset, encode large corpora.", no_args_is_help=True)
+
 
 Name = Annotated[str, typer.Argument(help="Name of a known dataset; 'unseen data ls' lists them.")]
 
 
+@app.command("ls")
 def list_cards(data_dir: DataDir = None, as_json: Json = False) -> None:
     """List the known datasets and whether they are on this machine.
 
@@ -39,6 +44,7 @@ def list_cards(data_dir: DataDir = None, as_json: Json = False) -> None:
     print_table(table)
 
 
+@app.command("fetch")
 def fetch_card(name: Name, data_dir: DataDir = None, as_json: Json = False, quiet: Quiet = False) -> None:
     """Download a known dataset, or what is missing of it; checks what is known about its bytes.
 
@@ -58,6 +64,7 @@ def fetch_card(name: Name, data_dir: DataDir = None, as_json: Json = False, quie
         say(f"{copy.path}  {copy.state}")
 
 
+@app.command("show")
 def show_card(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Show all that is known about a dataset, and verify its files on this machine.
 
@@ -180,3 +187,7 @@ def _lines() -> Progress:
             say(f"fetching {name}" + (f", {total:,} bytes" if total else ""), err=True)
 
     return begin
+
+
+app.add_typer(card.app, name="card")
+app.add_typer(corpus.app, name="corpus")

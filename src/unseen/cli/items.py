@@ -9,31 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import command_line, notes, print_json, print_result, print_table, progress, say
+from unseen.cli import options
+from unseen.cli.console import command_line, measured_cells, notes, print_json, print_result, print_table, progress, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import (
-    Gate,
-    Groups,
-    Json,
-    Junit,
-    Language,
-    Metrics,
-    Model,
-    Quiet,
-    Repeats,
-    RunFolder,
-    Seed,
-    Set,
-    Slice,
-    Split,
-    Summary,
-    Trainings,
-    Trust,
-    Workers,
-    listed,
-    parameters,
-    split_of,
-)
+from unseen.cli.options import listed, parameters, split_of
 from unseen.errors import InputError
 
 app = typer.Typer(help="Item validity: flag doubtful texts, measure the rules, and what cleaning does.")
@@ -49,14 +28,14 @@ PACKS = "scrape-noise,label-text"
 @takes_data
 def flag(
     data: Any,
-    split: Split = None,
+    split: options.Split = None,
     packs: Packs = PACKS,
-    language: Language = "en",
-    slice_by: Slice = None,
+    language: options.Language = "en",
+    slice_by: options.Slice = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the flags (.csv).")] = Path("flags.csv"),
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Flag texts by rules, and say what each rule flags; nothing is deleted.
 
@@ -101,9 +80,9 @@ def agree(
         list[str] | None,
         typer.Option(metavar="NAME=LABEL,…", help="Labels to set against all others, for two annotators; repeatable."),
     ] = None,
-    slice_by: Slice = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    slice_by: options.Slice = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Measure flags by hand labels: precision, recall and F1 at every threshold; and how far two people agree.
 
@@ -133,25 +112,25 @@ def agree(
 @takes_data
 def effect(
     data: Any,
-    split: Split = None,
-    model: Model = "logistic",
-    settings: Set = None,
-    trust: Trust = False,
+    split: options.Split = None,
+    model: options.Model = "logistic",
+    settings: options.Set = None,
+    trust: options.Trust = False,
     packs: Packs = PACKS,
     votes: Annotated[int, typer.Option(help="How many rules must flag a text.")] = 1,
-    trainings: Trainings = 5,
-    repeats: Repeats = None,
-    metric: Metrics = None,
-    language: Language = "en",
-    groups: Groups = None,
-    out: RunFolder = Path("out"),
-    workers: Workers = 1,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    trainings: options.Trainings = 5,
+    repeats: options.Repeats = None,
+    metric: options.Metrics = None,
+    language: options.Language = "en",
+    groups: options.Groups = None,
+    out: options.RunFolder = Path("out"),
+    workers: options.Workers = 1,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train on all rows, without flagged ones, and without as many random ones of the same labels; compare the scores.
 
@@ -210,25 +189,20 @@ def _print_slices(rows: Sequence[Any]) -> None:
 def _print_agreement(rows: Sequence[Any], people: Sequence[Any]) -> None:
     shown = ("flag_precision", "flag_recall", "flag_f1", "flag_accuracy", "accuracy_without_flags", "invalid_share")
     lines = [
-        [row.metric, str(row.tags.get("threshold", "-")), row.slice, *_cells(row)]
+        [row.metric, str(row.tags.get("threshold", "-")), row.slice, *measured_cells(row)]
         for row in rows
         if row.metric in shown
     ]
     print_table([["metric", "rules", "items", "value", "95 % interval", "n"], *lines], numbers_from=3)
-    conflicts = [[str(row.tags["rule"]), *_cells(row)] for row in rows if row.metric == "rule_conflict"]
+    conflicts = [[str(row.tags["rule"]), *measured_cells(row)] for row in rows if row.metric == "rule_conflict"]
     if conflicts:
         say()
         print_table([["flagged, but valid by hand", "share", "95 % interval", "n"], *conflicts], numbers_from=1)
     if people:
         say()
         lines = [
-            [row.metric, str(row.tags["view"]), str(row.tags.get("annotator", "-")), *_cells(row)] for row in people
+            [row.metric, str(row.tags["view"]), str(row.tags.get("annotator", "-")), *measured_cells(row)]
+            for row in people
         ]
         print_table([["two annotators", "view", "annotator", "value", "95 % interval", "n"], *lines], numbers_from=3)
     say()
-
-
-def _cells(row: Any) -> list[str]:
-    value = "-" if row.value is None else f"{row.value:.3f}"
-    bounds = "-" if row.low is None else f"[{row.low:.3f}, {row.high:.3f}]"
-    return [value, bounds, f"{row.n:,}"]

@@ -1,4 +1,4 @@
-"""`unseen runs compare`: what changed between two run folders."""
+"""`unseen runs`: what was run, looked at again."""
 
 from __future__ import annotations
 
@@ -8,13 +8,39 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import print_json, print_table, printable, say
-from unseen.cli.options import Gate, Json, Metrics, Quiet, Summary
+from unseen.cli.console import print_json, print_table, printable, say, write_for_builds
+from unseen.cli.options import ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
 from unseen.errors import InputError, UnknownNameError
+
+app = typer.Typer(help="Look at finished runs: report, compare, track, export.", no_args_is_help=True)
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of any run, -o of the command.")],
+    junit: Junit = None,
+    summary: Summary = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write report.html again from the files of a run folder, and print the verdict.
+
+    Example: unseen runs report out
+    """
+    from unseen.runs.frame import report as written
+
+    result = written(run)
+    write_for_builds(result, junit, summary)
+    if as_json:
+        print_json(result.described())
+    else:
+        say("\n".join([*result.verdict.lines(), "", f"report: {result.report}"]))
+
 
 FORMS = ("table", "csv", "md", "tex")
 
 
+@app.command()
 def compare(
     a: Annotated[Path, typer.Argument(help="Run folder to compare with.")],
     b: Annotated[Path, typer.Argument(help="Run folder that may have changed; differences are B less A.")],
@@ -114,3 +140,52 @@ def _content(comparison: Any) -> dict[str, Any]:
         **unpaired,
         "changed": changed,
     }
+
+
+@app.command()
+def track(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    to: Annotated[str, typer.Option(help="mlflow or wandb; where it lies is up to its own setup.")],
+    project: Annotated[str | None, typer.Option(help="Experiment of MLflow, or project of W&B.")] = None,
+    texts: ExampleTexts = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Log the settings, scores and files of a finished run to a tracker.
+
+    Example: unseen runs track out --to mlflow --project classifiers
+    """
+    from unseen.reports.tracking import track as log
+
+    logged = log(run, to, project=project, texts=texts)
+    if as_json:
+        print_json(asdict(logged))
+    elif not quiet:
+        where = f" at {logged.address}" if logged.address else ""
+        say(printable(f"{logged.to} run {logged.run}{where}: {logged.metrics} numbers, {logged.files} files"))
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="Folder of a stress run, or one of unseen.report(model, X, y).")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to; must not exist, or be empty.")],
+    dataset: Annotated[
+        str | None, typer.Option(metavar="OWNER/NAME", help="Id of the data on the hub; writes .eval_results too.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the scores of a run as the head of a model card, and as .eval_results of the Hugging Face hub.
+
+    Example: unseen runs export out --dataset owner/posts -o model-page
+    """
+    from unseen.reports.hub_results import write_hub_results
+    from unseen.runs.frame import report
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} exists already", fix="name another folder")
+    written = write_hub_results(report(run), out, dataset)
+    if as_json:
+        print_json({"files": written})
+    elif not quiet:
+        say("\n".join(map(str, written)))
