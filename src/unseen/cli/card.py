@@ -129,7 +129,7 @@ def survey_pages(
     Example: unseen data card survey --builtin
     """
     from unseen.cards import survey
-    from unseen.cards.survey import builtin_pages
+    from unseen.cards.pages import builtin_pages
 
     if bool(pages) == builtin:
         raise InputError("name pages to survey, or give --builtin", got="both" if builtin else "neither")
@@ -155,9 +155,9 @@ def _measured(
     seed: int = 42,
     date: str = "",
 ) -> Any:
-    from unseen.bias.terms import read_terms
+    from unseen.bias.groups import read_terms
     from unseen.cards import measure_card
-    from unseen.cards.annotators import read_ratings
+    from unseen.cards.facts import read_ratings
 
     return measure_card(
         data,

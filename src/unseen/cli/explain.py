@@ -69,7 +69,7 @@ def explain(
 
     Example: unseen explain posts.csv --model model --texts -o why
     """
-    from unseen.bias.terms import read_terms
+    from unseen.bias.groups import read_terms
     from unseen.runs.explain import explain as explained
 
     with notes(quiet), progress(quiet):

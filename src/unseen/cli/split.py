@@ -350,7 +350,7 @@ def _with_repaired(typed: str, split: str | None, parts: str | None, out: Path) 
 
 def _check_targets(out: Path) -> None:
     """Refuse to replace what is not ours: files beside a split of ours are."""
-    from unseen.repairs.files import targets
+    from unseen.repairs.procedure import targets
 
     check_target(out, ".csv")
     for path in targets(out).values():
@@ -446,7 +446,7 @@ def export(
 
     Example: unseen split export posts.csv --split hard.csv --text text --label label --format hf -o hard-dataset/
     """
-    from unseen.store.hub_datasets import write_hub_dataset
+    from unseen.store.foreign_splits import write_hub_dataset
 
     if form not in FORMS:
         raise UnknownNameError.of("form", form, FORMS)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unseen.cards.audit import CardAudit
-from unseen.cards.card import Entry
-from unseen.cards.coverage import required
-from unseen.cards.fields import CardField, fields
+from unseen.cards.audit import CardAudit, required
+from unseen.cards.card import CardField, Entry, fields
 from unseen.reports.markdown import escaped
 
 ORDER = ("social", "descriptive", "administrative")

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen import api
+from unseen.audits.author_estimate import estimate_shared_authors
 from unseen.audits.authors import (
     Writers,
     author_findings,
     concentration,
-    estimate_shared_authors,
     know_the_author,
     lorenz,
 )

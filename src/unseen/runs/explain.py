@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen import inference
-from unseen.bias.terms import checked_terms
+from unseen.bias.groups import checked_terms
 from unseen.data.columns import is_list
 from unseen.data.rationales import mask_of, rationales_of
 from unseen.errors import InputError, UnknownNameError

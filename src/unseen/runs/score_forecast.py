@@ -39,8 +39,7 @@ from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings,
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import shortened
 from unseen.runs.frame import Output, Result, carry_through
-from unseen.store.manifest import ABOUT
-from unseen.store.run_folder import RunFolder
+from unseen.store.run_folder import ABOUT, RunFolder
 from unseen.types import Finding, Measurement, some
 from unseen.types.numbers import bounds, number, percent, points, scored
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.authors.concentration import Writers
+from unseen.audits.authors import Writers
 from unseen.data.groups import NONE
 from unseen.errors import InputError
 from unseen.evaluation.bootstrap import percentiles
