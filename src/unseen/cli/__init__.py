@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import audit, check, data, demo, explain, forecast, model, runs, split, stress, study, suite, view
+from unseen.cli import audit, check, data, explain, forecast, model, runs, split, stress, study, suite, view
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -106,7 +106,7 @@ app.add_typer(data.app, name="data", rich_help_panel=PIECES)
 app.add_typer(study.app, name="study", rich_help_panel=RESULTS)
 app.add_typer(runs.app, name="runs", rich_help_panel=RESULTS)
 app.command(rich_help_panel=RESULTS)(view.view)
-app.command(hidden=True)(demo.demo)
+app.command(hidden=True)(stress.demo)
 PROGRAM.append(app)
 
 

@@ -103,9 +103,12 @@ def price(
 
     Example: unseen audit price posts.csv --split hard.csv --text text --label label --leaks near --trainings 1
     """
+    from unseen.api import vectors_of
     from unseen.audits.subject import SEMANTIC, Subject
     from unseen.runs.price import Pricing, find_leaks
     from unseen.runs.price import price as priced
+    from unseen.runs.spaces import Model
+    from unseen.store import read_predictions
 
     training = {"trainings": trainings, "repeats": repeats}
     _refuse_untrained(model, predictions, settings, training)
@@ -116,13 +119,17 @@ def price(
     with notes(quiet), progress(quiet):
         parted = needed_split(data, split, parts)
         numbers = {"seeds": trainings, "repeats": repeats}
+        is_trained = model is not None or predictions is None
         pricing = Pricing(
-            model=_model(model, predictions, parameters(settings)), metric=metric, groups=groups, seed=seed,
+            model=Model(model or "logistic", parameters(settings)) if is_trained else None, metric=metric,
+            groups=groups, seed=seed,
             **{name: value for name, value in numbers.items() if value is not None},
         )  # fmt: skip
-        answers = _predictions(predictions, data, pairs(rename, "--map"))
+        meant = pairs(rename, "--map")
+        answers = None if predictions is None else read_predictions(predictions, data, meant)
         threshold = SEMANTIC if semantic is None else semantic
-        subject = Subject(data, parted, roles, _vectors(using, data, seed), near, threshold, seed)
+        neighbours = None if using is None else vectors_of(data, using, seed)
+        subject = Subject(data, parted, roles, neighbours, near, threshold, seed)
         leaking = find_leaks(subject, kinds)
         result = priced(
             data, parted, leaking, pricing, predictions=answers, out=out, workers=workers, gates=gate or (),
@@ -154,24 +161,6 @@ def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: An
         unused.append("--vectors" if isinstance(vectors, Path) else "--encoder")
     if unused:
         raise InputError(f"{', '.join(unused)} has no effect with these --leaks", got=", ".join(kinds or ()))
-
-
-def _model(name: str | None, predictions: Path | None, params: dict[str, Any]) -> Any:
-    from unseen.runs.spaces import Model
-
-    return None if name is None and predictions is not None else Model(name or "logistic", params)
-
-
-def _predictions(path: Path | None, data: Any, rename: dict[str, str]) -> Any:
-    from unseen.store import read_predictions
-
-    return None if path is None else read_predictions(path, data, rename)
-
-
-def _vectors(placed: Path | str | None, data: Any, seed: int) -> Any:
-    from unseen.api import vectors_of
-
-    return None if placed is None else vectors_of(data, placed, seed)
 
 
 @app.command()
@@ -208,12 +197,14 @@ def authors(
 
     Example: unseen audit authors posts.csv --text text --label label --author user --model logistic --trainings 1
     """
+    from unseen.runs.authors import UnseenAuthors
     from unseen.runs.authors import authors as audited
+    from unseen.runs.spaces import Model
 
     training = {"metric": metric, "seeds": trainings, "share": test, "cap": cap, "seed": seed}
     _refuse_contradictions(author, model, calibrate, calibrate_author, {**training, "set": settings or None})
-    given = {name: value for name, value in training.items() if value is not None}
-    measured = _measured(model, parameters(settings), given)
+    given: dict[str, Any] = {name: value for name, value in training.items() if value is not None}
+    measured = None if model is None else UnseenAuthors(Model(model, parameters(settings)), **given)
     with notes(quiet), progress(quiet):
         result = audited(
             data, split_of(data, split), author, measured, calibration=_calibration(calibrate, calibrate_author),
@@ -237,13 +228,6 @@ def _refuse_contradictions(
         problems.append("--calibrate and --calibrate-author go together")
     if problems:
         raise InputError("these options do not go together", problems=problems)
-
-
-def _measured(model: str | None, params: dict[str, Any], given: dict[str, Any]) -> Any:
-    from unseen.runs.authors import UnseenAuthors
-    from unseen.runs.spaces import Model
-
-    return None if model is None else UnseenAuthors(Model(model, params), **given)
 
 
 def _calibration(source: str | None, column: str | None) -> Any:

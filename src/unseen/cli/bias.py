@@ -57,6 +57,8 @@ def bias(
     """
     from unseen.bias import bias_measurements, parts_of_splits
     from unseen.bias.positives import positive_codes
+    from unseen.inference import predict
+    from unseen.models import open_model
     from unseen.store import write_measurements
 
     _refuse_one_of("--about", about, "--terms", terms)
@@ -69,10 +71,10 @@ def bias(
     with notes(quiet), progress(quiet):
         mentioned = _groups(data, about, terms, fewest=fewest, only=only)
         splits = [read_any_split(path, data) for path in split or []]
-        asked = _opened(model, parameters(settings, trust=trust, rename=meant)) if model else None
+        asked = open_model(model, **parameters(settings, trust=trust, rename=meant)) if model else None
         answers = None if asked else _read(predictions, data, meant)
         where = parts_of_splits(data, splits, part or (), answers)
-        answers = answers or _predicted(asked, data, where)
+        answers = answers or predict(asked, data, _rows(where))
         backgrounds = _backgrounds(background, answers, bool(metric or swap))
         rows = bias_measurements(
             data, answers, mentioned, where, positive, backgrounds=backgrounds, metrics=metric or (), units=groups,
@@ -131,12 +133,6 @@ def _groups(data: Any, attribute: str | None, terms: Path | None, **options: Any
     return groups_by_terms(data, read_terms(terms), **options)
 
 
-def _opened(model: str, options: dict[str, Any]) -> Any:
-    from unseen.models import open_model
-
-    return open_model(model, **options)
-
-
 def _read(path: Path | None, data: Any, rename: dict[str, str]) -> Any:
     from unseen.store import read_predictions
 
@@ -149,12 +145,6 @@ def _rows(where: Sequence[Any]) -> Any:
     import numpy as np
 
     return np.unique(np.concatenate([place.rows for place in where]))
-
-
-def _predicted(model: Any, data: Any, where: Sequence[Any]) -> Any:
-    from unseen.inference import predict
-
-    return predict(model, data, _rows(where))
 
 
 def _refuse_background(asked: str) -> None:

@@ -100,7 +100,7 @@ def print_result(result: Any, as_json: bool, junit: Path | None = None, summary:
 def write_for_builds(result: Any, junit: Path | None, summary: Path | None) -> None:
     """What CI systems show of a run, where files were named: gates and findings, and the summary."""
     if junit is not None:
-        from unseen.reports.junit import junit as as_junit
+        from unseen.reports.summary import junit as as_junit
         from unseen.store import write_text
 
         write_text(junit, as_junit(result))

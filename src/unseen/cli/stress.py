@@ -1,4 +1,4 @@
-"""`unseen stress`: the main job."""
+"""`unseen stress`: the main job; `unseen demo`: the same on the bundled sample."""
 
 from __future__ import annotations
 
@@ -217,3 +217,23 @@ def share_or_file(value: str) -> float | str:
         return float(value)
     except ValueError:
         return value
+
+
+def demo(
+    out: options.RunFolder = Path("out/demo"),
+    model: options.Model = "neural",
+    seed: options.Seed = 42,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run the whole job on a bundled synthetic sample: train, split, retrain, measure, report. No network.
+
+    Example: unseen demo --out out/demo
+    """
+    from unseen.demo import demo as run_demo
+
+    with notes(quiet), progress(quiet):
+        result = run_demo(out, model, seed)
+    print_result(result, as_json, junit, summary)

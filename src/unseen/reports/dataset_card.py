@@ -7,7 +7,7 @@ from typing import Any
 
 from unseen.cards.audit import CardAudit, required
 from unseen.cards.card import CardField, Entry, fields
-from unseen.reports.markdown import escaped
+from unseen.reports.formats import escaped
 
 ORDER = ("social", "descriptive", "administrative")
 TITLES = {
