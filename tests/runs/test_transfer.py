@@ -13,8 +13,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from small_datasets import LABELS, given, small
 from tiny_data import build
-from unseen.audits.leaks import contradicted, leak
-from unseen.audits.subject import Subject
+from unseen.audits.subject import Subject, contradicted, leak
 from unseen.errors import InputError
 from unseen.inference import predict
 from unseen.naming import recipe_of

@@ -13,8 +13,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import pairs, parameters, read_any_split
-from unseen.cli.target import check_measurements
+from unseen.cli.options import check_measurements, pairs, parameters, read_any_split
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
 SWAPPED = 2_000

@@ -13,8 +13,7 @@ from unseen.cli import options
 from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.listing import listing
-from unseen.cli.options import pairs, parameters, split_of
-from unseen.cli.target import check_measurements, check_target
+from unseen.cli.options import check_measurements, check_target, pairs, parameters, split_of
 from unseen.errors import InputError
 
 app = typer.Typer(help="Train a model, ask it, encode texts, score predictions.", no_args_is_help=True)
@@ -41,7 +40,7 @@ def train(
     Example: unseen model train posts.csv --text text --label label --model logistic -o model
     """
     from unseen import api
-    from unseen.cli.target import check_folder
+    from unseen.cli.options import check_folder
     from unseen.splits.quotas import rows_asked
 
     check_folder(out)

@@ -20,6 +20,7 @@ from unseen.cli.data_options import ROLES, takes_data
 from unseen.cli.listing import listing
 from unseen.cli.options import (
     any_number,
+    check_target,
     json_or_text,
     listed,
     needed_split,
@@ -28,7 +29,6 @@ from unseen.cli.options import (
     split_of,
     vectors_source,
 )
-from unseen.cli.target import check_target
 from unseen.errors import InputError, UnknownNameError
 
 app = typer.Typer(help="Make, describe, repair and export splits.", no_args_is_help=True)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
-from unseen.reports import behaviour
 from unseen.reports.dot_chart import MOST_LINES, DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
@@ -243,23 +242,23 @@ def section(of: Behaviour) -> dict[str, Any]:
     axis = "share of cases passed"
     return {
         "suite": of.suite,
-        "headlines": [behaviour.headline(of, model) for model in of.models],
-        "kinds": behaviour.kinds_of_failure(of),
+        "headlines": [headline(of, model) for model in of.models],
+        "kinds": kinds_of_failure(of),
         "models": [(name or "model", colour_of(place)) for place, name in enumerate(of.models)],
         "left_out": max(0, len(lines) - MOST_LINES),
         "wide": dot_chart(lines, of.models, axis),
         "narrow": dot_chart(lines, of.models, axis, narrow=True),
-        "functionalities": behaviour.functionality_table(of),
-        "axes": [behaviour.axis_table(of, axis) for axis in of.axes],
-        "pairs": behaviour.pair_table(of),
-        "comparison": behaviour.comparison_table(of),
+        "functionalities": functionality_table(of),
+        "axes": [axis_table(of, axis) for axis in of.axes],
+        "pairs": pair_table(of),
+        "comparison": comparison_table(of),
         "targets": [drawn for model in of.models if (drawn := _targets(of, model))],
-        "caution": behaviour.CAUTION,
+        "caution": CAUTION,
     }
 
 
 def _targets(of: Behaviour, model: str) -> str | None:
-    matrix = behaviour.target_matrix(of, model)
+    matrix = target_matrix(of, model)
     if matrix is None:
         return None
     rows, columns, values = matrix

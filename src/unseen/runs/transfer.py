@@ -19,8 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen import api
-from unseen.audits.leaks import contradicted, leak
-from unseen.audits.subject import Subject
+from unseen.audits.subject import Subject, contradicted, leak
 from unseen.engines.steps import timings
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
