@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
-from unseen.reports.dot_chart import MOST_LINES, DotLine, colour_of, dot_chart
+from unseen.reports.figures import MOST_LINES, DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
 from unseen.store.files import file_name

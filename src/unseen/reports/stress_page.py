@@ -18,13 +18,17 @@ from unseen.reports.case import Case, cases, chance, hardest_split
 from unseen.reports.explain_page import under_shift
 from unseen.reports.figures import (
     INDEPENDENT_COLOUR,
+    INK,
     MOST_POINTS,
     OTHER_COLOUR,
     TEST_COLOUR,
     class_colours,
     class_map,
     gap_chart,
+    lines_of_names,
+    name_line,
     part_map,
+    svg,
 )
 from unseen.reports.forecast_page import parts as forecast_parts
 from unseen.reports.forecast_page import without_labels
@@ -34,7 +38,6 @@ from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, c
 from unseen.reports.points import MOST_SHOWN, packed, points_of
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.review_section import review_section
-from unseen.reports.svg import INK, lines_of_names, name_line, svg
 from unseen.reports.verdict import changes_of, verdict
 from unseen.reports.wording import called, capital, duration, shortened
 from unseen.store.reviews import REVIEWS

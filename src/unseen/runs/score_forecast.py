@@ -33,7 +33,7 @@ from unseen.forecasts.score_table import (
     parse_configuration,
     read_scores,
 )
-from unseen.reports.dot_chart import DotLine, dot_chart
+from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Strong, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord, read_record
