@@ -15,6 +15,9 @@ from unseen.splits.neighbours import SAMPLE, nearest_distances, sampled
 from unseen.types import PARTS, Dataset, Embeddings, Measurement, Split
 from unseen.types.arrays import Codes, Floats, Mask, Rows
 
+MOST_DRAWS = 10
+"""Random splits to compare with: one of a large test part is enough, one of a small part is luck."""
+
 
 def properties(
     data: Dataset,
@@ -66,10 +69,6 @@ def sizes_and_mixes(data: Dataset, split: Split) -> list[Measurement]:
             share = float(np.mean(labels == code))
             rows.append(Measurement("label_share", share, len(labels), slice=f"label={name}", tags=tags))
     return rows
-
-
-MOST_DRAWS = 10
-"""Random splits to compare with: one of a large test part is enough, one of a small part is luck."""
 
 
 def distances(

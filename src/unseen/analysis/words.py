@@ -27,6 +27,13 @@ from unseen.types.arrays import Mask, Rows
 
 LAST_MARK = 0x1F000
 """Combining marks of scripts lie below it."""
+RARE = 3.0
+"""Zipf value of a word that occurs once per million words: log10 of occurrences per thousand million."""
+English = str | Path | Iterable[str] | None
+"""A file with a word per line, or words; None for the list described in `english_words`."""
+TOP = 1_500
+SMOOTHING = 3
+"""Texts. With less, the top words are mostly those seen once, and two random halves of a corpus hardly agree."""
 
 
 def words_of(text: str) -> list[str]:
@@ -126,13 +133,6 @@ def words_for(data: Dataset, words: Words | None) -> Words:
     return Words.of(data) if words is None else words.for_data(data)
 
 
-RARE = 3.0
-"""Zipf value of a word that occurs once per million words: log10 of occurrences per thousand million."""
-
-English = str | Path | Iterable[str] | None
-"""A file with a word per line, or words; None for the list described in `english_words`."""
-
-
 def rare_words(data: Dataset, split: Split, words: Words | None = None, english: English = None) -> list[Measurement]:
     """Mean number of rare words in a text, on the training side and in the test part.
 
@@ -187,11 +187,6 @@ def _wordfreq_words() -> frozenset[str]:
     from wordfreq import get_frequency_dict
 
     return frozenset(word for word in get_frequency_dict("en", "large") if word.isalpha())
-
-
-TOP = 1_500
-SMOOTHING = 3
-"""Texts. With less, the top words are mostly those seen once, and two random halves of a corpus hardly agree."""
 
 
 def class_word_overlap(

@@ -23,6 +23,28 @@ TOPS = (1, 2, 5, 10)
 LORENZ_POINTS = 50
 """Points of a curve, about."""
 Counts = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.intp]
+SEED = 42
+FEW_UNITS = 20_000
+"""Above so many tested rows there are five times fewer resamples: the interval is narrow anyway."""
+TOP = 2
+ENOUGH_ROWS = 20
+"""Rows that a class needs for a verdict on who wrote them."""
+CLEARLY = 1.25
+"""How many times the share of an even spread is clearly above it."""
+GRAVITY = ("skipped", "ok", "warn", "fail")
+HALF = 0.5
+"""Two authors who wrote this share of a class are the class."""
+MUCH = 0.2
+"""Two authors with this share of a class are worth knowing about."""
+UNKNOWN_WARN = 0.5
+RULE_WARN, RULE_FAIL = 0.05, 0.2
+"""How much better than chance the rule may be, in macro F1."""
+FALL_WARN, FALL_FAIL = 0.0, 0.1
+"""How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
+SCORES = {"f1": "F1", "roc_auc": "ROC AUC", "ece": "calibration error"}
+OF_LABEL = re.compile(r"(\w+)\[(.+)\]$", re.DOTALL)
+SPLIT_ADVICE = "Split by author (unseen split make --with grouped), and report the score on unseen authors."
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +140,6 @@ def _classes(data: Dataset, author: str) -> Iterator[tuple[str, int, Counts]]:
         yield f"label={label}", data.label_counts[label], table[:, code]
 
 
-Codes = npt.NDArray[np.intp]
-SEED = 42
-FEW_UNITS = 20_000
-"""Above so many tested rows there are five times fewer resamples: the interval is narrow anyway."""
-
-
 def know_the_author(data: Dataset, split: Split | None, author: str) -> list[Measurement]:
     """`know_the_author.METRIC` of predicting each row from its author alone, beside `majority_class.METRIC`.
 
@@ -216,26 +232,6 @@ def _scored(
         measured = measure(data, predictions, rows, metrics, groups=author, tags={"rule": rule}, draws=draws)
         measurements += [replace(row, metric=f"{name}.{row.metric}") for row in measured]
     return [*measurements, Measurement("permuted_authors.f1.macro", chance, len(rows), tags={"rule": rule})]
-
-
-TOP = 2
-ENOUGH_ROWS = 20
-"""Rows that a class needs for a verdict on who wrote them."""
-CLEARLY = 1.25
-"""How many times the share of an even spread is clearly above it."""
-GRAVITY = ("skipped", "ok", "warn", "fail")
-HALF = 0.5
-"""Two authors who wrote this share of a class are the class."""
-MUCH = 0.2
-"""Two authors with this share of a class are worth knowing about."""
-UNKNOWN_WARN = 0.5
-RULE_WARN, RULE_FAIL = 0.05, 0.2
-"""How much better than chance the rule may be, in macro F1."""
-FALL_WARN, FALL_FAIL = 0.0, 0.1
-"""How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
-SCORES = {"f1": "F1", "roc_auc": "ROC AUC", "ece": "calibration error"}
-OF_LABEL = re.compile(r"(\w+)\[(.+)\]$", re.DOTALL)
-SPLIT_ADVICE = "Split by author (unseen split make --with grouped), and report the score on unseen authors."
 
 
 def author_findings(measurements: Iterable[Measurement]) -> list[Finding]:

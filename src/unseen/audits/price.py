@@ -28,6 +28,13 @@ from unseen.types.numbers import bounds, difference_in_points, percent, points, 
 
 ENOUGH = 20
 """With fewer random removals `p` cannot get below .05."""
+Mask = npt.NDArray[np.bool_]
+SLOW_DRAWS = 200
+"""Draws for metrics that must be computed anew from the rows of each."""
+FEW = 10
+"""Fewer leaked test rows than this carry no verdict."""
+FAIL_FROM = 0.01
+"""A price of which the whole interval is above this fails."""
 
 
 def cost_of_removal(
@@ -97,15 +104,6 @@ def _spread(scores: Floats, draws: int, seed: int) -> Floats:
     n = len(scores)
     reach = float(np.std(scores, ddof=1)) * (1 + 1 / n) ** 0.5
     return np.asarray(reach * generator(seed, "removals").standard_t(n - 1, size=draws))
-
-
-Mask = npt.NDArray[np.bool_]
-SLOW_DRAWS = 200
-"""Draws for metrics that must be computed anew from the rows of each."""
-FEW = 10
-"""Fewer leaked test rows than this carry no verdict."""
-FAIL_FROM = 0.01
-"""A price of which the whole interval is above this fails."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ LIKENESSES = ("exact", "normalised", "near", "semantic")
 NEAR, SEMANTIC = 0.8, 0.95
 """Default thresholds: share of 5-grams in common; cosine, seen from the centre of all vectors."""
 NO_ROWS: Rows = np.empty(0, np.intp)
+COLUMNS = ["kind", "side", "id", "row", "partner_id", "partner_row", "similarity"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +170,6 @@ def _equal(stands_for: Rows, one: Rows = NO_ROWS, other: Rows = NO_ROWS) -> Pair
     first, second = np.sort(np.stack([one, other]), axis=0).astype(np.intp)
     different = first != second
     return Pairs(stands_for.astype(np.intp), first[different], second[different], np.ones(int(different.sum())))
-
-
-COLUMNS = ["kind", "side", "id", "row", "partner_id", "partner_row", "similarity"]
 
 
 @dataclass(frozen=True, eq=False)

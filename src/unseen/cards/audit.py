@@ -21,6 +21,24 @@ from unseen.cards.personal_data import HARMLESS, Scan
 from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.numbers import bounds, number, percent, points
 
+LIMITATIONS = ("limitations_technical", "limitations_contextual")
+IMPACTS = ("impact_positive", "impact_functional", "impact_negative")
+CREATION = "dataset creation"
+LICENCES = re.compile(
+    r"(?:mit|apache-2\.0|bsd-[23]-clause|isc|unlicense|pddl|odbl(?:-1\.0)?|odc-by(?:-1\.0)?|cc0-1\.0|cc-by(?:-nc)?(?:-sa|-nd)?"
+    r"-[1-4]\.[05](?:-[a-z]{2,3})?|(?:a|l)?gpl-[23]\.0(?:-only|-or-later)?|mpl-2\.0|epl-2\.0|cdla-[a-z]+-[12]\.0"
+    r"|afl-3\.0|artistic-2\.0|wtfpl|zlib|openrail|c-uda)"
+)
+COMPARED = ("n_items", "splits", "n_classes", "class_counts", "label_names", "checksum")
+WHICH = "find out which is right; a card that is written keeps the measured value and names the other"
+OTHER_FILE = "this is not the file that the card describes: take the right file, or write the card anew"
+STRANGE = 0.5
+"""Share of letters in other scripts from which on a declared language is doubted."""
+LOW = 0.667
+"""Alpha under which Krippendorff (2004) advises against conclusions."""
+SHOWN = 10
+"""Ids that a finding gives as evidence."""
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -113,16 +131,6 @@ def slices_of(card: Card) -> dict[str, tuple[str, ...]]:
         for attribute, shares in (card[field].value or {}).get("attributes", {}).items():
             slices.setdefault(attribute, {}).update(dict.fromkeys(shares))
     return {attribute: tuple(values) for attribute, values in slices.items()}
-
-
-LIMITATIONS = ("limitations_technical", "limitations_contextual")
-IMPACTS = ("impact_positive", "impact_functional", "impact_negative")
-CREATION = "dataset creation"
-LICENCES = re.compile(
-    r"(?:mit|apache-2\.0|bsd-[23]-clause|isc|unlicense|pddl|odbl(?:-1\.0)?|odc-by(?:-1\.0)?|cc0-1\.0|cc-by(?:-nc)?(?:-sa|-nd)?"
-    r"-[1-4]\.[05](?:-[a-z]{2,3})?|(?:a|l)?gpl-[23]\.0(?:-only|-or-later)?|mpl-2\.0|epl-2\.0|cdla-[a-z]+-[12]\.0"
-    r"|afl-3\.0|artistic-2\.0|wtfpl|zlib|openrail|c-uda)"
-)
 
 
 def lint(document: Document) -> list[Finding]:
@@ -272,17 +280,6 @@ def _unplaced(card: Card) -> Finding:
         return Finding(check, "ok", "everything the document says has a field")
     message = f"{count} parts have no field yet: {some(card.unplaced, 8)}"
     return _warn(check, message, "move what they say into fields by hand", count)
-
-
-COMPARED = ("n_items", "splits", "n_classes", "class_counts", "label_names", "checksum")
-WHICH = "find out which is right; a card that is written keeps the measured value and names the other"
-OTHER_FILE = "this is not the file that the card describes: take the right file, or write the card anew"
-STRANGE = 0.5
-"""Share of letters in other scripts from which on a declared language is doubted."""
-SHOWN = 10
-"""Ids that a finding gives as evidence."""
-LOW = 0.667
-"""Alpha under which Krippendorff (2004) advises against conclusions."""
 
 
 @dataclass(frozen=True)

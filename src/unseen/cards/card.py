@@ -26,6 +26,11 @@ GROUPS = ("descriptive", "social", "administrative")
 FOLDER = Path(__file__).parent
 BASES = ("self_report", "platform_statistics", "unknown")
 """Where shares of a population come from; guessing them from texts or names is not among these."""
+Status = Literal["declared", "measured", "assessed", "unknown", "not_applicable"]
+Role = Literal["creator", "contributor", "curator", "annotator", "tool"]
+ROLES: tuple[str, ...] = get_args(Role)
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+SUFFIXES = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -187,13 +192,6 @@ KINDS: dict[str, Any] = {
     "object": dict[Any, Any],
 }
 """What a value must be, by the kind that fields.toml names."""
-
-
-Status = Literal["declared", "measured", "assessed", "unknown", "not_applicable"]
-Role = Literal["creator", "contributor", "curator", "annotator", "tool"]
-ROLES: tuple[str, ...] = get_args(Role)
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-SUFFIXES = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,11 @@ COMMONEST = (
 STOP = frozenset(COMMONEST.split())
 SUBSTANTIAL = 5
 """Content words from which on an answer in words is more than a token one."""
+ADDRESS = re.compile(r"https?://[^\s)>\]]+")
+COUNTED = ("number", "counts", "numbers")
+WRAPPED = ("personal", "population", "annotators", "privacy")
+"""Kinds that take a text of its own beside their parts."""
+Texts = dict[str, list[str]]
 
 
 def own_words(body: str) -> str:
@@ -118,13 +123,6 @@ def _cues(family: str) -> dict[str, re.Pattern[str]]:
     if family not in content:
         raise UnknownNameError.of("kind of statement", family, content)
     return {field: re.compile(rf"\b(?:{'|'.join(cues)})", re.IGNORECASE) for field, cues in content[family].items()}
-
-
-ADDRESS = re.compile(r"https?://[^\s)>\]]+")
-COUNTED = ("number", "counts", "numbers")
-WRAPPED = ("personal", "population", "annotators", "privacy")
-"""Kinds that take a text of its own beside their parts."""
-Texts = dict[str, list[str]]
 
 
 @dataclass(frozen=True)

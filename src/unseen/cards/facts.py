@@ -42,6 +42,18 @@ Codes = npt.NDArray[np.intp]
 SHUFFLES = 10_000
 BLOCK = 2_000_000
 """Shuffled items that are held at once."""
+ABOUT = "who is talked about, not who speaks"
+SCRIPTS = {
+    "LATIN": "Latn", "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "DEVANAGARI": "Deva",
+    "BENGALI": "Beng", "TAMIL": "Taml", "TELUGU": "Telu", "GUJARATI": "Gujr", "GURMUKHI": "Guru", "KANNADA": "Knda",
+    "MALAYALAM": "Mlym", "SINHALA": "Sinh", "THAI": "Thai", "LAO": "Laoo", "MYANMAR": "Mymr", "KHMER": "Khmr",
+    "TIBETAN": "Tibt", "GEORGIAN": "Geor", "ARMENIAN": "Armn", "ETHIOPIC": "Ethi", "HANGUL": "Hang", "HIRAGANA": "Hira",
+    "KATAKANA": "Kana", "CJK": "Hani", "ORIYA": "Orya",
+    "FULLWIDTH": "Latn", "MODIFIER": "Latn", "FEMININE": "Latn", "MASCULINE": "Latn",
+}  # fmt: skip
+"""ISO 15924 codes by the first word of a letter's Unicode name."""
+WRITTEN_WITH = {"Jpan": ("Hani", "Hira", "Kana"), "Kore": ("Hang", "Hani"), "Hans": ("Hani",), "Hant": ("Hani",)}
+"""Scripts that are several of ours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,20 +174,6 @@ def _refuse_wrong_rows(columns: dict[str, list[str | None]], path: str | Path) -
     problems += [] if pairs else ["there is no row"]
     if problems:
         raise TableError(f"{path} has wrong rows", problems=problems)
-
-
-ABOUT = "who is talked about, not who speaks"
-SCRIPTS = {
-    "LATIN": "Latn", "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "DEVANAGARI": "Deva",
-    "BENGALI": "Beng", "TAMIL": "Taml", "TELUGU": "Telu", "GUJARATI": "Gujr", "GURMUKHI": "Guru", "KANNADA": "Knda",
-    "MALAYALAM": "Mlym", "SINHALA": "Sinh", "THAI": "Thai", "LAO": "Laoo", "MYANMAR": "Mymr", "KHMER": "Khmr",
-    "TIBETAN": "Tibt", "GEORGIAN": "Geor", "ARMENIAN": "Armn", "ETHIOPIC": "Ethi", "HANGUL": "Hang", "HIRAGANA": "Hira",
-    "KATAKANA": "Kana", "CJK": "Hani", "ORIYA": "Orya",
-    "FULLWIDTH": "Latn", "MODIFIER": "Latn", "FEMININE": "Latn", "MASCULINE": "Latn",
-}  # fmt: skip
-"""ISO 15924 codes by the first word of a letter's Unicode name."""
-WRITTEN_WITH = {"Jpan": ("Hani", "Hira", "Kana"), "Kore": ("Hang", "Hani"), "Hans": ("Hani",), "Hant": ("Hani",)}
-"""Scripts that are several of ours."""
 
 
 @dataclass(frozen=True, eq=False)

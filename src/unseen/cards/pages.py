@@ -78,6 +78,8 @@ RECORD_KEYS = {
     "variants": "variants",
 }
 """Item that each key of a record of Papers with Code belongs to."""
+PAGES = ("hugging_face.md", "papers_with_code.json", "tfds.md", "torchtext.txt")
+"""One small page of each platform of the paper, in its order."""
 
 
 def read_document(path: str | Path) -> Document:
@@ -314,10 +316,6 @@ def _record_text(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(_record_text(part) for part in value)
     return value if isinstance(value, str) else json.dumps(value)
-
-
-PAGES = ("hugging_face.md", "papers_with_code.json", "tfds.md", "torchtext.txt")
-"""One small page of each platform of the paper, in its order."""
 
 
 @dataclass(frozen=True)

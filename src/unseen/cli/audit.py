@@ -17,6 +17,7 @@ from unseen.cli.options import METRIC, NEAR, listed, needed_split, pairs, parame
 from unseen.errors import InputError
 
 app = typer.Typer(help="Look for leaks, price them, audit authors, texts, pipelines and bias.", no_args_is_help=True)
+ROLES_OF_LEAKS = ("author", "conversation", "template", "partner", "source", "original")
 
 
 @app.command("data")
@@ -60,9 +61,6 @@ def audit_data(
             command=command_line(), typed=typed, **roles,
         )  # fmt: skip
     print_result(result, as_json, junit, summary)
-
-
-ROLES_OF_LEAKS = ("author", "conversation", "template", "partner", "source", "original")
 
 
 @app.command()

@@ -18,6 +18,23 @@ from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
 SWAPPED = 2_000
 """Texts that are swapped unless more are asked for: with thirty terms that is 58,000 versions for the model."""
+FIGURES = {
+    "subgroup_auc": "subgroup AUC",
+    "bpsn_auc": "BPSN AUC",
+    "bnsp_auc": "BNSP AUC",
+    "positive_aeg": "positive gap",
+    "negative_aeg": "negative gap",
+}
+CHANGES = {
+    "flip_rate": "flip rate",
+    "mean_change": "mean change",
+    "mean_absolute_change": "mean size",
+    "largest_change": "largest",
+}
+SAID = {
+    "all": "all texts that do not mention the group",
+    "mentioned": "texts that mention another group but not this one",
+}
 
 
 @takes_data
@@ -207,25 +224,6 @@ def _of_place(cases: Any, data: Any, place: Any) -> Any:
 
     inside = pc.is_in(cases.attribute("template"), value_set=data.ids.take(pa.array(place.rows)))
     return cases.take(inside.to_numpy().nonzero()[0])
-
-
-FIGURES = {
-    "subgroup_auc": "subgroup AUC",
-    "bpsn_auc": "BPSN AUC",
-    "bnsp_auc": "BNSP AUC",
-    "positive_aeg": "positive gap",
-    "negative_aeg": "negative gap",
-}
-CHANGES = {
-    "flip_rate": "flip rate",
-    "mean_change": "mean change",
-    "mean_absolute_change": "mean size",
-    "largest_change": "largest",
-}
-SAID = {
-    "all": "all texts that do not mention the group",
-    "mentioned": "texts that mention another group but not this one",
-}
 
 
 def print_subgroups(rows: Sequence[Any]) -> None:

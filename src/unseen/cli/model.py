@@ -17,6 +17,12 @@ from unseen.cli.options import check_measurements, check_target, pairs, paramete
 from unseen.errors import InputError
 
 app = typer.Typer(help="Train a model, ask it, encode texts, score predictions.", no_args_is_help=True)
+NO_INTERVAL = {
+    "few_groups": "the groups are worth only {} of equal size, too few to tell how groups differ",
+    "few_rows": "the rarest label has only {:,} rows, too few in an average over so many labels",
+    "no_spread": "rows drawn again all give the same score",
+}
+"""What tags of `unseen.evaluation.intervals` mean."""
 
 
 @app.command()
@@ -92,14 +98,6 @@ def predict(
         print_json({"file": out, "rows": len(predictions.ids), "labels": predictions.label_names})
     else:
         say(f"{out}: predictions for {len(predictions.ids):,} texts")
-
-
-NO_INTERVAL = {
-    "few_groups": "the groups are worth only {} of equal size, too few to tell how groups differ",
-    "few_rows": "the rarest label has only {:,} rows, too few in an average over so many labels",
-    "no_spread": "rows drawn again all give the same score",
-}
-"""What tags of `unseen.evaluation.intervals` mean."""
 
 
 @app.command()

@@ -16,6 +16,9 @@ import typer
 
 from unseen.errors import InputError
 
+TWIN_KEYS = {".csv": {"certificate", "csv_sha256"}, ".npy": {"npy_sha256"}}
+"""What the .json beside a file of ours holds, by the ending of the file."""
+
 
 def column(of: str, *names: str) -> Any:
     """An option that names the column of one role."""
@@ -308,10 +311,6 @@ def semantic_source(vectors: Path | None, encoder: str | None, semantic: float |
 def named_roles(**given: str | None) -> dict[str, str]:
     """The roles that were given a column."""
     return {role: column for role, column in given.items() if column is not None}
-
-
-TWIN_KEYS = {".csv": {"certificate", "csv_sha256"}, ".npy": {"npy_sha256"}}
-"""What the .json beside a file of ours holds, by the ending of the file."""
 
 
 def check_target(path: Path, ending: str) -> None:

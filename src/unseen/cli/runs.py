@@ -13,6 +13,7 @@ from unseen.cli.options import ExampleTexts, Gate, Json, Junit, Metrics, Quiet, 
 from unseen.errors import InputError, UnknownNameError
 
 app = typer.Typer(help="Look at finished runs: report, compare, track, export.", no_args_is_help=True)
+FORMS = ("table", "csv", "md", "tex")
 
 
 @app.command()
@@ -35,9 +36,6 @@ def report(
         print_json(result.described())
     else:
         say("\n".join([*result.verdict.lines(), "", f"report: {result.report}"]))
-
-
-FORMS = ("table", "csv", "md", "tex")
 
 
 @app.command()

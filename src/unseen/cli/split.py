@@ -41,6 +41,7 @@ OWN_OPTIONS = {
     "name": "-o",
 } | {name: f"--{name}" for name in ("by", "groups", "test", "dev", "independent", "seed")}
 """Parameters that --set cannot give, and the options that can."""
+FORMS = ("indices", "hf", "hub")
 
 
 @app.command()
@@ -416,9 +417,6 @@ def _level(finding: Any) -> str:
     return (
         f"{finding.level} ({finding.count:,})" if finding.level in ("warn", "fail") and finding.count else finding.level
     )
-
-
-FORMS = ("indices", "hf", "hub")
 
 
 @app.command()

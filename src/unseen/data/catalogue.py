@@ -45,6 +45,12 @@ READERS = Registry(
     },
 )
 """Layouts that are not a table with one text per row: path -> rows."""
+NUMBERED = re.compile(r"^(\d+)\. ?", re.MULTILINE)
+HATEXPLAIN_SOURCE = re.compile(r"_(gab|twitter)$")
+HATEXPLAIN_PARTS = {"train": "train", "val": "dev", "test": "test"}
+HATEXPLAIN_DIVISIONS = "post_id_divisions.json"
+NOBODY = "None"
+"""What an annotator of HateXplain writes who sees no target."""
 
 
 @dataclass(frozen=True)
@@ -255,14 +261,6 @@ def _copy_to_load(card: CatalogueCard, folder: Path, name: str | None) -> Copy:
         fix=card.instructions
         or f"unseen data fetch {card.name} --data-dir {folder}, or set UNSEEN_DATA to where it is",
     )
-
-
-NUMBERED = re.compile(r"^(\d+)\. ?", re.MULTILINE)
-HATEXPLAIN_SOURCE = re.compile(r"_(gab|twitter)$")
-HATEXPLAIN_PARTS = {"train": "train", "val": "dev", "test": "test"}
-HATEXPLAIN_DIVISIONS = "post_id_divisions.json"
-NOBODY = "None"
-"""What an annotator of HateXplain writes who sees no target."""
 
 
 def text_files(path: str | Path, texts: str) -> list[dict[str, Any]]:

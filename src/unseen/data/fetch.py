@@ -39,6 +39,19 @@ EXTENDED = (
 )  # fmt: skip
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 """What reading a damaged archive raises; the last is zipfile's for an encrypted one, or an unknown compression."""
+ATTEMPTS = 4
+PAUSE = 1.0
+"""Seconds before the second attempt; doubled before each further one."""
+TIMEOUT = 30.0
+"""Seconds for the head of an answer, and between two bytes."""
+SLOWEST = 1_000
+"""Bytes per second, on average, below which an attempt is given up once it has lasted TIMEOUT."""
+LARGEST = 4 * 2**30
+"""Bytes at which a download of unannounced size is given up."""
+NOTHING_LEFT = 416
+"""Status that says that the range which was asked for is not in the file."""
+Progress = Callable[[str, int, int | None], None]
+"""Called with the name of a file, its bytes so far and in total (None when the server does not say)."""
 
 
 def unpack(archive: Path, folder: Path) -> Path:
@@ -159,22 +172,6 @@ def _replace(fresh: Path, folder: Path) -> None:
         folder.rename(old)
     fresh.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
-
-
-ATTEMPTS = 4
-PAUSE = 1.0
-"""Seconds before the second attempt; doubled before each further one."""
-TIMEOUT = 30.0
-"""Seconds for the head of an answer, and between two bytes."""
-SLOWEST = 1_000
-"""Bytes per second, on average, below which an attempt is given up once it has lasted TIMEOUT."""
-LARGEST = 4 * 2**30
-"""Bytes at which a download of unannounced size is given up."""
-NOTHING_LEFT = 416
-"""Status that says that the range which was asked for is not in the file."""
-
-Progress = Callable[[str, int, int | None], None]
-"""Called with the name of a file, its bytes so far and in total (None when the server does not say)."""
 
 
 def fetch(card: CatalogueCard, data_dir: str | Path | None = None, progress: Progress | None = None) -> list[Path]:

@@ -20,6 +20,14 @@ from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameErr
 from unseen.types import ROWS_AT_ONCE, some
 
 DIGITS = 16
+REFUSED = ("unlabelled", "undeclared", "empty", "duplicates")
+"""Rows that are refused unless they are left out: without label, with a label that is not declared, without text,
+with the id of an earlier row."""
+DROPPABLE = ("unlabelled", "undeclared", "placeholders", "several", "empty", "duplicates", "rare")
+"""Rows that can be left out: these, and rows whose label `unseen.data.labels` doubts. Each row counts once, under
+the first that holds."""
+DOUBTED = tuple(word for word in DROPPABLE if word not in REFUSED)
+Mask = npt.NDArray[np.bool_]
 
 
 def made_ids(texts: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -70,17 +78,6 @@ def repeats(ids: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     repeated[rows] = True
     repeated[rows[first]] = False
     return repeated
-
-
-REFUSED = ("unlabelled", "undeclared", "empty", "duplicates")
-"""Rows that are refused unless they are left out: without label, with a label that is not declared, without text,
-with the id of an earlier row."""
-DROPPABLE = ("unlabelled", "undeclared", "placeholders", "several", "empty", "duplicates", "rare")
-"""Rows that can be left out: these, and rows whose label `unseen.data.labels` doubts. Each row counts once, under
-the first that holds."""
-DOUBTED = tuple(word for word in DROPPABLE if word not in REFUSED)
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

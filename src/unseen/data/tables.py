@@ -44,6 +44,16 @@ from unseen.store.files import sha256_of
 from unseen.types import ROWS_AT_ONCE, Dataset, Origin, some
 from unseen.types.arrays import Codes, encode_labels
 
+BLOCK = 1 << 16
+FIXES = {
+    "DatasetDict": "choose one of its splits, e.g. data['train'], or join them: docs/data.md shows how",
+    "IterableDataset": "load it without streaming=True",
+    "LazyFrame": "collect it first: frame.collect()",
+    "Series": "give the whole table, with the labels",
+    "dict": "give a list of rows, or pandas.DataFrame(data)",
+}
+"""What to do with objects that are nearly tables."""
+
 
 def read_parquet(path: Path, names: Sequence[str]) -> Rows:
     """The columns `names` of a Parquet file."""
@@ -75,17 +85,6 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
         raise TableError(
             f"{path} is a damaged Parquet file", got=str(cause), fix="copy or write it again; it may be cut short"
         ) from cause
-
-
-BLOCK = 1 << 16
-FIXES = {
-    "DatasetDict": "choose one of its splits, e.g. data['train'], or join them: docs/data.md shows how",
-    "IterableDataset": "load it without streaming=True",
-    "LazyFrame": "collect it first: frame.collect()",
-    "Series": "give the whole table, with the labels",
-    "dict": "give a list of rows, or pandas.DataFrame(data)",
-}
-"""What to do with objects that are nearly tables."""
 
 
 def read_object(source: Any, names: Sequence[str]) -> Rows:

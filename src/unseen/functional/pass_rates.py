@@ -52,6 +52,14 @@ CROSSED = " & "
 Values = npt.NDArray[np.object_]
 Slice = tuple[str, Rows, dict[str, str]]
 """Its name, its rows, and what its tags say."""
+NEARLY_ALWAYS = 0.9
+MOST = 0.5
+"""Share of the failures from which a kind is named."""
+FEW = 4
+"""A few functionalities are at most one in so many."""
+NAMED = 3
+TWICE = 2
+"""How many times as often as elsewhere cases fail where the failures are said to be."""
 
 
 def outcomes(suite: Dataset, predictions: Predictions, tolerance: float = TOLERANCE) -> Floats:
@@ -237,16 +245,6 @@ def _pairs(suite: Dataset, predicted: Rows, tags: Mapping[str, Any]) -> list[Mea
             if kind == "alteration":
                 measurements.append(rate(FLIPPED, apart[rows], own_template[rows], slice=name, tags=own_tags))
     return measurements
-
-
-NEARLY_ALWAYS = 0.9
-MOST = 0.5
-"""Share of the failures from which a kind is named."""
-FEW = 4
-"""A few functionalities are at most one in so many."""
-NAMED = 3
-TWICE = 2
-"""How many times as often as elsewhere cases fail where the failures are said to be."""
 
 
 @dataclass(frozen=True)

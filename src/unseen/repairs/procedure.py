@@ -29,6 +29,22 @@ from unseen.types.records import versions
 
 GRAVITY = ("ok", "warn", "fail")
 SIDES = {"test": (TEST,), "training": (TRAIN, DEV)}
+COPIES = dict(zip(KINDS, ("exact_duplicates", "normalised_duplicates", "near_duplicates"), strict=True))
+REPAIRABLE = (
+    *COPIES.values(), "conflicting_labels", "author", "conversation", "template", "partner", "source", "time_order",
+    "class_mix", "sizes", "author_concentration",
+)  # fmt: skip
+"""What a repair can better or worsen; a look at models and vectors is left to the audit proper."""
+LEAKS = (*COPIES.values(), "author", "conversation", "template", "partner")
+"""Those that say that the training part gives test rows away."""
+SOUNDS_LIKE = {
+    "author": ("author", "user", "writer", "speaker"),
+    "conversation": ("conversation", "thread", "comment", "dialog", "post"),
+    "template": ("template",),
+    "source": (),
+}
+"""Roles of grouping attributes, and what their names may contain."""
+COLUMNS = ["id", "action", "reason", "from", "to", "like", "row", "like_row"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,23 +249,6 @@ def _fingerprint(split: Split) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
 
 
-COPIES = dict(zip(KINDS, ("exact_duplicates", "normalised_duplicates", "near_duplicates"), strict=True))
-REPAIRABLE = (
-    *COPIES.values(), "conflicting_labels", "author", "conversation", "template", "partner", "source", "time_order",
-    "class_mix", "sizes", "author_concentration",
-)  # fmt: skip
-"""What a repair can better or worsen; a look at models and vectors is left to the audit proper."""
-LEAKS = (*COPIES.values(), "author", "conversation", "template", "partner")
-"""Those that say that the training part gives test rows away."""
-SOUNDS_LIKE = {
-    "author": ("author", "user", "writer", "speaker"),
-    "conversation": ("conversation", "thread", "comment", "dialog", "post"),
-    "template": ("template",),
-    "source": (),
-}
-"""Roles of grouping attributes, and what their names may contain."""
-
-
 def audited(
     data: Dataset, split: Split, recipe: RepairRecipe, columns: Mapping[str, str] | None, typed: str = ""
 ) -> tuple[Finding, ...]:
@@ -316,9 +315,6 @@ def apply_reviews(draft: Draft, reviews: Sequence[Review]) -> Draft:
         f"{len(read):,} rows were reviewed; {len(read) - len(agreed):,} on which reviewers disagree and {unclear:,} "
         "that cannot be told were left as they are"
     )
-
-
-COLUMNS = ["id", "action", "reason", "from", "to", "like", "row", "like_row"]
 
 
 def write_repaired(repaired: Repaired, path: str | Path) -> dict[str, Path]:

@@ -28,6 +28,29 @@ from unseen.types.numbers import MINUS, number, percent
 INK, FAINT, PAPER = "#010203", "#040506", "#070809"
 """Stand-ins that become the page's own colours, which differ in the dark."""
 NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
+CLASS_COLOURS = ("#3b8fd4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a08c00")
+"""Told apart by colour-blind readers (after Okabe and Ito), visible on light and on dark paper."""
+OTHER_COLOUR = "#8a929c"
+"""Classes beyond the palette."""
+BOTH_COLOUR = "#7b828d"
+"""Rows that two splits test."""
+MOST_POINTS = 4_000
+"""Points of a picture, and rows that are laid out in the plane."""
+BESIDE, SAME = 3, 1e-5
+"""Rows that another one is placed between, and the distance at which two are the same."""
+Layer = tuple[npt.NDArray[np.float64], str | list[str], float]
+LINE, EDGE = 0.24, 0.75
+"""Inches of a line, and of axis and margin together."""
+MOST_LINES = 80
+MARKERS = "oDs^vPX"
+"""A series is told by its shape as well as by its colour."""
+BELOW, ABOVE, KEY = 0.5, 0.3, 0.24
+"""Inches for what stands under the chart, for its title, and for a row of keys."""
+MOST_TICKS = 8
+"""Up to so many places of a logarithmic axis are named, each where something was measured."""
+NARROWEST = 0.08
+"""Share of such an axis that a name needs."""
 
 
 def bare_axes(axes: Any, rules: str) -> None:
@@ -93,19 +116,6 @@ def _at_home(tag: str, key: str) -> str:
     tag = re.sub(r'(href="#|url\(#)', rf"\g<1>{key}", tag)
     tag = re.sub(r"font-family: [^;]*;", "font-family: inherit;", tag)
     return tag.replace(INK, "currentColor").replace(FAINT, "var(--soft)").replace(PAPER, "var(--paper)")
-
-
-TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
-CLASS_COLOURS = ("#3b8fd4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a08c00")
-"""Told apart by colour-blind readers (after Okabe and Ito), visible on light and on dark paper."""
-OTHER_COLOUR = "#8a929c"
-"""Classes beyond the palette."""
-BOTH_COLOUR = "#7b828d"
-"""Rows that two splits test."""
-MOST_POINTS = 4_000
-"""Points of a picture, and rows that are laid out in the plane."""
-BESIDE, SAME = 3, 1e-5
-"""Rows that another one is placed between, and the distance at which two are the same."""
 
 
 def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.float64]:
@@ -230,9 +240,6 @@ def class_colours(names: Sequence[str]) -> dict[str, str]:
     return dict(zip(names, palette, strict=False))
 
 
-Layer = tuple[npt.NDArray[np.float64], str | list[str], float]
-
-
 def _scattered(layers: Sequence[Layer], description: str) -> str:
     from matplotlib.figure import Figure
 
@@ -251,11 +258,6 @@ def _scattered(layers: Sequence[Layer], description: str) -> str:
 def _shown(count: int, seed: int = 42) -> npt.NDArray[np.intp]:
     """Rows to draw, in the order of drawing."""
     return np.random.default_rng(seed).permutation(count)[:MOST_POINTS]
-
-
-LINE, EDGE = 0.24, 0.75
-"""Inches of a line, and of axis and margin together."""
-MOST_LINES = 80
 
 
 @dataclass(frozen=True)
@@ -309,18 +311,6 @@ def _dots_in_words(lines: Sequence[DotLine], models: Sequence[str], axis: str) -
     ]  # fmt: skip
     texts += [] if len(lines) < MOST_LINES else ["more are in the table"]
     return f"{axis}, for {', '.join(models)}: {'; '.join(texts)}. The table has the same numbers."
-
-
-MARKERS = "oDs^vPX"
-"""A series is told by its shape as well as by its colour."""
-BELOW, ABOVE, KEY = 0.5, 0.3, 0.24
-"""Inches for what stands under the chart, for its title, and for a row of keys."""
-MOST_TICKS = 8
-"""Up to so many places of a logarithmic axis are named, each where something was measured."""
-
-
-NARROWEST = 0.08
-"""Share of such an axis that a name needs."""
 
 
 @dataclass(frozen=True)

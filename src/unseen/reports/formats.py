@@ -45,6 +45,10 @@ LATEX = {
     "\u00a0": "~",
 }
 """Characters that LaTeX would take for commands, and those that its fonts lack."""
+MARKS = re.compile(r"([\\`*_{}\[\]#|~$!^])")
+OPENERS = re.compile(r"^([-+=]|\d{1,9}(?=[.)](?:\s|$)))")
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+LINKS = re.compile(r"(:)(?=//)|(?<=www)(\.)|(@)", re.IGNORECASE)
 
 
 class Strong(str):
@@ -146,12 +150,6 @@ def _one_line(cell: Cell) -> str:
 
 def _line(cells: Sequence[Cell]) -> str:
     return " & ".join(map(_escaped, cells)) + r" \\"
-
-
-MARKS = re.compile(r"([\\`*_{}\[\]#|~$!^])")
-OPENERS = re.compile(r"^([-+=]|\d{1,9}(?=[.)](?:\s|$)))")
-ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-LINKS = re.compile(r"(:)(?=//)|(?<=www)(\.)|(@)", re.IGNORECASE)
 
 
 class Markdown(str):

@@ -47,6 +47,37 @@ from unseen.types.numbers import DASH, number, points, scored
 SELECTION_COLOUR, NOVELTY_COLOUR = INDEPENDENT_COLOUR, TEST_COLOUR
 HEIGHT = 0.34
 """Of a bar, in rows."""
+TITLES = {
+    "subgroup_auc": "Subgroup AUC: told apart within the group",
+    "bpsn_auc": "BPSN AUC: negative texts of the group below positive ones outside it",
+    "bnsp_auc": "BNSP AUC: positive texts of the group above negative ones outside it",
+    "false_positive_rate": "False positive rate",
+    "false_negative_rate": "False negative rate",
+}
+Place = tuple[str, str]
+"""Family of splits, and part."""
+MOST_MAPS = 11
+"""Maps of splits on the page; each takes up to a tenth of a megabyte."""
+MOST_CHANGES = 5
+MOST_SLICES = 12
+MOST_STEPS = 12
+"""A longer list is folded."""
+FILES = {
+    "properties of the splits": "properties.csv", "what to do": ACTIONS, "suspect labels": SUSPECTS,
+    "splits": "splits/", "answers": "predictions/", "what people said": REVIEWS, "card of the splits": "card.md",
+}  # fmt: skip
+PARTS_KEY = Markup(
+    '<p class="soft"><i class="key" style="background:#3b8fd4"></i> selection: what these texts lose even when the '
+    'rest of their region is in training &nbsp; <i class="key" style="background:#d55e00"></i> novelty: what being '
+    "unseen costs. The upright mark is the whole fall; lines: 95 % intervals. Hatched: what wrong labels account for, "
+    "where that can be told. Without: the {} among right labels alone. Stays: share of the test texts that remain when "
+    "the space is made from another seed.</p>"
+)
+GAP_KEY = Markup(
+    '<p class="soft"><i class="key"></i> test part of the split &nbsp; <i class="key diamond"></i> independent part, '
+    "which no split touches. Whiskers: 95 % intervals; small ticks: single training runs.{}</p>"
+)
+SOFT = Markup('<p class="soft">{}</p>')
 
 
 @dataclass(frozen=True)
@@ -99,17 +130,6 @@ def _draw(axes: Any, bar: FallBar, place: float) -> None:
             ends = [start + 100 * row.low, start + 100 * row.high]
             axes.plot(ends, [line, line], color=colour, linewidth=2, solid_capstyle="round")
     axes.plot([selection + novelty] * 2, [over, under], color=INK, linewidth=1.6)
-
-
-TITLES = {
-    "subgroup_auc": "Subgroup AUC: told apart within the group",
-    "bpsn_auc": "BPSN AUC: negative texts of the group below positive ones outside it",
-    "bnsp_auc": "BNSP AUC: positive texts of the group above negative ones outside it",
-    "false_positive_rate": "False positive rate",
-    "false_negative_rate": "False negative rate",
-}
-Place = tuple[str, str]
-"""Family of splits, and part."""
 
 
 def bias_section(rows: Sequence[Measurement]) -> Section | None:
@@ -182,30 +202,6 @@ def _shown(rows: Sequence[Measurement]) -> str:
         return scored(rows[0])
     few = [int(row.tags["few_texts"]) for row in rows if "few_texts" in row.tags]
     return number(_mean(rows)) + (f" (too few texts: {min(few)})" if few else "")
-
-
-MOST_MAPS = 11
-"""Maps of splits on the page; each takes up to a tenth of a megabyte."""
-MOST_CHANGES = 5
-MOST_SLICES = 12
-MOST_STEPS = 12
-"""A longer list is folded."""
-FILES = {
-    "properties of the splits": "properties.csv", "what to do": ACTIONS, "suspect labels": SUSPECTS,
-    "splits": "splits/", "answers": "predictions/", "what people said": REVIEWS, "card of the splits": "card.md",
-}  # fmt: skip
-PARTS_KEY = Markup(
-    '<p class="soft"><i class="key" style="background:#3b8fd4"></i> selection: what these texts lose even when the '
-    'rest of their region is in training &nbsp; <i class="key" style="background:#d55e00"></i> novelty: what being '
-    "unseen costs. The upright mark is the whole fall; lines: 95 % intervals. Hatched: what wrong labels account for, "
-    "where that can be told. Without: the {} among right labels alone. Stays: share of the test texts that remain when "
-    "the space is made from another seed.</p>"
-)
-GAP_KEY = Markup(
-    '<p class="soft"><i class="key"></i> test part of the split &nbsp; <i class="key diamond"></i> independent part, '
-    "which no split touches. Whiskers: 95 % intervals; small ticks: single training runs.{}</p>"
-)
-SOFT = Markup('<p class="soft">{}</p>')
 
 
 def page(record: RunRecord) -> Page:

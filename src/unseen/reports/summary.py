@@ -24,6 +24,10 @@ from unseen.types import Finding
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML file may hold, however they are escaped."""
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file to which every command of a step adds what the page of the build shows."""
+LONGEST = 60
+"""Rows of a table that are shown; a build has room for a megabyte."""
 
 
 class JudgedRun(Protocol):
@@ -108,12 +112,6 @@ def _cases(result: JudgedRun) -> Iterator[Judgement]:
 
 def _clean(text: str) -> str:
     return NOT_XML.sub("\ufffd", text)
-
-
-STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable that names the file to which every command of a step adds what the page of the build shows."""
-LONGEST = 60
-"""Rows of a table that are shown; a build has room for a megabyte."""
 
 
 def summary(run: JudgedRun) -> str:

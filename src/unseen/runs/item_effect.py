@@ -59,6 +59,11 @@ SEEDS = 5
 COSTLY = 1
 """Random removals for each seed of a transformer, unless told."""
 CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random": "as many random rows left out"}
+SAME = 0.5
+"""With more than this share of identical answers a model hardly reads its texts."""
+ONE_CLASS = 0.95
+DIGITS = 6
+SHARES = ("identical_answers", "largest_predicted_class")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,13 +365,6 @@ def answer_table(record: RunRecord) -> Table:
 
 def _decimals(value: float | None) -> str:
     return numbers.number(value, 3)
-
-
-SAME = 0.5
-"""With more than this share of identical answers a model hardly reads its texts."""
-ONE_CLASS = 0.95
-DIGITS = 6
-SHARES = ("identical_answers", "largest_predicted_class")
 
 
 def row_of(rows: Sequence[Measurement], metric: str, **tags: str) -> Measurement:

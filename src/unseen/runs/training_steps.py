@@ -35,6 +35,12 @@ from unseen.store.results import key_of
 from unseen.types import Dataset, Embeddings, Split
 
 TOP = 300
+BASELINE = "random"
+"""The splitter whose splits every other one is compared with."""
+TRANSFORMER_FOLDS = 2
+"""Folds of the seen control of a transformer when nothing is said: its trainings take minutes."""
+VECTORS, MODEL, SPLIT, PREDICTIONS = "vectors.npy", "model", "split.csv", "predictions.parquet"
+"""The files that these steps leave."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +100,6 @@ class MarkedClassifier:
     def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Probabilities [texts, classes]."""
         return np.asarray(self.classifier.predict_proba([self.lexicon.mark(text) for text in texts]))
-
-
-BASELINE = "random"
-"""The splitter whose splits every other one is compared with."""
-TRANSFORMER_FOLDS = 2
-"""Folds of the seen control of a transformer when nothing is said: its trainings take minutes."""
-VECTORS, MODEL, SPLIT, PREDICTIONS = "vectors.npy", "model", "split.csv", "predictions.parquet"
-"""The files that these steps leave."""
 
 
 def step_on(

@@ -23,6 +23,11 @@ from unseen.store.settings_file import Listed, Problems, SettingsTable, Text, ea
 from unseen.types import PARTS, Dataset, Split, some
 from unseen.types.arrays import Rows
 
+TEST = 0.2
+"""Share of the rows for testing, where no split is published."""
+LEFT_OUT = ("", "drop")
+USED = ("train", "dev", "test")
+
 
 @dataclass(frozen=True)
 class DatasetEntry:
@@ -107,12 +112,6 @@ def read_datasets(path: str | Path) -> Datasets:
             entries[name] = DatasetEntry(source, table.load, table.map, table.groups, split)
     problems.refuse(f"{path} cannot be used as it is")
     return Datasets(entries, file.labels, file.positive)
-
-
-TEST = 0.2
-"""Share of the rows for testing, where no split is published."""
-LEFT_OUT = ("", "drop")
-USED = ("train", "dev", "test")
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,17 @@ MADE = (
     "croissant.json", "reforms.md", ".cards.json", "tables/*", "vectors/*", "models/*",
 )  # fmt: skip
 """What else a run puts into its folder."""
+RECORDS = ".steps"
+OURS = {"run.json", RECORDS}
+ARRAYS = {".npy", ".safetensors"}
+PASSING = {
+    "command", "typed", "versions", "host", "timings", "finished", "files", "gates", "run", "texts",
+}  # fmt: skip
+"""What run.json says that does not tell runs apart."""
+WORK = (f"{RECORDS}/*/*/*", "predictions/*", "measurements.csv", "findings.csv")
+"""What would be lost with a run that is not finished: results of steps, begun ones too, answers and numbers."""
+DESCRIBED = {".npy", ".csv", ".parquet"}
+"""Files that may have a description beside them."""
 
 
 def manifest(folder: Path) -> dict[str, str]:
@@ -107,19 +118,6 @@ def with_option(command: str, *names: str, value: str) -> str | None:
         if last not in names and word not in names and not word.startswith(tuple(f"{name}=" for name in names))
     ]
     return shlex.join([*kept, names[-1], value])
-
-
-RECORDS = ".steps"
-OURS = {"run.json", RECORDS}
-ARRAYS = {".npy", ".safetensors"}
-PASSING = {
-    "command", "typed", "versions", "host", "timings", "finished", "files", "gates", "run", "texts",
-}  # fmt: skip
-"""What run.json says that does not tell runs apart."""
-WORK = (f"{RECORDS}/*/*/*", "predictions/*", "measurements.csv", "findings.csv")
-"""What would be lost with a run that is not finished: results of steps, begun ones too, answers and numbers."""
-DESCRIBED = {".npy", ".csv", ".parquet"}
-"""Files that may have a description beside them."""
 
 
 class RunFolder:

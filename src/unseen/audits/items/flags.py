@@ -31,6 +31,12 @@ from unseen.types.numbers import percent
 
 COLUMNS = ["id", "rule", "pack", "trait"]
 KEYS = {"rules", "dataset", "counted_on"}
+MUCH = 0.5
+"""A rule that flags more than this share of the items does not tell good ones from bad."""
+UNEVEN = 2.0
+"""A rule that flags one label so many times as often as all items together changes the mix of labels."""
+FEWEST_FLAGS = 10
+"""Flags that a label needs before its rate is compared."""
 
 
 @dataclass(frozen=True)
@@ -205,14 +211,6 @@ def _rules(about: Mapping[str, Any], twin: Path) -> tuple[RuleName, ...]:
         return tuple(RuleName(**rule) for rule in about.get("rules", ()))
     except TypeError as cause:
         raise InputError(f"{twin} does not describe flags: {cause}") from cause
-
-
-MUCH = 0.5
-"""A rule that flags more than this share of the items does not tell good ones from bad."""
-UNEVEN = 2.0
-"""A rule that flags one label so many times as often as all items together changes the mix of labels."""
-FEWEST_FLAGS = 10
-"""Flags that a label needs before its rate is compared."""
 
 
 def rule_report(

@@ -26,6 +26,23 @@ from unseen.errors import InputError, UnknownNameError, UnseenError
 from unseen.registry import VERSION, Registry
 from unseen.types import Dataset
 
+Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.intp]
+LINK = r"(?i:https?://\S+|www\.\S+|<(?:url|link)>)"
+HANDLE = r"@\S+|<user>"
+OTHER_MARKS = r"<\w+>"
+WORD = r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*"
+RULE_PACKS = Registry(
+    "pack",
+    {
+        "scrape-noise.v1": "unseen.audits.items.scrape_noise:RULES",
+        "label-text.v1": "unseen.audits.items.label_text:RULES",
+        "strapline.v1": "unseen.audits.items.strapline:RULES",
+        "strapline-code.v1": "unseen.audits.items.strapline:RULES_OF_CODE",
+    },
+)
+DEFAULT_PACKS = ("scrape-noise", "label-text")
+
 
 def _bytes_by_character() -> dict[str, int]:
     """The byte of every character that a byte from 80 on is read as, in either encoding."""
@@ -86,15 +103,6 @@ def _decoded(run: str) -> str:
     except UnicodeDecodeError:
         return run
     return decoded if run[0] in SURE or len(decoded) > 1 else run
-
-
-Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.intp]
-
-LINK = r"(?i:https?://\S+|www\.\S+|<(?:url|link)>)"
-HANDLE = r"@\S+|<user>"
-OTHER_MARKS = r"<\w+>"
-WORD = r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,18 +205,6 @@ def as_mask(truths: pa.Array | pa.ChunkedArray) -> Mask:
 
 def _as_codes(numbers: pa.Array | pa.ChunkedArray) -> Codes:
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.intp)
-
-
-RULE_PACKS = Registry(
-    "pack",
-    {
-        "scrape-noise.v1": "unseen.audits.items.scrape_noise:RULES",
-        "label-text.v1": "unseen.audits.items.label_text:RULES",
-        "strapline.v1": "unseen.audits.items.strapline:RULES",
-        "strapline-code.v1": "unseen.audits.items.strapline:RULES_OF_CODE",
-    },
-)
-DEFAULT_PACKS = ("scrape-noise", "label-text")
 
 
 def rules_of(packs: Sequence[str]) -> tuple[Rule, ...]:

@@ -41,6 +41,33 @@ SCRIPTS = {
 }  # fmt: skip
 LANGUAGES = tuple(sorted(name for names in SCRIPTS.values() for name in names))
 UNSPACED = ("ja", "zh")
+PACK = "scrape-noise"
+FEW_WORDS = 3
+TAGS = (
+    "a|abbr|article|aside|audio|b|big|blockquote|body|br|button|center|cite|code|dd|del|div|dl|dt|em|embed|"
+    "figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|link|main|"
+    "meta|nav|object|ol|option|p|param|pre|q|s|samp|script|section|select|small|span|strike|strong|style|sub|sup|"
+    "svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video"
+)
+HTML = rf"""(?i:</?(?:{TAGS})(?:\s[^<>]*)?/?>)|[a-z]+=\""""
+OPEN_WORDS = (
+    "a|an|the|every|my|your|his|its|our|their|and|or|nor|but|because|although|if|unless|until|whereas|whether|than|as"
+)
+OPEN_ENDING = rf",$|(?:^|\s)(?:{OPEN_WORDS})$"
+MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?"
+)
+DAY_NAME = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
+DAY, NUMBER, YEAR = r"(?:[12]\d|3[01]|0?[1-9])", r"(?:1[0-2]|0?[1-9])", r"(?:\d{4}|'?\d{2})"
+TIME = r"(?:,?\s+(?:at\s+)?|t)\d{1,2}:\d{2}(?::\d{2})?\s*(?:[ap]\.?m\.?|z)?"
+DATES = (
+    rf"\d{{4}}[-/.]{NUMBER}[-/.]{DAY}",
+    rf"{DAY}[-/.]{NUMBER}[-/.]{YEAR}|{NUMBER}[-/.]{DAY}[-/.]{YEAR}",
+    rf"{DAY}(?:st|nd|rd|th)?(?:\s+of)?\s+{MONTH}(?:,?\s+{YEAR})?",
+    rf"{MONTH}\s+{DAY}(?:st|nd|rd|th)?(?:,?\s+{YEAR})?|{MONTH},?\s+\d{{4}}",
+)
+DATE = rf"^{DAY_NAME}(?:{'|'.join(DATES)})(?:{TIME})?\.?$"
 
 
 def check_language(language: str) -> None:
@@ -83,35 +110,6 @@ def _zipf(language: str) -> dict[str, float]:
     from wordfreq import get_frequency_dict
 
     return {word: 9 + float(np.log10(share)) for word, share in get_frequency_dict(language, "small").items()}
-
-
-PACK = "scrape-noise"
-FEW_WORDS = 3
-TAGS = (
-    "a|abbr|article|aside|audio|b|big|blockquote|body|br|button|center|cite|code|dd|del|div|dl|dt|em|embed|"
-    "figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|link|main|"
-    "meta|nav|object|ol|option|p|param|pre|q|s|samp|script|section|select|small|span|strike|strong|style|sub|sup|"
-    "svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video"
-)
-HTML = rf"""(?i:</?(?:{TAGS})(?:\s[^<>]*)?/?>)|[a-z]+=\""""
-OPEN_WORDS = (
-    "a|an|the|every|my|your|his|its|our|their|and|or|nor|but|because|although|if|unless|until|whereas|whether|than|as"
-)
-OPEN_ENDING = rf",$|(?:^|\s)(?:{OPEN_WORDS})$"
-MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?)\.?"
-)
-DAY_NAME = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
-DAY, NUMBER, YEAR = r"(?:[12]\d|3[01]|0?[1-9])", r"(?:1[0-2]|0?[1-9])", r"(?:\d{4}|'?\d{2})"
-TIME = r"(?:,?\s+(?:at\s+)?|t)\d{1,2}:\d{2}(?::\d{2})?\s*(?:[ap]\.?m\.?|z)?"
-DATES = (
-    rf"\d{{4}}[-/.]{NUMBER}[-/.]{DAY}",
-    rf"{DAY}[-/.]{NUMBER}[-/.]{YEAR}|{NUMBER}[-/.]{DAY}[-/.]{YEAR}",
-    rf"{DAY}(?:st|nd|rd|th)?(?:\s+of)?\s+{MONTH}(?:,?\s+{YEAR})?",
-    rf"{MONTH}\s+{DAY}(?:st|nd|rd|th)?(?:,?\s+{YEAR})?|{MONTH},?\s+\d{{4}}",
-)
-DATE = rf"^{DAY_NAME}(?:{'|'.join(DATES)})(?:{TIME})?\.?$"
 
 
 def html(items: Items) -> Mask:

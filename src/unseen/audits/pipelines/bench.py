@@ -24,6 +24,17 @@ from unseen.types.arrays import encode_labels
 SYLLABLES = np.array([first + second for first in "bdfgklmnprstvz" for second in "aeiou"])
 SYLLABLES_PER_WORD = 5
 FEWEST_WORDS, MOST_WORDS = 3, 12
+WATCHED = 5000
+"""Rows that a classifier is asked about."""
+ROUNDING = 1e-5
+"""Changes up to this may be rounding: sums in single precision depend on how rows are batched."""
+NOISY = 1e-3
+"""A pipeline whose answers differ by more than this between equal runs is not repeatable."""
+MORE_REPEATS = 2
+PLANTED, MOST_PLANTED = 80, 1000
+TESTED = 50
+"""Planted texts that should be tested."""
+NO_ROWS: Rows = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,19 +135,6 @@ def nonsense(sizes: Sequence[int], seed: int, name: str) -> list[str]:
     words = ["".join(syllables) for syllables in drawn.tolist()]
     ends = np.cumsum(counts).tolist()
     return [" ".join(words[end - size : end]) for end, size in zip(ends, counts.tolist(), strict=True)]
-
-
-WATCHED = 5000
-"""Rows that a classifier is asked about."""
-ROUNDING = 1e-5
-"""Changes up to this may be rounding: sums in single precision depend on how rows are batched."""
-NOISY = 1e-3
-"""A pipeline whose answers differ by more than this between equal runs is not repeatable."""
-MORE_REPEATS = 2
-PLANTED, MOST_PLANTED = 80, 1000
-TESTED = 50
-"""Planted texts that should be tested."""
-NO_ROWS: Rows = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, eq=False)

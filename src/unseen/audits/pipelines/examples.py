@@ -32,6 +32,25 @@ from unseen.types import Dataset, Split
 WORD = re.compile(r"\w+")
 PADDING, UNKNOWN = 0, 1
 TEXTS_AT_ONCE = 1024
+EXAMPLES = Registry(
+    "pipeline",
+    {
+        "features-on-all-data.v1": "unseen.audits.pipelines.examples:features_on_all_data",
+        "features-in-each-fold.v1": "unseen.audits.pipelines.examples:features_in_each_fold",
+        "oversampled-before-split.v1": "unseen.audits.pipelines.examples:oversampled_before_split",
+        "oversampled-in-training.v1": "unseen.audits.pipelines.examples:oversampled_in_training",
+        "words-chosen-on-all-data.v1": "unseen.audits.pipelines.examples:words_chosen_on_all_data",
+        "words-chosen-in-training.v1": "unseen.audits.pipelines.examples:words_chosen_in_training",
+        "vocabulary-of-all-data.v1": "unseen.audits.pipelines.examples:vocabulary_of_all_data",
+    },
+)
+Rows = npt.NDArray[np.intp]
+Probabilities = npt.NDArray[np.float64]
+Fold = tuple[Rows, Rows]
+OutOfFold = list[tuple[Rows, Probabilities]]
+"""For each fold the rows it tested and their probabilities, columns in the order of the data's labels."""
+TREES = 100
+COPIES = 3
 
 
 def words_of(text: str, longest: int) -> list[str]:
@@ -160,27 +179,6 @@ def _scores(network: Any, rows: Any, sizes: Any) -> Any:
     return network.labels(network.before_labels(torch.cat(list(last), dim=1)))
 
 
-EXAMPLES = Registry(
-    "pipeline",
-    {
-        "features-on-all-data.v1": "unseen.audits.pipelines.examples:features_on_all_data",
-        "features-in-each-fold.v1": "unseen.audits.pipelines.examples:features_in_each_fold",
-        "oversampled-before-split.v1": "unseen.audits.pipelines.examples:oversampled_before_split",
-        "oversampled-in-training.v1": "unseen.audits.pipelines.examples:oversampled_in_training",
-        "words-chosen-on-all-data.v1": "unseen.audits.pipelines.examples:words_chosen_on_all_data",
-        "words-chosen-in-training.v1": "unseen.audits.pipelines.examples:words_chosen_in_training",
-        "vocabulary-of-all-data.v1": "unseen.audits.pipelines.examples:vocabulary_of_all_data",
-    },
-)
-
-Rows = npt.NDArray[np.intp]
-Probabilities = npt.NDArray[np.float64]
-Fold = tuple[Rows, Rows]
-OutOfFold = list[tuple[Rows, Probabilities]]
-"""For each fold the rows it tested and their probabilities, columns in the order of the data's labels."""
-
-TREES = 100
-COPIES = 3
 BILSTM = WordNetwork(embedding=50, hidden=50, both_ways=True)
 
 

@@ -46,6 +46,16 @@ CHANCE = 0.001
 SHUFFLES = 7
 """Trainings on shuffled labels: all above chance by chance has the probability 1 in 128."""
 ABOVE_CHANCE = 0.6
+SHOWN_WORDS = 5
+SHOWN_LETTERS = 24
+GIVEN = "its vocabulary was given: make sure nobody chose it on test rows"
+INSIDE = "put the vectoriser into the pipeline, so that it is fitted on the training rows alone"
+PLAIN = (str, bytes, int, float, np.generic, np.ndarray)
+DEEPEST = 8
+MOST = 20_000
+"""Objects that are looked at, so that no graph of objects is too large."""
+OPAQUE = ("torch", "numpy", "scipy", "pyarrow", "unseen", "builtins", "typing", "re")
+"""Packages whose objects hold nothing to look for."""
 
 
 def repeatable(bench: Bench) -> Judgement:
@@ -245,18 +255,6 @@ def both_sides(bench: Bench) -> Judgement:
         evidence=bench.ids(both),
         advice="split first; copy (oversample) rows of the training part only",
     )
-
-
-SHOWN_WORDS = 5
-SHOWN_LETTERS = 24
-GIVEN = "its vocabulary was given: make sure nobody chose it on test rows"
-INSIDE = "put the vectoriser into the pipeline, so that it is fitted on the training rows alone"
-PLAIN = (str, bytes, int, float, np.generic, np.ndarray)
-DEEPEST = 8
-MOST = 20_000
-"""Objects that are looked at, so that no graph of objects is too large."""
-OPAQUE = ("torch", "numpy", "scipy", "pyarrow", "unseen", "builtins", "typing", "re")
-"""Packages whose objects hold nothing to look for."""
 
 
 def vocabulary(bench: Bench) -> Judgement:

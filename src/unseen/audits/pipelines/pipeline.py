@@ -39,6 +39,12 @@ Rows = npt.NDArray[np.intp]
 Scores = npt.NDArray[np.float64]
 
 FORMS = "a classifier, Predictions, scores [rows, labels], labels, or (rows, scores), also a list of these pairs"
+SHAPES = ("recipe", "protocol", "own split", "estimator")
+RECIPES_SAY = ("train", "training", "train_data", "train_set")
+SPLITS_SAY = ("split", "folds")
+DEFAULT_TEST = 0.2
+"""Share of rows that a random split tests."""
+PLACES = Registry("pipeline", {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,14 +165,6 @@ def _codes(labels: npt.NDArray[Any], names: tuple[str, ...]) -> Rows:
     for strange in set(labels.tolist()) - places.keys():
         raise UnknownNameError.of("label", str(strange), names)
     return np.array([places[label] for label in labels.tolist()], np.intp)
-
-
-SHAPES = ("recipe", "protocol", "own split", "estimator")
-RECIPES_SAY = ("train", "training", "train_data", "train_set")
-SPLITS_SAY = ("split", "folds")
-DEFAULT_TEST = 0.2
-"""Share of rows that a random split tests."""
-PLACES = Registry("pipeline", {})
 
 
 @dataclass(frozen=True, eq=False)

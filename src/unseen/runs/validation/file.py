@@ -29,6 +29,13 @@ from unseen.types.arrays import Floats, Rows
 
 ASK = f"{__name__}:ask"
 TESTED, PROBABILITIES = "rows.npy", "probabilities.npy"
+KIND = "validation"
+OURS = "unseen.audits.pipelines."
+"""Where pipelines of this package lie, which a file may name."""
+PUBLISHED, RANDOM, AUTHORS = "published", "random", "authors"
+ENRICHED, FOREIGN, FOREIGN_ENRICHED = "enriched", "foreign", "foreign-enriched"
+LEAK, TOTAL = "leak", "total"
+"""Names of prices: what leaking buys, and leaking and known authors together."""
 
 
 class Fold(NamedTuple):
@@ -112,15 +119,6 @@ def _check(tested: Rows, probabilities: Floats, data: Dataset, place: str) -> No
         raise InputError(f"{place} gave answers of a wrong shape", expected=str(shape), got=str(probabilities.shape))
     if (probabilities < 0).any() or not np.allclose(probabilities.sum(axis=1), 1, atol=1e-3):
         raise InputError(f"{place} gave numbers that are no probabilities", expected="rows that sum to one")
-
-
-KIND = "validation"
-OURS = "unseen.audits.pipelines."
-"""Where pipelines of this package lie, which a file may name."""
-PUBLISHED, RANDOM, AUTHORS = "published", "random", "authors"
-ENRICHED, FOREIGN, FOREIGN_ENRICHED = "enriched", "foreign", "foreign-enriched"
-LEAK, TOTAL = "leak", "total"
-"""Names of prices: what leaking buys, and leaking and known authors together."""
 
 
 def capped_name(most: int) -> str:
