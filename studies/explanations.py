@@ -24,7 +24,7 @@ from benchmarks.setting import ROOT, data_folder, machine, table, write_measured
 from studies.bias import COMMUNITIES, LABELS, TOXIC, training_posts
 from unseen import inference
 from unseen.bias import groups_by_attribute, subgroup_measurements
-from unseen.data.layouts import hatexplain_posts
+from unseen.data.catalogue import hatexplain_posts
 from unseen.data.tables import load_table
 from unseen.evaluation import measure
 from unseen.explanations import EXPLAINERS

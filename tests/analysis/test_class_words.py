@@ -8,8 +8,7 @@ import pytest
 
 import unseen
 from unseen.analysis import Words, class_topics, class_word_overlap, top_words
-from unseen.analysis.class_words import SMOOTHING, typical_words
-from unseen.analysis.words import stop_words, words_of
+from unseen.analysis.words import SMOOTHING, stop_words, typical_words, words_of
 from unseen.errors import InputError, UnknownNameError
 
 
@@ -44,7 +43,7 @@ def test_words_that_lean_to_a_class_by_brute_force():
 
 
 def test_the_word_in_more_texts_comes_first_among_equals(monkeypatch):
-    monkeypatch.setattr("unseen.analysis.class_words.SMOOTHING", 0.0)
+    monkeypatch.setattr("unseen.analysis.words.SMOOTHING", 0.0)
     words = Words.of_texts(["aa bb", "bb cc", "bb dd", "cc dd"])
     with np.errstate(divide="ignore"):
         found = typical_words(words, np.arange(4), np.array([True, True, True, False]))

@@ -7,7 +7,7 @@ import pytest
 import unseen
 from unseen.analysis import rare_words
 from unseen.analysis import rare_words as module_function
-from unseen.analysis.rare_words import english_words
+from unseen.analysis.words import english_words
 from unseen.errors import InputError
 
 TEXTS = ["the trebuchet and the TREBUCHET", "a table, a trebuchet", "edifice of zzyzxqq", "a chair"]

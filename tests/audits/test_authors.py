@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from unseen import load, split
+from unseen.audits import author_estimate
+from unseen.audits.author_estimate import Nearest, Style, Verifier, behind_alarms, bounds_of, estimate_shared_authors
 from unseen.audits.authors import (
     Writers,
     author_findings,
     concentration,
-    estimate_shared_authors,
     gini,
     know_the_author,
     lorenz,
     lorenz_curve,
 )
-from unseen.audits.authors import probe as probing
-from unseen.audits.authors.probe import Nearest, Style, Verifier, behind_alarms, bounds_of
 from unseen.errors import InputError
 from unseen.types import Dataset, Measurement
 
@@ -389,7 +388,7 @@ def writing(tiny: Builder) -> Dataset:
 
 
 def test_the_estimate_is_near_what_the_hidden_names_say(writing: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "TRIALS", 4)
+    monkeypatch.setattr(author_estimate, "TRIALS", 4)
     writers = Writers.of(writing, "user")
     known, hidden = (writing.take(np.flatnonzero(writers.code % 2 == side)) for side in (0, 1))
     truths, values = [], []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tiny_data import build
 from unseen import split
 from unseen.audits import Subject, leak
-from unseen.audits.leaks import contradicted
+from unseen.audits.subject import contradicted
 from unseen.errors import InputError, MismatchError
 from unseen.types import Embeddings
 

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from tiny_data import build
 from unseen.api import split as split_data
-from unseen.audits.pipelines.answers import read_answer
+from unseen.audits.pipelines.pipeline import read_answer
 from unseen.errors import InputError, UnknownNameError
 from unseen.types import Dataset, Predictions
 

@@ -12,13 +12,13 @@ from sklearn.metrics import roc_auc_score
 from tiny_data import build
 from unseen.audits.pipelines.examples import (
     EXAMPLES,
+    WordNetwork,
     features_in_each_fold,
     features_on_all_data,
     oversampled_before_split,
     oversampled_in_each_fold,
     oversampled_in_training,
 )
-from unseen.audits.pipelines.word_network import WordNetwork
 from unseen.errors import InputError
 from unseen.types import Dataset
 

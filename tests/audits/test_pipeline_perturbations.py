@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiny_data import build
-from unseen.audits.pipelines.perturbations import (
+from unseen.audits.pipelines.bench import (
     labels_exchanged,
     labels_shuffled,
     nonsense,

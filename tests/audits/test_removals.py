@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from unseen.audits.removals import can_be_sure, cost_of_removal
+from unseen.audits.price import can_be_sure, cost_of_removal
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run
 from unseen.runs.experiment import Contrast

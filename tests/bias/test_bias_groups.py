@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.bias import Groups, groups_by_attribute, groups_by_terms, read_terms
-from unseen.bias.groups import drawn_together
-from unseen.bias.terms import Finder, checked_terms
+from unseen.bias.groups import Finder, checked_terms, drawn_together
 from unseen.errors import InputError, TableError, UnknownNameError
 
 
@@ -139,7 +138,7 @@ class Watched(str):
 
 @pytest.mark.parametrize("named", [False, True])
 def test_long_lists_of_terms_are_not_compared_each_with_each(named, monkeypatch):
-    monkeypatch.setattr("unseen.bias.terms.folded_term", lambda term: Watched(term.lower()))
+    monkeypatch.setattr("unseen.bias.groups.folded_term", lambda term: Watched(term.lower()))
     monkeypatch.setattr(Watched, "compared", 0)
     terms = [Watched(f"w{n}") for n in range(300)]
     checked_terms({"all": terms} if named else terms)

@@ -14,7 +14,7 @@ from scored import LABELS, POSITIVE, Scored, scored
 from sklearn.metrics import roc_auc_score
 
 from unseen.bias import Groups, generalised_mean, group_measurements, groups_by_attribute, subgroup_measurements
-from unseen.cli.audit.bias_tables import print_subgroups
+from unseen.cli.bias import print_subgroups
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.bootstrap import times_drawn
 from unseen.seeding import generator
@@ -232,7 +232,7 @@ TEN = ("African", "Islam", "Jewish", "Homosexual", "Women", "Refugee", "Arab", "
 
 def test_the_published_background_leaves_out_43_percent_of_hatexplains_test_set(shared_data):
     from unseen.data import load_table
-    from unseen.data.layouts import hatexplain_posts
+    from unseen.data.catalogue import hatexplain_posts
 
     posts = hatexplain_posts(shared_data / "hatexplain" / "dataset_val_test.json", least=2)
     data = load_table([post for post in posts if post["part"] == "test"], id="id", attributes=["target"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unseen.cards.annotators import evidence_of, group_effects, label_bias, read_ratings
+from unseen.cards.facts import evidence_of, group_effects, label_bias, read_ratings
 from unseen.errors import InputError, TableError
 from unseen.functional.agreement import krippendorff_alpha
 

@@ -13,11 +13,9 @@ from readme_page import BODY, HEADER
 
 from unseen import load, split
 from unseen.cards import Card, Document, Entry, audit_card, measure_card, read_document, write_card
-from unseen.cards.annotators import read_ratings
-from unseen.cards.audit import merged
+from unseen.cards.audit import lint, merged
 from unseen.cards.drafts import catalogue_card, start_card
-from unseen.cards.facts import mentions, script_shares, scripts_of, text_sizes
-from unseen.cards.lint import lint
+from unseen.cards.facts import mentions, read_ratings, script_shares, scripts_of, text_sizes
 from unseen.errors import InputError, MismatchError
 from unseen.reports.dataset_card import as_markdown
 from unseen.types import Dataset, Finding, Origin

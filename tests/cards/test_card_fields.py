@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from unseen.cards import Card, Entry, coverage, fields, read_document, slices_of, undocumented, write_card
-from unseen.cards.card import ROLES, card_model
-from unseen.cards.fields import GROUPS, KINDS, value_problems
+from unseen.cards.card import GROUPS, KINDS, ROLES, card_model, value_problems
 from unseen.errors import InputError, TableError, UnseenError
 from unseen.store.settings_file import settings_schema
 

@@ -9,8 +9,7 @@ import pytest
 from readme_page import BODY, HEADER, PROSE, TEMPLATE
 
 from unseen.cards import Document, read_document, survey
-from unseen.cards.pages import headings
-from unseen.cards.prose import (
+from unseen.cards.documents import (
     NOT_CONFIRMED,
     content_words,
     kind_of_statement,
@@ -18,7 +17,7 @@ from unseen.cards.prose import (
     sorted_statements,
     why_missing,
 )
-from unseen.cards.survey import builtin_pages
+from unseen.cards.pages import builtin_pages, headings
 from unseen.errors import InputError, UnknownNameError, UnseenError
 
 GOLDEN = {

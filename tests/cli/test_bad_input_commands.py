@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from unseen.cli.options import numbers_of_clusters, size
-from unseen.cli.target import check_target
+from unseen.cli.options import check_target, numbers_of_clusters, size
 from unseen.errors import InputError
 
 GOOD = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)

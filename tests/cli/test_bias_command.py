@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import unseen as package
 from unseen.bias import groups_by_attribute, groups_by_terms, subgroup_measurements, swap_cases
-from unseen.cli.audit.bias import bias
+from unseen.cli.bias import bias
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.store import read_measurements, read_predictions, write_predictions, write_split
 from unseen.types import Predictions
@@ -179,7 +179,7 @@ def test_so_many_texts_are_swapped(run, monkeypatch):
     assert written.ids.to_pylist() == cases.ids.to_pylist()
     (row,) = [row for row in json.loads(done.stdout) if (row["metric"], row["slice"]) == ("bias.flip_rate", "all")]
     assert row["n"] == len(cases) - 5
-    monkeypatch.setattr("unseen.cli.audit.bias.SWAPPED", 4)
+    monkeypatch.setattr("unseen.cli.bias.SWAPPED", 4)
     assert "made of 4 texts" in run(*words).stderr
     assert "made of" not in run(*words, "--limit", "60").stderr
 

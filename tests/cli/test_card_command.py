@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from unseen.cards import read_document
-from unseen.cli.data.card import app
+from unseen.cli.card import app
 from unseen.errors import InputError, UnknownNameError
 
 COLUMNS = ["--text", "text", "--label", "label", "--id", "id"]
@@ -195,6 +195,6 @@ def test_cards_of_real_datasets(name: str, shared_data: Path, folder: Path) -> N
 
 
 def test_the_command_imports_nothing_heavy() -> None:
-    code = "import sys, unseen.cli.data.card; print(sorted({'pyarrow', 'numpy', 'yaml', 'scipy'} & sys.modules.keys()))"
+    code = "import sys, unseen.cli.card; print(sorted({'pyarrow', 'numpy', 'yaml', 'scipy'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

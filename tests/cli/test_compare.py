@@ -13,7 +13,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from two_runs import BETTER, HARD, LETTERS, run_folder, trainings, two_runs
-from unseen.cli.runs.compare import compare
+from unseen.cli.runs import compare
 from unseen.errors import InputError, UnknownNameError
 
 app = typer.Typer()

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import unseen
 from tiny_transformer import write_transformer
-from unseen.cli.data.corpus import app
+from unseen.cli.corpus import app
 from unseen.errors import InputError
 
 

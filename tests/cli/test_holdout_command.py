@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from learning_suite import small_suite, small_task
 from unseen.cli.options import pairs
-from unseen.cli.suite.holdout import holdout
+from unseen.cli.suite import holdout
 from unseen.errors import InputError, UnknownNameError
 from unseen.store import read_json
 from unseen.types import Dataset

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from unseen.cli.runs.track import track
+from unseen.cli.runs import track
 from unseen.reports import tracking
 from unseen.reports.tracking import Tracked
 

@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from unseen.cli.study.transfer import chosen, transfer
+from unseen.cli.study import chosen, transfer
 from unseen.errors import InputError
 
 Run = Callable[..., Any]

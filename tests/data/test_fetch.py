@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from unseen.data import archives, fetch
+from unseen.data import fetch
 from unseen.data.catalogue import CardFile, CatalogueCard, copy_of
 from unseen.errors import FetchError, UnseenWarning
 
@@ -555,24 +555,24 @@ def test_link_in_an_archive_is_refused(site: Site, tmp_path: Path) -> None:
         archive.writestr(member, "/etc")
     (tmp_path / "b.zip").write_bytes(out.getvalue())
     with pytest.raises(FetchError, match="link or a device"):
-        archives.unpack(tmp_path / "b.zip", tmp_path / "b")
+        fetch.unpack(tmp_path / "b.zip", tmp_path / "b")
 
 
 def test_bomb_is_refused_and_what_was_unpacked_before_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(fetch, "MOST_BYTES", 10_000)
     (tmp_path / "a").mkdir()
     (tmp_path / "a/before.txt").write_bytes(b"1")
     (tmp_path / "a.zip").write_bytes(zipped({"bomb": bytes(1_000_000)}))
     with pytest.raises(FetchError, match="more than 10000 bytes"):
-        archives.unpack(tmp_path / "a.zip", tmp_path / "a")
+        fetch.unpack(tmp_path / "a.zip", tmp_path / "a")
     assert leftovers(tmp_path) == ["a.zip", "before.txt"]
 
 
 def test_crowded_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    monkeypatch.setattr(fetch, "MOST_FILES", 3)
     (tmp_path / "a.zip").write_bytes(zipped({str(n): b"" for n in range(5)}))
     with pytest.raises(FetchError, match="more than 3 files"):
-        archives.unpack(tmp_path / "a.zip", tmp_path / "a")
+        fetch.unpack(tmp_path / "a.zip", tmp_path / "a")
 
 
 def spoilt(archive: bytes) -> bytes:
@@ -595,15 +595,15 @@ def spoilt(archive: bytes) -> bytes:
 def test_broken_archive_is_a_fetch_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.zip").write_bytes(content)
     with pytest.raises(FetchError):
-        archives.unpack(tmp_path / "a.zip", tmp_path / "a")
+        fetch.unpack(tmp_path / "a.zip", tmp_path / "a")
     assert leftovers(tmp_path) == ["a.zip"]
 
 
 def test_extended_headers_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_HEADER_BYTES", 10_000)
+    monkeypatch.setattr(fetch, "MOST_HEADER_BYTES", 10_000)
     named = tarfile.TarInfo("a.txt")
     named.pax_headers = {"comment": "x" * 20_000}
     (tmp_path / "a.tar.gz").write_bytes(tarred((named, b"1")))
     with pytest.raises(FetchError, match="extended headers of more than 10,000 bytes"):
-        archives.unpack(tmp_path / "a.tar.gz", tmp_path / "out")
+        fetch.unpack(tmp_path / "a.tar.gz", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unseen.data.layouts import (
+from unseen.data.catalogue import (
     hatexplain_parts,
     hatexplain_posts,
     hatexplain_source,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tiny_data import build
-from unseen.data.catalogue import load_card
-from unseen.data.layouts import hatexplain_posts
+from unseen.data.catalogue import hatexplain_posts, load_card
 from unseen.data.rationales import ground_truth_attention, mask_of, rationales_of, white_space_tokens
 from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError

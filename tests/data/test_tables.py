@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.data import load_table
-from unseen.data.ids import made_ids, repeats
+from unseen.data.selection import made_ids, repeats
 from unseen.errors import UnseenWarning
 
 texts = st.text(alphabet=st.one_of(st.sampled_from("\"',;|\t\n\r ab"), st.characters(exclude_categories=["Cs"])))

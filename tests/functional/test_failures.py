@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.functional import as_suite, check
-from unseen.functional.failures import FailureKind, kind_of_failure
+from unseen.functional.pass_rates import FailureKind, kind_of_failure
 from unseen.functional.suite import partners
 from unseen.types import Dataset, Predictions
 

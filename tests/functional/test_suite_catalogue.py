@@ -13,7 +13,7 @@ from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarnin
 from unseen.functional import check, load_suite, outcomes
 from unseen.functional.catalogue import published, recognised
 from unseen.functional.counts import count
-from unseen.functional.failures import _kinds, kind_of_failure
+from unseen.functional.pass_rates import _kinds, kind_of_failure
 from unseen.functional.suite import MAIN, ROLES, partners
 from unseen.types import Dataset, Predictions
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.errors import InputError
-from unseen.functional.templates import MOST, filled, fillings, placeholders
+from unseen.functional.suite_file import MOST, filled, fillings, placeholders
 
 LISTS = {"DISH": ["soup", "stew", "bread"], "DAY": ["Monday", "Friday"], "NUMBER": list(map(str, range(50)))}
 GROUPS = {

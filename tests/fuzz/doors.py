@@ -18,10 +18,10 @@ from small_run import stress_folder
 
 import unseen
 from unseen.attacks.dictionaries import WordNet, read_pairs, read_tags
-from unseen.bias.terms import read_terms
-from unseen.cards.annotators import read_ratings
+from unseen.bias.groups import read_terms
+from unseen.cards.facts import read_ratings
 from unseen.cards.pages import read_document
-from unseen.data.layouts import hatexplain_posts
+from unseen.data.catalogue import hatexplain_posts
 from unseen.data.tables import load_texts
 from unseen.forecasts.features import XLMR_LANGUAGES, read_features
 from unseen.forecasts.score_table import read_scores

@@ -13,7 +13,7 @@ from leaky_data import divided, given, leaky, parts_by_id
 from tiny_data import build
 from unseen import load, split
 from unseen.repairs import RepairRecipe, procedure, repair, write_repaired
-from unseen.repairs.audit import roles_of, unrepaired
+from unseen.repairs.procedure import roles_of, unrepaired
 from unseen.store import read_dataset, read_split, write_dataset
 from unseen.types import Finding
 

@@ -8,8 +8,8 @@ from kind_folders import check_rows, checked, suite_of
 from markupsafe import Markup
 
 from unseen.reports.behaviour import behaviours, comparison_table, functionality_table, headline, pair_table
-from unseen.reports.bias_section import bias_section
 from unseen.reports.formats import Strong, Table, to_latex, to_markdown
+from unseen.reports.stress_page import bias_section
 from unseen.runs.check import level_of
 from unseen.runs.frame import report
 from unseen.types import Measurement

@@ -7,9 +7,17 @@ import pytest
 from html_page import Page
 
 from unseen.errors import InputError
-from unseen.reports import svg
-from unseen.reports.curves import CurvePoint, Series, curve_chart
-from unseen.reports.figures import BOTH_COLOUR, INDEPENDENT_COLOUR, TEST_COLOUR, TRAIN_COLOUR, shared_map
+from unseen.reports import figures
+from unseen.reports.figures import (
+    BOTH_COLOUR,
+    INDEPENDENT_COLOUR,
+    TEST_COLOUR,
+    TRAIN_COLOUR,
+    CurvePoint,
+    Series,
+    curve_chart,
+    shared_map,
+)
 
 LINE = Series("$a_1$", (CurvePoint(0.5, 0.2, 0.1, 0.3), CurvePoint(0.2, 0.7, 0.65, 0.75), CurvePoint(0.3, 0.6)))
 OTHER = Series("b", (CurvePoint(0.2, 0.6, 0.5, 0.7), CurvePoint(0.5, 0.4)))
@@ -36,7 +44,7 @@ def test_a_chart_draws_what_it_is_given(narrow):
         picture
     )
     assert "currentColor" in picture
-    assert not {svg.INK, svg.FAINT, svg.PAPER} & set(re.findall(r"#[0-9a-f]{6}", picture))
+    assert not {figures.INK, figures.FAINT, figures.PAPER} & set(re.findall(r"#[0-9a-f]{6}", picture))
     Page(picture)
 
 

@@ -11,7 +11,7 @@ from harmless import EVIL
 from kind_folders import FOLDERS
 
 from unseen.evaluation.gates import GateOutcome
-from unseen.reports.junit import junit
+from unseen.reports.summary import junit
 from unseen.runs.frame import Result, report
 from unseen.types import Finding
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from small_run import data_of, stress_folder
 
-from unseen.reports.markdown import escaped
+from unseen.reports.formats import escaped
 from unseen.reports.split_card import write_cards
 
 OURS = {f"h{level}" for level in (1, 2, 3)} | {"p", "strong", "a", "ul", "ol", "li", "code", "pre"}

@@ -20,7 +20,7 @@ from unseen.reports.formats import FORMATS
 from unseen.reports.record import read_record
 from unseen.runs.frame import KINDS, report
 from unseen.store import read_json, write_json
-from unseen.store.manifest import manifest
+from unseen.store.run_folder import manifest
 
 browse, probe = browser.browse, browser.probe
 HOSTILE = EVIL + "long" * 60

@@ -15,7 +15,7 @@ from unseen.errors import InputError
 from unseen.reports.record import RunRecord, read_record
 from unseen.runs.frame import report
 from unseen.store import read_json, read_measurements, write_json, write_measurements
-from unseen.store.manifest import about_of
+from unseen.store.run_folder import about_of
 
 
 def read_stress(folder: Path) -> RunRecord:

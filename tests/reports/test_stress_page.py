@@ -19,9 +19,8 @@ from html_page import Page, written
 
 from unseen.reports import figures
 from unseen.reports import stress_tables as tables
-from unseen.reports.figures import GapRow, class_map, gap_chart, part_map
+from unseen.reports.figures import FAINT, INK, PAPER, GapRow, class_map, gap_chart, part_map
 from unseen.reports.record import read_record
-from unseen.reports.svg import FAINT, INK, PAPER
 from unseen.types import Finding
 
 SECTIONS = [

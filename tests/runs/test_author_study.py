@@ -174,8 +174,8 @@ def test_without_authors_nothing_is_claimed(signed: Dataset, tmp_path: Path) -> 
 
 
 def test_an_estimate_stands_in_for_names(signed: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.audits.authors.probe.TRIALS", 2)
-    monkeypatch.setattr("unseen.audits.authors.probe.DRAWS", 50)
+    monkeypatch.setattr("unseen.audits.author_estimate.TRIALS", 2)
+    monkeypatch.setattr("unseen.audits.author_estimate.DRAWS", 50)
     done = authors(signed, calibration=(signed, "user"), out=tmp_path / "out")
     (finding,) = done.findings
     assert "estimate" in finding.message

@@ -9,8 +9,7 @@ import pytest
 
 from small_datasets import LABELS, given, small
 from unseen.errors import InputError
-from unseen.runs.datasets import members
-from unseen.runs.transfer_file import DatasetEntry, read_datasets
+from unseen.runs.transfer_file import DatasetEntry, members, read_datasets
 
 
 def test_texts_of_labels_that_are_left_out_are_counted() -> None:

@@ -10,13 +10,12 @@ import pytest
 
 from tiny_data import build
 from unseen import api
-from unseen.audits.items.effects import degenerate, sameness
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric
 from unseen.runs import experiment
 from unseen.runs.experiment import answers
 from unseen.runs.frame import Result, report
-from unseen.runs.item_effect import ItemEffectPlan, ItemEffectSettings, item_effect
+from unseen.runs.item_effect import ItemEffectPlan, ItemEffectSettings, degenerate, item_effect, sameness
 from unseen.runs.spaces import Model
 from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import Dataset, Measurement

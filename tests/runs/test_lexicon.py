@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unseen.data.sample import sample_corpus
-from unseen.runs.lexicon import Lexicon, Marking
+from unseen.runs.training_steps import Lexicon, Marking
 from unseen.training import RECIPES
 from unseen.types import Dataset
 

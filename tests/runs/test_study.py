@@ -24,9 +24,8 @@ from unseen.reports.study_tables import (
     scores,
     sensitivity_tables,
 )
-from unseen.runs.study import plan_study, run_study
+from unseen.runs.study import Grid, load_sources, plan_study, run_study
 from unseen.runs.study_file import read_study
-from unseen.runs.study_grid import Grid, load_sources
 from unseen.store import read_json, read_measurements, read_split
 from unseen.types.numbers import scored
 

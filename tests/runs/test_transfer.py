@@ -13,17 +13,15 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from small_datasets import LABELS, given, small
 from tiny_data import build
-from unseen.audits.leaks import contradicted, leak
-from unseen.audits.subject import Subject
+from unseen.audits.subject import Subject, contradicted, leak
 from unseen.errors import InputError
 from unseen.inference import predict
 from unseen.naming import recipe_of
 from unseen.reports.record import read_record
-from unseen.runs.datasets import Member, members
 from unseen.runs.experiment import relabelled
 from unseen.runs.frame import Result
 from unseen.runs.transfer import MAJORITY, OTHERS, WITHOUT, Corpus, Extras, overlaps, training_sets, transfer
-from unseen.runs.transfer_file import DatasetEntry
+from unseen.runs.transfer_file import DatasetEntry, Member, members
 from unseen.runs.transfer_page import TransferRun
 from unseen.store import read_findings, read_measurements, read_split
 from unseen.types import Dataset

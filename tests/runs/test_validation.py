@@ -18,7 +18,7 @@ from unseen.engines import Inline, Local
 from unseen.errors import InfeasibleError, InputError
 from unseen.runs.frame import Result
 from unseen.runs.validation import is_validation, plan_validation, read_validation, run_validation
-from unseen.runs.validation.pipelines import Fold, function
+from unseen.runs.validation.file import Fold, function
 from unseen.runs.validation.protocols import ValidationMaterials, as_folds, capped, divided, fold_of, load_materials
 from unseen.runs.validation.study import ProtocolAnswers, counted_once, on_both_sides, side_findings
 from unseen.seeding import generator

@@ -10,7 +10,7 @@ import pytest
 
 from finished_runs import posts, run_here
 from unseen.errors import InputError
-from unseen.store.hub_datasets import write_hub_dataset
+from unseen.store.foreign_splits import write_hub_dataset
 
 
 @pytest.fixture

@@ -2,15 +2,12 @@
 
 from unseen.analysis.attributes import attribute_kinds, shift, split_groups, under_represented
 from unseen.analysis.changes import PropertyChange, largest_changes
-from unseen.analysis.class_words import class_topics, class_word_overlap, top_words
 from unseen.analysis.correlations import correlations
 from unseen.analysis.difficulty import Curve, Point, difficulty_curve
-from unseen.analysis.distances import distances
 from unseen.analysis.overlap import unigram_overlap
-from unseen.analysis.properties import lengths, properties, sizes_and_mixes
-from unseen.analysis.rare_words import rare_words
+from unseen.analysis.properties import distances, lengths, properties, sizes_and_mixes
 from unseen.analysis.shared_tests import shared_tests
-from unseen.analysis.words import Words
+from unseen.analysis.words import Words, class_topics, class_word_overlap, rare_words, top_words
 
 __all__ = [
     "Curve",

@@ -17,8 +17,8 @@ import pyarrow as pa
 from unseen.attacks.dictionaries import Words
 from unseen.attacks.recipes import cosines, same_part
 from unseen.attacks.worded_text import SHORTEST, WORD, edit_rate, swaps
-from unseen.audits.items.language import wrong_language
 from unseen.audits.items.rule import Items
+from unseen.audits.items.scrape_noise import wrong_language
 from unseen.evaluation.intervals import wilson
 from unseen.types import Dataset, Origin, string_array
 from unseen.types.arrays import encode_labels

@@ -4,9 +4,8 @@ from unseen.audits.audit import Audit, audit
 from unseen.audits.cross_validation import cross_validated
 from unseen.audits.hardness import Trial, hard_or_broken
 from unseen.audits.label_noise import LabelNoise, corrected_fall, label_noise, label_noise_of, witnessed
-from unseen.audits.leaks import Leak, leak
 from unseen.audits.seen_control import FOLDS, SeenFold, parts_of_fall, seen_fold
-from unseen.audits.subject import Subject
+from unseen.audits.subject import Leak, Subject, leak
 
 __all__ = [
     "FOLDS",

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from unseen.audits.checks import CHECKS
 from unseen.audits.findings import CheckResult
-from unseen.audits.leaks import Leak, leak
-from unseen.audits.subject import GROUPINGS, LIKENESSES, Subject
+from unseen.audits.subject import GROUPINGS, LIKENESSES, Leak, Subject, leak
 from unseen.errors import InputError
 from unseen.progress import track
 from unseen.types import Finding, Measurement, located

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.bias.bounds import bounds, exact_bounds, refusal
+from unseen.bias.groups import Finder, Terms, checked_terms, folded_term
 from unseen.bias.positives import binary
-from unseen.bias.terms import Finder, Terms, checked_terms, folded_term
 from unseen.errors import InputError, UnseenWarning
 from unseen.evaluation.bootstrap import AT_ONCE, DRAWS, times_drawn
 from unseen.evaluation.intervals import Bounds

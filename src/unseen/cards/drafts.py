@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from unseen.cards.card import Card, Entry
+from unseen.cards.card import Card, Entry, fields, value_problems
 from unseen.cards.documents import Document
-from unseen.cards.fields import fields, value_problems
 from unseen.cards.pages import OWN, read_document
 from unseen.data.catalogue import cards
 from unseen.errors import InputError

@@ -4,6 +4,12 @@
 - TensorFlow Datasets: a page of the catalogue, bullets with a bold title
 - torchtext: the docstring of a dataset
 - Papers with Code: a record, a JSON object
+
+How many items of each group the pages of platforms show, after Park and Jeoung (2022).
+
+An item that is a part of another (annotators within annotations) is not counted again. The pages in `platforms/` show
+what the four platforms of the paper show; of Hugging Face, the sections that the paper looked at, which leave out
+summary and structure. Counted is what a page has a place for, not whether anything is written there.
 """
 
 from __future__ import annotations
@@ -11,14 +17,15 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unseen.cards.card import card_of
-from unseen.cards.documents import Document, PlatformItem, as_value, document_of, item_of, platform_items
-from unseen.cards.prose import own_words
+from unseen.cards.audit import required
+from unseen.cards.card import FOLDER, GROUPS, card_of
+from unseen.cards.documents import Document, PlatformItem, as_value, document_of, item_of, own_words, platform_items
 from unseen.errors import InputError, complaint
 from unseen.store.files import door
 from unseen.store.plain_yaml import plain_yaml
@@ -71,6 +78,8 @@ RECORD_KEYS = {
     "variants": "variants",
 }
 """Item that each key of a record of Papers with Code belongs to."""
+PAGES = ("hugging_face.md", "papers_with_code.json", "tfds.md", "torchtext.txt")
+"""One small page of each platform of the paper, in its order."""
 
 
 def read_document(path: str | Path) -> Document:
@@ -307,3 +316,48 @@ def _record_text(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(_record_text(part) for part in value)
     return value if isinstance(value, str) else json.dumps(value)
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """One page of a survey."""
+
+    page: str
+    platform: str
+    titles: dict[str, tuple[str, ...]]
+    """Items that the page has a place for, by group."""
+    answered: dict[str, int]
+    """How many of them say something."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Items by group, in the order of GROUPS."""
+        return tuple(len(self.titles[group]) for group in GROUPS)
+
+
+def survey(paths: Iterable[str | Path]) -> list[Surveyed]:
+    """What each page shows, in the order given."""
+    return [surveyed(read_document(path), str(path)) for path in paths]
+
+
+def builtin_pages() -> Sequence[Path]:
+    """The pages that stand for the platforms of the paper."""
+    return [FOLDER / "platforms" / name for name in PAGES]
+
+
+def surveyed(document: Document, page: str) -> Surveyed:
+    """The items of one page by group; of a card of ours these are its required fields."""
+    if not document.items:
+        shown = [(about.id, about.group, document.card[about.id].known) for about in required(document.card)]
+    else:
+        whole = {item.title: item for item in document.items if item.within is None}
+        shown = [(title, item.group, _answered(document, title)) for title, item in whole.items()]
+    titles = {group: tuple(title for title, of, _ in shown if of == group) for group in GROUPS}
+    answered = Counter(group for _, group, is_answered in shown if is_answered)
+    return Surveyed(page, document.platform, titles, {group: answered[group] for group in GROUPS})
+
+
+def _answered(document: Document, title: str) -> bool:
+    """Whether the item, or a part of it, says something."""
+    parts = [item.title for item in document.items if title in (item.title, item.within)]
+    return any(part not in document.missing for part in parts)

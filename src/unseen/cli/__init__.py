@@ -1,4 +1,4 @@
-"""The command line: one small file per command; parse, call a verb, print.
+"""The command line: a file per group of commands; parse, call a verb, print.
 
 Exit codes: 0 done, 1 a gate or check failed, 2 wrong input or usage, 70 a fault of unseen's own, 130 and 143 stopped
 by a signal. Results go to stdout, progress and notes to stderr.
@@ -19,22 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import (
-    attack,
-    audit,
-    check,
-    data,
-    demo,
-    explain,
-    forecast,
-    model,
-    runs,
-    split,
-    stress,
-    study,
-    suite,
-    view,
-)
+from unseen.cli import attack, audit, check, data, explain, forecast, model, runs, split, stress, study, suite, view
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -122,7 +107,7 @@ app.add_typer(data.app, name="data", rich_help_panel=PIECES)
 app.add_typer(study.app, name="study", rich_help_panel=RESULTS)
 app.add_typer(runs.app, name="runs", rich_help_panel=RESULTS)
 app.command(rich_help_panel=RESULTS)(view.view)
-app.command(hidden=True)(demo.demo)
+app.command(hidden=True)(stress.demo)
 PROGRAM.append(app)
 
 

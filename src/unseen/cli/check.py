@@ -7,30 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli import options
 from unseen.cli.console import command_line, notes, print_result, progress
-from unseen.cli.options import (
-    Columns,
-    DataDir,
-    DataFile,
-    ExampleTexts,
-    Gate,
-    Ignore,
-    Json,
-    Junit,
-    KeyEnv,
-    Labels,
-    OptionalRunFolder,
-    Quiet,
-    Seed,
-    Set,
-    Slice,
-    Suite,
-    Summary,
-    Trust,
-    declared_labels,
-    pairs,
-    parameters,
-)
+from unseen.cli.options import declared_labels, pairs, parameters
 from unseen.errors import InputError, UnknownNameError
 from unseen.redaction import redacted
 
@@ -42,10 +21,10 @@ def check(
             metavar="MODEL...", help="A model folder, hub name, pipeline, module:function, URL, or predictions; NAME=…"
         ),
     ],
-    suite: Suite,
-    columns: Columns = None,
-    ignore: Ignore = None,
-    labels: Labels = None,
+    suite: options.Suite,
+    columns: options.Columns = None,
+    ignore: options.Ignore = None,
+    labels: options.Labels = None,
     rename: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="FROM=TO,…", help="Labels of the model in the suite's words; MODEL:… for one."),
@@ -53,21 +32,21 @@ def check(
     threshold: Annotated[
         list[str] | None, typer.Option(metavar="LABEL=P", help="Give LABEL from this probability on; MODEL:… for one.")
     ] = None,
-    slice_by: Slice = None,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
+    slice_by: options.Slice = None,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
     tolerance: Annotated[float, typer.Option(help="How far a probability may move the wrong way.")] = 0.1,
-    out: OptionalRunFolder = None,
-    texts: ExampleTexts = False,
-    data_dir: DataDir = None,
-    file: DataFile = None,
-    trust: Trust = False,
-    key_env: KeyEnv = None,
-    settings: Set = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    out: options.OptionalRunFolder = None,
+    texts: options.ExampleTexts = False,
+    data_dir: options.DataDir = None,
+    file: options.DataFile = None,
+    trust: options.Trust = False,
+    key_env: options.KeyEnv = None,
+    settings: options.Set = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run a suite of test cases against one or more models: what each passes, by functionality and group.
 

@@ -66,6 +66,13 @@ def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> No
         say("  ".join(cells).rstrip())
 
 
+def measured_cells(row: Any, places: int = 3) -> list[str]:
+    """Value, 95 % interval and n of a measurement; a dash for what it does not have."""
+    value = "-" if row.value is None else f"{row.value:.{places}f}"
+    bounds = "-" if row.low is None or row.high is None else f"[{row.low:.{places}f}, {row.high:.{places}f}]"
+    return [value, bounds, f"{row.n:,}"]
+
+
 def print_result(result: Any, as_json: bool, junit: Path | None = None, summary: Path | None = None) -> None:
     """Print what came of a run, tables first and the report last; exit code 1 when a gate or a step failed."""
     write_for_builds(result, junit, summary)
@@ -93,7 +100,7 @@ def print_result(result: Any, as_json: bool, junit: Path | None = None, summary:
 def write_for_builds(result: Any, junit: Path | None, summary: Path | None) -> None:
     """What CI systems show of a run, where files were named: gates and findings, and the summary."""
     if junit is not None:
-        from unseen.reports.junit import junit as as_junit
+        from unseen.reports.summary import junit as as_junit
         from unseen.store import write_text
 
         write_text(junit, as_junit(result))

@@ -149,7 +149,7 @@ def _as_typed(source: str, given: dict[str, Any], loading: dict[str, Any]) -> st
 
 def data_as_typed(run: Path) -> Any:
     """The data of a run, read again as it was typed then; refuses a run that was not started by a command."""
-    from unseen.store.manifest import about_of
+    from unseen.store.run_folder import about_of
 
     typed = about_of(run).get("typed")
     if not typed:

@@ -6,30 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli import options
 from unseen.cli.console import command_line, notes, print_result, progress
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import (
-    ExampleTexts,
-    Gate,
-    Json,
-    Junit,
-    KeyEnv,
-    Map,
-    OptionalRunFolder,
-    Parts,
-    Positive,
-    Quiet,
-    Seed,
-    Slice,
-    Split,
-    Summary,
-    Terms,
-    Trust,
-    named_parameters,
-    pairs,
-    parameters,
-    split_of,
-)
+from unseen.cli.options import named_parameters, pairs, parameters, split_of
 
 
 @takes_data
@@ -61,26 +41,26 @@ def explain(
     normalised: Annotated[
         int, typer.Option(help="Texts whose best and worst order of words is searched for; it asks the most.")
     ] = 50,
-    slice_by: Slice = None,
-    split: Split = None,
-    parts: Parts = None,
-    terms: Terms = None,
-    positive: Positive = None,
-    texts: ExampleTexts = False,
-    rename: Map = None,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
-    out: OptionalRunFolder = None,
-    trust: Trust = False,
-    key_env: KeyEnv = None,
+    slice_by: options.Slice = None,
+    split: options.Split = None,
+    parts: options.Parts = None,
+    terms: options.Terms = None,
+    positive: options.Positive = None,
+    texts: options.ExampleTexts = False,
+    rename: options.Map = None,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    out: options.OptionalRunFolder = None,
+    trust: options.Trust = False,
+    key_env: options.KeyEnv = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of a method, lime.samples=500; may be repeated."),
     ] = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Explain what a model decides, and judge the explanations: by what the model uses, and by what people highlighted.
 
@@ -88,7 +68,7 @@ def explain(
 
     Example: unseen explain posts.csv --model model --texts -o why
     """
-    from unseen.bias.terms import read_terms
+    from unseen.bias.groups import read_terms
     from unseen.runs.explain import explain as explained
 
     with notes(quiet), progress(quiet):

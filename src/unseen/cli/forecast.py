@@ -6,27 +6,9 @@ from typing import Annotated
 
 import typer
 
+from unseen.cli import options
 from unseen.cli.console import command_line, notes, print_result, progress
-from unseen.cli.options import (
-    METRIC,
-    Gate,
-    Json,
-    Junit,
-    KeyEnv,
-    Labels,
-    Map,
-    Metric,
-    OptionalRunFolder,
-    Quiet,
-    Seed,
-    Set,
-    Slice,
-    Summary,
-    Trust,
-    listed,
-    pairs,
-    parameters,
-)
+from unseen.cli.options import METRIC, listed, pairs, parameters
 
 
 def forecast(
@@ -46,23 +28,23 @@ def forecast(
     at_random: Annotated[
         bool, typer.Option("--at-random", help="Draw the texts to label without regard to what the model says.")
     ] = False,
-    metric: Metric = METRIC,
-    slice_by: Slice = None,
+    metric: options.Metric = METRIC,
+    slice_by: options.Slice = None,
     text: Annotated[str, typer.Option(help="Column of the texts.")] = "text",
     label: Annotated[str, typer.Option(help="Column of the labels, where there are some.")] = "label",
     id: Annotated[str | None, typer.Option(help="Column of the ids. (default: a column 'id', else made)")] = None,
-    labels: Labels = None,
-    rename: Map = None,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
-    out: OptionalRunFolder = None,
-    trust: Trust = False,
-    key_env: KeyEnv = None,
-    settings: Set = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    labels: options.Labels = None,
+    rename: options.Map = None,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    out: options.OptionalRunFolder = None,
+    trust: options.Trust = False,
+    key_env: options.KeyEnv = None,
+    settings: options.Set = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Say what a model will score on new texts: from the labels of a few, and from the texts alone where that can be.
 

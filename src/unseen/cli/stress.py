@@ -1,4 +1,4 @@
-"""`unseen stress`: the main job."""
+"""`unseen stress`: the main job; `unseen demo`: the same on the bundled sample."""
 
 from __future__ import annotations
 
@@ -10,38 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli import options
 from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.hints import as_typed
-from unseen.cli.options import (
-    METRIC,
-    About,
-    Clusters,
-    ExampleTexts,
-    Gate,
-    Groups,
-    Json,
-    Junit,
-    Limit,
-    Metric,
-    Model,
-    Neutral,
-    Plan,
-    Positive,
-    Quiet,
-    Reviews,
-    RunFolder,
-    Set,
-    Slice,
-    Splits,
-    Summary,
-    Trust,
-    listed,
-    numbers_of_clusters,
-    pairs,
-    parameters,
-    whole_numbers,
-)
+from unseen.cli.options import METRIC, listed, numbers_of_clusters, pairs, parameters, whole_numbers
 
 LONG = 600
 """Seconds after which somebody may want a first answer sooner."""
@@ -51,8 +24,8 @@ LONG = 600
 def stress(
     data: Any,
     typed: str,
-    model: Model = "minilm",
-    out: RunFolder = Path("out"),
+    model: options.Model = "minilm",
+    out: options.RunFolder = Path("out"),
     budget: Annotated[
         str, typer.Option(help="small: few trainings of transformers; thesis: the published settings.")
     ] = "small",
@@ -63,8 +36,8 @@ def stress(
             help="Splitters, 'random' among them. (default: random,subset-sum,closest,novel; of --split: random)",
         ),
     ] = None,
-    split: Splits = None,
-    clusters: Clusters = None,
+    split: options.Splits = None,
+    clusters: options.Clusters = None,
     random_splits: Annotated[int, typer.Option(help="Random splits to compare with.")] = 3,
     representation: Annotated[
         str | None,
@@ -86,8 +59,8 @@ def stress(
         int | None,
         typer.Option(help="Further seeds of the latent space, to see whether its splits stay. (default: 2 or 1)"),
     ] = None,
-    settings: Set = None,
-    trust: Trust = False,
+    settings: options.Set = None,
+    trust: options.Trust = False,
     test: Annotated[
         float | None,
         typer.Option(metavar="SHARE", help="Share of the rows for testing. (default: 0.1, or as in --split)"),
@@ -96,17 +69,17 @@ def stress(
     independent: Annotated[
         str, typer.Option(help="Share of the rows to set aside first, 0 for none, or a file like DATA.")
     ] = "0.1",
-    limit: Limit = None,
-    metric: Metric = METRIC,
-    groups: Groups = None,
-    slice_by: Slice = None,
+    limit: options.Limit = None,
+    metric: options.Metric = METRIC,
+    groups: options.Groups = None,
+    slice_by: options.Slice = None,
     agreement: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with how far annotators agreed.")
     ] = None,
-    neutral: Neutral = None,
+    neutral: options.Neutral = None,
     seed: Annotated[int, typer.Option(help="Seed of all that is drawn but the trainings on splits (--seeds).")] = 42,
-    about: About = None,
-    positive: Positive = None,
+    about: options.About = None,
+    positive: options.Positive = None,
     suite: Annotated[str | None, typer.Option(help="Test cases to run as well: a table, or 'hatecheck'.")] = None,
     suite_map: Annotated[
         list[str] | None,
@@ -119,11 +92,11 @@ def stress(
         int | None,
         typer.Option(metavar="TEXTS", help="Judge explanations of so many texts of each test part; trains once more."),
     ] = None,
-    texts: ExampleTexts = False,
-    reviews: Reviews = None,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
+    texts: options.ExampleTexts = False,
+    reviews: options.Reviews = None,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -136,9 +109,9 @@ def stress(
             "--replace", help="Take the place of another run in the folder; trainings that fit are used again."
         ),
     ] = False,
-    plan: Plan = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    plan: options.Plan = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Find how far a model falls where it was not trained: fine-tune, split its latent space, retrain, measure, report.
 
@@ -244,3 +217,23 @@ def share_or_file(value: str) -> float | str:
         return float(value)
     except ValueError:
         return value
+
+
+def demo(
+    out: options.RunFolder = Path("out/demo"),
+    model: options.Model = "neural",
+    seed: options.Seed = 42,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run the whole job on a bundled synthetic sample: train, split, retrain, measure, report. No network.
+
+    Example: unseen demo --out out/demo
+    """
+    from unseen.demo import demo as run_demo
+
+    with notes(quiet), progress(quiet):
+        result = run_demo(out, model, seed)
+    print_result(result, as_json, junit, summary)

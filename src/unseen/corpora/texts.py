@@ -17,11 +17,10 @@ import pyarrow.compute as pc
 from unseen.data.columns import as_strings, filled_strings, is_blank
 from unseen.data.delimited import delimited_batches
 from unseen.data.files import reading, recognise
-from unseen.data.ids import DIGITS, made_ids
-from unseen.data.parquet import parquet_batches
 from unseen.data.records import json_batches
 from unseen.data.rows import column_title
-from unseen.data.tables import column_names
+from unseen.data.selection import DIGITS, made_ids
+from unseen.data.tables import column_names, parquet_batches
 from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnseenWarning
 from unseen.types import some
 

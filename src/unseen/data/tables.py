@@ -1,11 +1,15 @@
-"""Labelled texts from a file or from a table in memory."""
+"""Labelled texts from a file or from a table in memory.
+
+Of Parquet files only the columns asked for are read, at once or some rows at a time. Tables in memory are recognised by
+their module, so that none of these packages is imported here.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,21 +18,151 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from unseen.data.columns import as_strings, attribute_column, filled_strings, is_blank
+from unseen.data.columns import (
+    LISTS,
+    STRINGS,
+    as_strings,
+    attribute_column,
+    filled_strings,
+    from_python,
+    is_blank,
+    is_list,
+    plain,
+    slices,
+    unified,
+)
 from unseen.data.delimited import delimited_names, read_delimited
 from unseen.data.files import File, known_encoding, reading, recognise
-from unseen.data.ids import made_ids, repeats
 from unseen.data.labels import Declared, declare, in_order, merge_spellings
-from unseen.data.objects import read_object
-from unseen.data.parquet import parquet_names, read_parquet
-from unseen.data.records import json_names, read_json
-from unseen.data.rows import LONGEST, Columns, IfThere, Rows, column_title
-from unseen.data.selection import Candidates, Mask, check_drop, select
+from unseen.data.records import json_names, read_dicts, read_json
+from unseen.data.rows import LONGEST, Columns, IfThere, Rows, column_title, require_columns
+from unseen.data.selection import Candidates, Mask, check_drop, made_ids, repeats, select
 from unseen.errors import InputError, TableError, UnseenWarning
 from unseen.store.files import sha256_of
-from unseen.types import Dataset, Origin, some
+from unseen.types import ROWS_AT_ONCE, Dataset, Origin, some
 from unseen.types.arrays import Codes, encode_labels
+
+BLOCK = 1 << 16
+FIXES = {
+    "DatasetDict": "choose one of its splits, e.g. data['train'], or join them: docs/data.md shows how",
+    "IterableDataset": "load it without streaming=True",
+    "LazyFrame": "collect it first: frame.collect()",
+    "Series": "give the whole table, with the labels",
+    "dict": "give a list of rows, or pandas.DataFrame(data)",
+}
+"""What to do with objects that are nearly tables."""
+
+
+def read_parquet(path: Path, names: Sequence[str]) -> Rows:
+    """The columns `names` of a Parquet file."""
+    with _opened(path) as file:
+        table = file.read(columns=require_columns(str(path), names, file.schema_arrow.names))
+    return Rows(table.replace_schema_metadata(None), str(path), {"format": "parquet"})
+
+
+def parquet_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
+    """The columns `names` of a Parquet file, some rows at a time."""
+    with _opened(path) as file:
+        present = require_columns(str(path), names, file.schema_arrow.names)
+        for batch in file.iter_batches(ROWS_AT_ONCE // 8, columns=present):
+            yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
+
+
+def parquet_names(path: Path) -> list[str]:
+    """The names of its columns."""
+    with _opened(path) as file:
+        return list(file.schema_arrow.names)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (pa.ArrowException, OSError) as cause:
+        raise TableError(
+            f"{path} is a damaged Parquet file", got=str(cause), fix="copy or write it again; it may be cut short"
+        ) from cause
+
+
+def read_object(source: Any, names: Sequence[str]) -> Rows:
+    """The columns `names` of a pandas, polars, Arrow or Hugging Face table, or of a list of dictionaries."""
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        title = "the Arrow table"
+        present = require_columns(title, names, source.column_names)
+        return Rows(source.select(present), title, {"format": "pyarrow.Table"})
+    if isinstance(source, list | tuple):
+        return read_dicts(source, names)
+    readers = {
+        ("pandas", "DataFrame"): _read_pandas,
+        ("polars", "DataFrame"): _read_polars,
+        ("datasets", "Dataset"): _read_hugging_face,
+    }
+    for kind in type(source).__mro__:
+        reader = readers.get((kind.__module__.partition(".")[0], kind.__name__))
+        if reader:
+            return reader(source, names)
+    name = type(source).__name__
+    raise InputError(
+        f"{type(source).__module__}.{name} cannot be loaded as a table",
+        expected="a path, or a pandas, polars, pyarrow or Hugging Face table, or a list of dictionaries",
+        got=name,
+        fix=FIXES.get(name, "convert it to one of these"),
+    )
+
+
+def _read_polars(frame: Any, names: Sequence[str]) -> Rows:
+    title = "the polars DataFrame"
+    present = require_columns(title, names, frame.columns)
+    return Rows(frame.select(present).to_arrow(), title, {"format": "polars.DataFrame"})
+
+
+def _read_pandas(frame: Any, names: Sequence[str]) -> Rows:
+    title = "the pandas DataFrame"
+    known = [str(name) for name in frame.columns]
+    present = require_columns(title, names, known)
+    columns = {name: _series(frame.iloc[:, known.index(name)], column_title(name, title)) for name in present}
+    return Rows(pa.table(columns), title, {"format": "pandas.DataFrame"})
+
+
+def _series(series: Any, what: str) -> pa.ChunkedArray:
+    if series.dtype != object:
+        return plain(pa.array(series, from_pandas=True))
+    blocks = [series.iloc[start : start + BLOCK] for start in range(0, len(series), BLOCK)]
+    return unified([from_python([_missing_as_none(value) for value in block], what) for block in blocks], what)
+
+
+def _missing_as_none(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return None if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value else value
+
+
+def _read_hugging_face(data: Any, names: Sequence[str]) -> Rows:
+    title = "the Hugging Face Dataset"
+    present = require_columns(title, names, data.column_names)
+    table = data.select_columns(present).with_format("arrow")[:]
+    declared = {}
+    for place, name in enumerate(table.column_names):
+        feature = getattr(data.features[name], "feature", data.features[name])
+        if type(feature).__name__ == "ClassLabel" and feature.names:
+            declared[name] = tuple(feature.names)
+            table = table.set_column(place, name, _with_names(plain(table[name]), feature.names))
+    return Rows(table.replace_schema_metadata(None), title, {"format": "datasets.Dataset"}, class_names=declared)
+
+
+def _with_names(codes: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:
+    """The class names that stand for numbers; a number below 0 is no class."""
+    if is_list(codes.type):
+        parts = [[[names[code] for code in row] if row else row for row in part.to_pylist()] for part in slices(codes)]
+        return pa.chunked_array([pa.array(part, type=LISTS) for part in parts])
+    known = pc.if_else(pc.less(codes, 0), None, codes)
+    class_names = pa.array(names, type=STRINGS)
+    return pa.chunked_array([class_names.take(chunk) for chunk in known.chunks], type=STRINGS)
 
 
 def load_table(

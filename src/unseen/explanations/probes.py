@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from unseen.bias.groups import Finder, Terms
 from unseen.bias.swaps import swap_cases, swap_measurements
-from unseen.bias.terms import Finder, Terms
 from unseen.evaluation.intervals import wilson
 from unseen.explanations.subject import ExplainedTexts
 from unseen.functional.suite import references

@@ -1,29 +1,50 @@
-"""A sound split from an unsound one: the repairs in their fixed order, every change, an audit before and after."""
+"""A sound split from an unsound one: the repairs in their order, every change, an audit before and after, the files."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from unseen.audits.subject import BY_ID, with_links
+from unseen.audits.audit import audit
+from unseen.audits.reviewed_labels import INVALID, UNCLEAR, review_codes
+from unseen.audits.subject import BY_ID, Subject, with_links
+from unseen.errors import InputError
 from unseen.progress import track
-from unseen.repairs.audit import audited, unrepaired
 from unseen.repairs.copies import drop_copies, settle_conflicts
 from unseen.repairs.draft import Draft, RepairChange
 from unseen.repairs.groups import cap_rows, draw_anew, move_minimally, on_both_sides, refuse_one_side, units_of
-from unseen.repairs.recipe import RepairRecipe, renews, resolved
-from unseen.repairs.reviewed import apply_reviews
+from unseen.repairs.recipe import KINDS, RepairRecipe, renews, resolved
+from unseen.store.datasets import read_dataset, write_dataset
+from unseen.store.files import atomic, csv_rows, harmless, write_json
 from unseen.store.reviews import Review
+from unseen.store.splits import write_split
 from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split
 from unseen.types.records import versions
 
 GRAVITY = ("ok", "warn", "fail")
 SIDES = {"test": (TEST,), "training": (TRAIN, DEV)}
+COPIES = dict(zip(KINDS, ("exact_duplicates", "normalised_duplicates", "near_duplicates"), strict=True))
+REPAIRABLE = (
+    *COPIES.values(), "conflicting_labels", "author", "conversation", "template", "partner", "source", "time_order",
+    "class_mix", "sizes", "author_concentration",
+)  # fmt: skip
+"""What a repair can better or worsen; a look at models and vectors is left to the audit proper."""
+LEAKS = (*COPIES.values(), "author", "conversation", "template", "partner")
+"""Those that say that the training part gives test rows away."""
+SOUNDS_LIKE = {
+    "author": ("author", "user", "writer", "speaker"),
+    "conversation": ("conversation", "thread", "comment", "dialog", "post"),
+    "template": ("template",),
+    "source": (),
+}
+"""Roles of grouping attributes, and what their names may contain."""
+COLUMNS = ["id", "action", "reason", "from", "to", "like", "row", "like_row"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,3 +247,123 @@ def _fingerprint(split: Split) -> str:
         f"{len(name)}:{name}{part}" for name, part in zip(split.ids.to_pylist(), split.parts.tolist(), strict=True)
     )
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
+
+
+def audited(
+    data: Dataset, split: Split, recipe: RepairRecipe, columns: Mapping[str, str] | None, typed: str = ""
+) -> tuple[Finding, ...]:
+    """The findings on one split, with advice for who `typed` it.
+
+    Grouping attributes that `columns` does not name have the roles of `roles_of`.
+    """
+    return audit(Subject(data, split, roles_of(recipe, columns), seed=recipe.seed, typed=typed), REPAIRABLE).findings
+
+
+def roles_of(recipe: RepairRecipe, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Role -> attribute: as given, then for the attributes of a recipe as their names suggest, while roles are left.
+
+    >>> roles_of(RepairRecipe(groups=("user_id", "thread", "town"), cap=9, cap_by="user_id"))
+    {'author': 'user_id', 'conversation': 'thread', 'source': 'town'}
+    >>> roles_of(RepairRecipe(groups=("matched", "user"), links=("matched",)), {"author": "user"})
+    {'author': 'user', 'partner': 'matched'}
+    """
+    roles = dict(columns or {})
+    for attribute in recipe.attributes:
+        if attribute in roles.values():
+            continue
+        free = ["partner"] if attribute in recipe.links else [role for role in SOUNDS_LIKE if role not in roles]
+        likely = [role for role in free if any(word in attribute.casefold() for word in SOUNDS_LIKE.get(role, ()))]
+        if free:
+            roles.setdefault(likely[0] if likely else free[-1], attribute)
+    return roles
+
+
+def unrepaired(
+    findings: Iterable[Finding], recipe: RepairRecipe, columns: Mapping[str, str] | None
+) -> tuple[Finding, ...]:
+    """Leaks that fail, and whatever of copies, conflicts and groups the recipe should have removed."""
+    gone = {role for role, attribute in roles_of(recipe, columns).items() if attribute in recipe.groups}
+    for kind in (recipe.dedupe, recipe.together):
+        gone |= {COPIES[narrower] for narrower in KINDS[: KINDS.index(kind) + 1]} if kind else set()
+    if recipe.conflicts in ("drop", "relabel"):
+        gone |= {"conflicting_labels", "conflicting_labels.normalised"}
+    return tuple(
+        finding
+        for finding in findings
+        if (finding.level == "fail" and finding.check in LEAKS)
+        or (finding.level in ("warn", "fail") and finding.check in gone)
+    )
+
+
+def apply_reviews(draft: Draft, reviews: Sequence[Review]) -> Draft:
+    """The draft in which rows have the label that people say is right, without those that are no valid items.
+
+    Where reviewers disagree, or cannot tell, nothing is changed; a note counts these rows.
+    """
+    codes = review_codes(reviews, draft.data)
+    read = [row for row in draft.active.tolist() if row in codes]
+    agreed = {row: codes[row][0] for row in read if len({*codes[row]}) == 1}
+    changed = [row for row, code in agreed.items() if code not in (UNCLEAR, draft.data.labels[row])]
+    for people in sorted({len(codes[row]) for row in changed}):
+        by = "1 reviewer says" if people == 1 else f"{people} reviewers say"
+        rows = np.array([row for row in changed if len(codes[row]) == people], np.intp)
+        to = np.array([agreed[row] for row in rows], np.intp)
+        draft = draft.dropped(rows[to == INVALID], f"{by} that it is not a valid item")
+        draft = draft.relabelled(rows[to != INVALID], to[to != INVALID], f"{by} that this label is right")
+    unclear = sum(code == UNCLEAR for code in agreed.values())
+    return draft.noted(
+        f"{len(read):,} rows were reviewed; {len(read) - len(agreed):,} on which reviewers disagree and {unclear:,} "
+        "that cannot be told were left as they are"
+    )
+
+
+def write_repaired(repaired: Repaired, path: str | Path) -> dict[str, Path]:
+    """Write the split to `path` (.csv and .json) and beside it what was changed and both audits.
+
+    Texts are written only when rows were relabelled: the split then belongs to a dataset that is nowhere else. Such a
+    dataset of an earlier repair is removed when this one has none; a file that no repair wrote stays.
+    """
+    path = Path(path)
+    written = {"split": write_split(repaired.split, path), "description": path.with_suffix(".json")}
+    names = targets(path)
+    written["changes"] = write_changes(repaired.changes, names["changes"], repaired.data)
+    audits = {
+        "split": repaired.split.name,
+        "recipe": repaired.recipe.settings,
+        "counts": repaired.counts,
+        "before": [asdict(finding) for finding in repaired.before],
+        "after": [asdict(finding) for finding in repaired.after],
+        "remaining": [finding.check for finding in repaired.remaining],
+    }
+    written["audit"] = write_json(names["audit"], audits)
+    if repaired.relabelled:
+        written["data"] = write_dataset(repaired.data, names["data"])
+    elif is_relabelled(names["data"]):
+        names["data"].unlink()
+    return written
+
+
+def is_relabelled(path: Path) -> bool:
+    """Whether a file is a dataset that a repair relabelled and wrote."""
+    try:
+        return read_dataset(path).origin.step == "repair" if path.is_file() else False
+    except InputError:
+        return False
+
+
+def targets(path: Path) -> dict[str, Path]:
+    """The files beside the split."""
+    endings = {"changes": ".changes.csv", "audit": ".audit.json", "data": ".data.parquet"}
+    return {what: path.with_name(path.stem + ending) for what, ending in endings.items()}
+
+
+def write_changes(changes: Sequence[RepairChange], path: str | Path, data: Dataset) -> Path:
+    """Write one line per change: id, action, reason, from, to, the row that stayed in its place, and where both are."""
+    places = data.places_of(list({name for change in changes for name in (change.id, change.like)}))
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        write_row = csv_rows(file)
+        write_row(COLUMNS)
+        for change in changes:
+            cells = (change.id, change.action, change.reason, change.before, change.after, change.like)
+            write_row([*map(harmless, cells), places[change.id], places[change.like]])
+    return Path(path)

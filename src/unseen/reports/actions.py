@@ -13,7 +13,7 @@ from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.wording import amount, called, higher_is_better
 from unseen.store import atomic
 from unseen.store.files import csv_rows, harmless
-from unseen.store.manifest import with_option
+from unseen.store.run_folder import with_option
 from unseen.types.numbers import number, percent
 
 ACTIONS, SUSPECTS = "actions.csv", "suspects.csv"

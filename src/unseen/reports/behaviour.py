@@ -1,13 +1,16 @@
-"""What suites say about models, as tables: from measurements alone."""
+"""What suites say about models, as tables and as a part of a page: from measurements alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
+from unseen.reports.figures import MOST_LINES, DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Strong, Table
+from unseen.reports.heat_map import heat_map
 from unseen.store.files import file_name
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, bounds, number, percent
@@ -226,3 +229,38 @@ def _value_of(row: Measurement) -> str:
 def _note(of: Behaviour) -> str:
     best = "Best in bold. " if len(of.models) > 1 else ""
     return f"{best}{MARK} below {percent(LOW)}. Brackets: 95 % intervals, drawn by template. {CAUTION}"
+
+
+def section(of: Behaviour) -> dict[str, Any]:
+    """What the templates show of one suite."""
+    lines = [
+        DotLine(
+            name.partition("=")[2], str(row.tags.get("class", "")), tuple(of.rate(name, model) for model in of.models)
+        )
+        for name, row in of.of_axis("functionality").items()
+    ]
+    axis = "share of cases passed"
+    return {
+        "suite": of.suite,
+        "headlines": [headline(of, model) for model in of.models],
+        "kinds": kinds_of_failure(of),
+        "models": [(name or "model", colour_of(place)) for place, name in enumerate(of.models)],
+        "left_out": max(0, len(lines) - MOST_LINES),
+        "wide": dot_chart(lines, of.models, axis),
+        "narrow": dot_chart(lines, of.models, axis, narrow=True),
+        "functionalities": functionality_table(of),
+        "axes": [axis_table(of, axis) for axis in of.axes],
+        "pairs": pair_table(of),
+        "comparison": comparison_table(of),
+        "targets": [drawn for model in of.models if (drawn := _targets(of, model))],
+        "caution": CAUTION,
+    }
+
+
+def _targets(of: Behaviour, model: str) -> str | None:
+    matrix = target_matrix(of, model)
+    if matrix is None:
+        return None
+    rows, columns, values = matrix
+    title = f"{model or 'model'}: share passed by functionality and target"
+    return heat_map(values, rows, columns, title=title, scale=(0.0, 1.0))

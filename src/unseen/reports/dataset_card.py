@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unseen.cards.audit import CardAudit
-from unseen.cards.card import Entry
-from unseen.cards.coverage import required
-from unseen.cards.fields import CardField, fields
-from unseen.reports.markdown import escaped
+from unseen.cards.audit import CardAudit, required
+from unseen.cards.card import CardField, Entry, fields
+from unseen.reports.formats import escaped
 
 ORDER = ("social", "descriptive", "administrative")
 TITLES = {

@@ -10,7 +10,7 @@ from typing import Any
 from unseen.data.catalogue import CatalogueCard, cards
 from unseen.errors import InputError
 from unseen.reports.record import BASELINE, RunRecord, SplitFile, read_record, tried
-from unseen.store.manifest import ABOUT, way_out
+from unseen.store.run_folder import ABOUT, way_out
 
 NOWHERE = ("", "not stated")
 """What the catalogue writes where it does not know a licence."""

@@ -1,20 +1,33 @@
-"""Pictures as SVG text, to be put into a page."""
+"""Pictures as SVG text that fits into a page: maps, falls, rates with intervals, and scores over a number.
+
+Scores are drawn over the distance between training and test, or over the value of a setting.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+import io
+import re
+import warnings
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.reports.svg import FAINT, INK, lines_of_names, name_line, svg
+from unseen.errors import InputError
 from unseen.reports.wording import shortened
 from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
-from unseen.types.numbers import number
+from unseen.types import Measurement
+from unseen.types.numbers import MINUS, number, percent
 
+INK, FAINT, PAPER = "#010203", "#040506", "#070809"
+"""Stand-ins that become the page's own colours, which differ in the dark."""
+NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 TRAIN_COLOUR, TEST_COLOUR, INDEPENDENT_COLOUR = "#9aa5b1", "#d55e00", "#3b8fd4"
 CLASS_COLOURS = ("#3b8fd4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a08c00")
 """Told apart by colour-blind readers (after Okabe and Ito), visible on light and on dark paper."""
@@ -26,6 +39,83 @@ MOST_POINTS = 4_000
 """Points of a picture, and rows that are laid out in the plane."""
 BESIDE, SAME = 3, 1e-5
 """Rows that another one is placed between, and the distance at which two are the same."""
+Layer = tuple[npt.NDArray[np.float64], str | list[str], float]
+LINE, EDGE = 0.24, 0.75
+"""Inches of a line, and of axis and margin together."""
+MOST_LINES = 80
+MARKERS = "oDs^vPX"
+"""A series is told by its shape as well as by its colour."""
+BELOW, ABOVE, KEY = 0.5, 0.3, 0.24
+"""Inches for what stands under the chart, for its title, and for a row of keys."""
+MOST_TICKS = 8
+"""Up to so many places of a logarithmic axis are named, each where something was measured."""
+NARROWEST = 0.08
+"""Share of such an axis that a name needs."""
+
+
+def bare_axes(axes: Any, rules: str) -> None:
+    """Light rules across the axis `rules` (x or y), its numbers, and nothing else."""
+    axes.grid(axis=rules, color=FAINT, linewidth=0.5, alpha=0.45)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, colors=INK, labelsize=9, which="both")
+    axes.patch.set_alpha(0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def lines_of_names(count: int, room: float, edge: float, narrow: bool, left: float) -> tuple[Any, Any]:
+    """A figure with `count` lines of `room` inches, `edge` inches around them, and its axes.
+
+    Names stand to the left of their lines, on a share `left` of the width; on a telephone above them.
+    """
+    from matplotlib.figure import Figure
+
+    height = room * count + edge
+    figure = Figure(figsize=(3.7 if narrow else 7.6, height))
+    figure.patch.set_alpha(0)
+    left = 0.02 if narrow else left
+    axes = figure.add_axes((left, 0.53 / height, 0.96 - left, 1 - (edge - 0.1) / height))
+    axes.set_ylim(count - 0.45, -0.55)
+    axes.set_yticks([])
+    bare_axes(axes, "x")
+    return figure, axes
+
+
+def name_line(axes: Any, name: str, place: float, above: float | None, room: tuple[int, int]) -> None:
+    """Write the name of a line left of it, or `above` it; `room` is how many letters fit in either case."""
+    look: dict[str, Any] = {"color": INK, "va": "center", "parse_math": False, "transform": axes.get_yaxis_transform()}
+    if above is None:
+        axes.text(-0.02, place, shortened(name, room[0]), ha="right", **look)
+    else:
+        ground = {"facecolor": PAPER, "linewidth": 0, "pad": 1}
+        axes.text(0.0, place - above, shortened(name, room[1]), ha="left", bbox=ground, **look)
+
+
+def svg(figure: Any, description: str) -> str:
+    """The figure as an SVG element with a description for those who do not see it; the same bytes every time."""
+    from matplotlib import rc_context
+
+    buffer = io.StringIO()
+    with rc_context({"svg.hashsalt": "unseen", "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the browser's fonts draw the text
+        figure.savefig(buffer, format="svg", dpi=110, metadata=NO_METADATA)
+    drawn = re.sub(r"<style.*?</style>", "", buffer.getvalue(), flags=re.DOTALL)
+    drawn = drawn[drawn.index("<svg") :]
+    key = f"{zlib.crc32(f'{description} {figure.get_figwidth()}'.encode()):08x}"
+    # matplotlib writes no < or > into texts, so what is between them is a tag
+    drawn = re.sub(r"<[^>]+>", lambda tag: _at_home(tag[0], key), drawn)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{html.escape(description)}" ', 1)
+
+
+def _at_home(tag: str, key: str) -> str:
+    """A tag of matplotlib's that fits into a page: the page's font and colours, ids of its own, no fixed size."""
+    if tag.startswith("<svg"):
+        tag = re.sub(r' (width|height)="[^"]*"', "", tag)
+    tag = re.sub(r' id="(figure|axes|patch|line2d|text|matplotlib|xtick|ytick|\w*Collection)[\w.]*"', "", tag)
+    tag = re.sub(r' id="', f' id="{key}', tag)
+    tag = re.sub(r'(href="#|url\(#)', rf"\g<1>{key}", tag)
+    tag = re.sub(r"font-family: [^;]*;", "font-family: inherit;", tag)
+    return tag.replace(INK, "currentColor").replace(FAINT, "var(--soft)").replace(PAPER, "var(--paper)")
 
 
 def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.float64]:
@@ -150,9 +240,6 @@ def class_colours(names: Sequence[str]) -> dict[str, str]:
     return dict(zip(names, palette, strict=False))
 
 
-Layer = tuple[npt.NDArray[np.float64], str | list[str], float]
-
-
 def _scattered(layers: Sequence[Layer], description: str) -> str:
     from matplotlib.figure import Figure
 
@@ -171,3 +258,228 @@ def _scattered(layers: Sequence[Layer], description: str) -> str:
 def _shown(count: int, seed: int = 42) -> npt.NDArray[np.intp]:
     """Rows to draw, in the order of drawing."""
     return np.random.default_rng(seed).permutation(count)[:MOST_POINTS]
+
+
+@dataclass(frozen=True)
+class DotLine:
+    """One line of the chart: a name, the group it stands in, and a rate per model."""
+
+    name: str
+    group: str
+    rates: tuple[Measurement | None, ...]
+
+
+def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow: bool = False) -> str:
+    """The lines from top to bottom, a rule between groups; rates go from 0 to 1, a dotted line at one half."""
+    lines = lines[:MOST_LINES]
+    figure, axes = lines_of_names(len(lines), LINE * (1.6 if narrow else 1), EDGE, narrow, left=0.34)
+    for place, line in enumerate(lines):
+        name_line(axes, line.name, place, 0.28 if narrow else None, (30, 44))
+        for column, row in enumerate(line.rates):
+            _dot(axes, row, place + _mark_aside(column, len(models)) + 0.22 * narrow, column)
+        if place and line.group != lines[place - 1].group:
+            axes.axhline(place - 0.5, color=FAINT, linewidth=0.5, alpha=0.6)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    axes.xaxis.set_major_formatter(lambda value, _: percent(value, 0))
+    axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
+    axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
+    return svg(figure, _dots_in_words(lines, models, axis))
+
+
+def colour_of(place: int) -> str:
+    """The colour of the model at this place."""
+    return CLASS_COLOURS[place] if place < len(CLASS_COLOURS) else OTHER_COLOUR
+
+
+def _mark_aside(column: int, count: int) -> float:
+    return 0.5 / max(1, count) * (column - (count - 1) / 2)
+
+
+def _dot(axes: Any, row: Measurement | None, place: float, column: int) -> None:
+    if row is None or row.value is None:
+        return
+    colour = colour_of(column)
+    if row.low is not None and row.high is not None:
+        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=1.8, solid_capstyle="round", alpha=0.55)
+    axes.plot([row.value], [place], "o", color=colour, markersize=5)
+
+
+def _dots_in_words(lines: Sequence[DotLine], models: Sequence[str], axis: str) -> str:
+    texts = [
+        f"{line.name} " + ", ".join(number(row.value if row else None) for row in line.rates) for line in lines
+    ]  # fmt: skip
+    texts += [] if len(lines) < MOST_LINES else ["more are in the table"]
+    return f"{axis}, for {', '.join(models)}: {'; '.join(texts)}. The table has the same numbers."
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A score at one place, with its interval when there is one."""
+
+    x: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of the chart."""
+
+    name: str
+    points: tuple[CurvePoint, ...]
+    dashed: bool = False
+    """Thin and grey: what the others are to be compared with."""
+
+
+def curve_chart(
+    series: Sequence[Series],
+    x: str,
+    metric: str,
+    *,
+    guessing: float | None = None,
+    logarithmic: bool = False,
+    narrow: bool = False,
+    marked: bool = True,
+) -> str:
+    """A line per series over what `x` names, with whiskers for intervals; `guessing` is a dashed rule.
+
+    Points are joined in the order of `x`. Where whiskers of two series would hide each other they stand side
+    by side. The narrow form has room for a telephone. The lines between points are there to lead the eye:
+    nothing was measured there. Curves that are known everywhere are not `marked`: they have no marks and stand where
+    they are.
+    """
+    shown = [line for line in series if line.points]
+    places = _places(shown, logarithmic)
+    width, plot, columns = (3.7, 2.3, 2) if narrow else (7.6, 2.9, 4)
+    keys = -(-len(shown) // columns) if len(shown) > 1 else 0
+    figure, axes = _empty(width, plot, KEY * keys)
+    if logarithmic:
+        axes.set_xscale("log")
+    _bare(axes, x, metric, places)
+    for place, line in enumerate(shown):
+        _draw(axes, line, _look(line, place, marked), _series_aside(place, len(shown)) if marked else 0.0)
+    if guessing is not None:
+        axes.axhline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
+    _write_scores(axes)
+    if keys:
+        _keys(axes, columns, 1 + ABOVE / plot)
+    return svg(figure, _curves_in_words(shown, x, metric))
+
+
+def _places(series: Sequence[Series], logarithmic: bool) -> list[float]:
+    """Where something was measured, from left to right."""
+    places = sorted({point.x for line in series for point in line.points})
+    if not places:
+        raise InputError("there is nothing to draw", expected="a series with a point")
+    if logarithmic and places[0] <= 0:
+        raise InputError("a logarithmic axis has no room for 0 and below", got=str(places[0]))
+    return places
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """The places of a logarithmic axis whose names do not stand on each other.
+
+    >>> _apart([10, 90, 100, 1000])
+    [10, 90, 1000]
+    """
+    named = [places[0]]
+    for place in places[1:]:
+        if log10(place / named[-1]) >= NARROWEST * log10(places[-1] / places[0]):
+            named.append(place)
+    return named
+
+
+def _empty(width: float, plot: float, keys: float) -> tuple[Any, Any]:
+    """A figure `width` inches wide with room above and below axes `plot` inches high."""
+    from matplotlib.figure import Figure
+
+    height = plot + BELOW + ABOVE + keys
+    figure = Figure(figsize=(width, height))
+    figure.patch.set_alpha(0)
+    left = 0.45 / width
+    return figure, figure.add_axes((left, BELOW / height, 0.97 - left, plot / height))
+
+
+def _look(series: Series, place: int, marked: bool) -> dict[str, Any]:
+    """Colour, line and mark of the series at a place."""
+    if series.dashed:
+        return {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (4, 3))}
+    colour = CLASS_COLOURS[place] if place < len(CLASS_COLOURS) else OTHER_COLOUR
+    return {"color": colour, "linewidth": 1.3, "marker": MARKERS[place % len(MARKERS)] if marked else None}
+
+
+def _draw(axes: Any, series: Series, look: Mapping[str, Any], aside: float) -> None:
+    """Line, marks and whiskers, `aside` of their true places by so many points of the page."""
+    from matplotlib.transforms import ScaledTranslation
+
+    points = sorted(series.points, key=lambda point: point.x)
+    moved = axes.transData + ScaledTranslation(aside / 72, 0, axes.figure.dpi_scale_trans)
+    whisker = {"color": look["color"], "linewidth": 2.2, "solid_capstyle": "round", "alpha": 0.55}
+    for point in points:
+        if point.low is not None and point.high is not None:
+            axes.plot([point.x] * 2, [point.low, point.high], transform=moved, **whisker)
+    axes.plot(
+        [point.x for point in points], [point.value for point in points], markersize=5.5, label=series.name,
+        transform=moved, **look,
+    )  # fmt: skip
+    # a moved line does not widen the axes by itself
+    ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
+    axes.update_datalim([(points[0].x, min(ends)), (points[-1].x, max(ends))])
+    axes.autoscale_view()
+
+
+def _bare(axes: Any, x: str, metric: str, places: Sequence[float]) -> None:
+    """Round numbers, light rules across, and nothing else."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.margins(0.06, 0.08)
+    bare_axes(axes, "y")
+    axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+    if axes.get_xscale() == "log" and len(places) <= MOST_TICKS:
+        axes.set_xticks(_apart(places))
+        axes.set_xticks([], minor=True)
+    elif axes.get_xscale() == "linear":
+        axes.locator_params(axis="x", nbins=6)
+    axes.xaxis.set_major_formatter(lambda value, _: _place(value))
+    axes.set_xlabel(shortened(x, 50), color=INK, fontsize=9, parse_math=False)
+    axes.set_title(shortened(metric, 40), color=INK, fontsize=9, loc="left", pad=4, parse_math=False)
+
+
+def _series_aside(place: int, count: int) -> float:
+    """Points of the page by which a series stands aside, so that its whiskers hide no others; six at most."""
+    return min(3.0, 12 / max(1, count - 1)) * (place - (count - 1) / 2)
+
+
+def _write_scores(axes: Any) -> None:
+    """The numbers of the upright axis with as many decimals as tell them apart."""
+    ticks = axes.get_yticks()
+    step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else 0.1
+    decimals = max(0, -floor(log10(step) + 1e-9))
+    axes.yaxis.set_major_formatter(lambda value, _: number(value, decimals))
+
+
+def _keys(axes: Any, columns: int, above: float) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    legend = axes.legend(
+        handles, [shortened(name, 20) for name in names], ncols=columns, loc="lower left",
+        bbox_to_anchor=(0, above), frameon=False, fontsize=9, labelcolor=INK, borderaxespad=0, borderpad=0,
+        handlelength=1.6,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _place(value: float) -> str:
+    """A number of the level axis as it is, without the zero before its point."""
+    digits = f"{abs(value):g}"
+    return (MINUS if value < 0 else "") + (digits[1:] if digits.startswith("0.") else digits)
+
+
+def _curves_in_words(series: Sequence[Series], x: str, metric: str) -> str:
+    lines = []
+    for line in series:
+        points = sorted(line.points, key=lambda point: point.x)
+        lines.append(f"{line.name}: " + ", ".join(f"{number(one.value)} at {_place(one.x)}" for one in points))
+    return f"{metric} over {x}. {'; '.join(lines)}."

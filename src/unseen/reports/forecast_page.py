@@ -6,7 +6,7 @@ from typing import Any
 
 from unseen.forecasts.labelled import width_of
 from unseen.reports.actions import Action
-from unseen.reports.dot_chart import DotLine, dot_chart
+from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths
 from unseen.reports.record import RunRecord

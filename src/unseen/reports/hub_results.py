@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from unseen.errors import InputError
 from unseen.evaluation.metrics import METRICS
-from unseen.reports.junit import JudgedRun
 from unseen.reports.record import RunRecord
-from unseen.reports.summary import summary
+from unseen.reports.summary import JudgedRun, summary
 from unseen.reports.wording import called
 from unseen.store import write_text
 from unseen.store.plain_yaml import front_matter

@@ -20,7 +20,7 @@ from unseen.registry import VERSION
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements, read_split
 from unseen.store.files import door, origin_from, parsed_toml
-from unseen.store.manifest import ABOUT, read_about, way_out
+from unseen.store.run_folder import ABOUT, read_about, way_out
 from unseen.types import PARTS, Certificate, Finding, Measurement, Origin
 
 BASELINE = "random"

@@ -29,8 +29,8 @@ from unseen.reports.record import BASELINE, RunRecord
 from unseen.seeding import generator
 from unseen.store import read_predictions, read_suspects
 from unseen.store.files import door
-from unseen.store.manifest import way_out
 from unseen.store.reviews import REVIEWS, Review, read_reviews
+from unseen.store.run_folder import way_out
 from unseen.types import Dataset, Measurement, string_array
 from unseen.types.arrays import Codes, Floats, Mask, Rows, encode_labels
 

@@ -14,7 +14,7 @@ from unseen.audits.hardness import SINGLES
 from unseen.errors import UnseenWarning
 from unseen.reports import croissant, genbench, reforms
 from unseen.reports.facts import CardFacts, DataFacts, read_card_facts
-from unseen.reports.markdown import Markdown, environment
+from unseen.reports.formats import Markdown, environment
 from unseen.reports.page import sorted_findings
 from unseen.reports.record import RunRecord, SplitFile
 from unseen.reports.wording import amount_within, called, capital

@@ -1,33 +1,61 @@
-"""The page of a stress run."""
+"""The page of a stress run: what the falls are made of, one bar a split in two parts; groups compared; and the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
+from unseen.bias.subgroup import AUCS
 from unseen.reports import stress_tables as tables
 from unseen.reports.actions import ACTIONS, SUSPECTS
 from unseen.reports.behaviour import behaviours
-from unseen.reports.behaviour_section import section as suite_section
-from unseen.reports.bias_section import bias_section
+from unseen.reports.behaviour import section as suite_section
 from unseen.reports.case import Case, cases, chance, hardest_split
 from unseen.reports.explain_page import under_shift
-from unseen.reports.fall_chart import FallBar, fall_chart
-from unseen.reports.figures import MOST_POINTS, OTHER_COLOUR, class_colours, class_map, gap_chart, part_map
+from unseen.reports.figures import (
+    INDEPENDENT_COLOUR,
+    INK,
+    MOST_POINTS,
+    OTHER_COLOUR,
+    TEST_COLOUR,
+    class_colours,
+    class_map,
+    gap_chart,
+    lines_of_names,
+    name_line,
+    part_map,
+    svg,
+)
 from unseen.reports.forecast_page import parts as forecast_parts
 from unseen.reports.forecast_page import without_labels
-from unseen.reports.formats import Table
+from unseen.reports.formats import Cell, Table
+from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
 from unseen.reports.points import MOST_SHOWN, packed, points_of
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
-from unseen.reports.wording import called, capital, duration
+from unseen.reports.wording import called, capital, duration, shortened
 from unseen.store.reviews import REVIEWS
-from unseen.types.numbers import number
+from unseen.types import Measurement
+from unseen.types.numbers import DASH, number, points, scored
 
+SELECTION_COLOUR, NOVELTY_COLOUR = INDEPENDENT_COLOUR, TEST_COLOUR
+HEIGHT = 0.34
+"""Of a bar, in rows."""
+TITLES = {
+    "subgroup_auc": "Subgroup AUC: told apart within the group",
+    "bpsn_auc": "BPSN AUC: negative texts of the group below positive ones outside it",
+    "bnsp_auc": "BNSP AUC: positive texts of the group above negative ones outside it",
+    "false_positive_rate": "False positive rate",
+    "false_negative_rate": "False negative rate",
+}
+Place = tuple[str, str]
+"""Family of splits, and part."""
 MOST_MAPS = 11
 """Maps of splits on the page; each takes up to a tenth of a megabyte."""
 MOST_CHANGES = 5
@@ -50,6 +78,130 @@ GAP_KEY = Markup(
     "which no split touches. Whiskers: 95 % intervals; small ticks: single training runs.{}</p>"
 )
 SOFT = Markup('<p class="soft">{}</p>')
+
+
+@dataclass(frozen=True)
+class FallBar:
+    """The fall of one family of splits in its parts."""
+
+    family: str
+    selection: Measurement
+    novelty: Measurement
+    mislabelled: float | None = None
+    """Points of the fall that wrong labels account for."""
+
+
+def fall_chart(bars: Sequence[FallBar], metric: str, *, narrow: bool = False) -> str:
+    """A bar a family: selection from nought, novelty from there on; the end is the fall. Whiskers: 95 % intervals.
+
+    A part below nought runs to the left. What wrong labels account for is hatched.
+    """
+    figure, axes = lines_of_names(len(bars), 0.78 if narrow else 0.62, 0.7, narrow, left=0.22)
+    for place, bar in enumerate(bars):
+        _draw(axes, bar, place + 0.12 * narrow)
+        name_line(axes, bar.family, place, 0.36 if narrow else None, (16, 40))
+    axes.margins(x=0.04)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.set_xlabel(shortened(f"fall of {metric}, points", 44), color=INK, fontsize=9, parse_math=False)
+    numbers = "; ".join(
+        f"{bar.family}: selection {points(bar.selection.value)}, novelty {points(bar.novelty.value)} points"
+        for bar in bars
+    )
+    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {numbers}.")
+
+
+def _draw(axes: Any, bar: FallBar, place: float) -> None:
+    selection, novelty = (100 * (row.value or 0.0) for row in (bar.selection, bar.novelty))
+    over, under = place - HEIGHT / 2, place + HEIGHT / 2
+    # side by side where the parts point in opposite directions, so that neither hides the other
+    opposed = selection * novelty < 0
+    heights = (HEIGHT / 2, HEIGHT / 2) if opposed else (HEIGHT, HEIGHT)
+    tops = (over, place) if opposed else (over, over)
+    axes.barh(tops[0], selection, heights[0], 0, align="edge", color=SELECTION_COLOUR, linewidth=0, alpha=0.8)
+    axes.barh(tops[1], novelty, heights[1], selection, align="edge", color=NOVELTY_COLOUR, linewidth=0, alpha=0.85)
+    if bar.mislabelled is not None and bar.mislabelled > 0:
+        hatched = {"color": "none", "edgecolor": INK, "hatch": "////", "linewidth": 0, "alpha": 0.55}
+        axes.barh(tops[0], min(100 * bar.mislabelled, max(selection, 0)), heights[0], 0, align="edge", **hatched)
+    for row, start, line, colour in (
+        (bar.selection, 0.0, over - 0.09, SELECTION_COLOUR),
+        (bar.novelty, selection, under + 0.09, NOVELTY_COLOUR),
+    ):
+        if row.low is not None and row.high is not None:
+            ends = [start + 100 * row.low, start + 100 * row.high]
+            axes.plot(ends, [line, line], color=colour, linewidth=2, solid_capstyle="round")
+    axes.plot([selection + novelty] * 2, [over, under], color=INK, linewidth=1.6)
+
+
+def bias_section(rows: Sequence[Measurement]) -> Section | None:
+    """A table over all groups and a heat map of each metric; None where nothing was measured."""
+    grouped = [row for row in rows if "grouping" in row.tags and "family" in row.tags]
+    if not grouped:
+        return None
+    places = list(dict.fromkeys(_place(row) for row in grouped))
+    summary = _summary(grouped, places)
+    intro = f"Groups by {grouped[0].tags['grouping']}. .5 is chance, 1 is perfect order; false rates are better low."
+    maps = [Markup(drawn) for metric in _measured(grouped) if (drawn := _heat(grouped, metric, places))]
+    parts: list[Part] = [*([summary] if summary else []), *maps]
+    return Section("Is it worse on texts about some groups?", intro, parts=parts, short="Bias")
+
+
+def _measured(rows: Sequence[Measurement]) -> list[str]:
+    known = {row.metric.removeprefix("bias.") for row in rows}
+    return [metric for metric in TITLES if metric in known]
+
+
+def _place(row: Measurement) -> Place:
+    return str(row.tags["family"]), str(row.tags["part"])
+
+
+def _mean(rows: Iterable[Measurement]) -> float | None:
+    values = [row.value for row in rows if row.value is not None]
+    return float(np.mean(values)) if values else None
+
+
+def _heat(rows: Sequence[Measurement], metric: str, places: Sequence[Place]) -> str | None:
+    """Groups (rows) on every part (columns): the mean over trainings."""
+    cells: dict[tuple[str, Place], list[Measurement]] = {}
+    for row in rows:
+        if row.metric.removeprefix("bias.") == metric and row.slice.startswith(f"{row.tags['grouping']}="):
+            cells.setdefault((row.slice.partition("=")[2], _place(row)), []).append(row)
+    groups = sorted({group for group, _ in cells})
+    few = {group for (group, _), measured in cells.items() if any("few_texts" in row.tags for row in measured)}
+    values = [[_mean(cells.get((group, place), ())) for place in places] for group in groups]
+    if not groups or all(value is None for line in values for value in line):
+        return None
+    scale = (0.5, 1.0) if metric in AUCS else (0.0, 1.0)
+    named = [f"{group} (too few texts)" if group in few else group for group in groups]
+    return heat_map(values, named, [f"{family}, {part}" for family, part in places], title=TITLES[metric], scale=scale)
+
+
+def _summary(rows: Sequence[Measurement], places: Sequence[Place]) -> Table | None:
+    """The generalised means of the AUCs on every part."""
+    names = [f"bias.gmb_{metric}" for metric in AUCS]
+    lines: list[tuple[Cell, ...]] = []
+    for place in places:
+        here = {name: [row for row in rows if row.metric == name and _place(row) == place] for name in names}
+        if not any(here.values()):
+            continue
+        first = next(row for of_metric in here.values() for row in of_metric)
+        means = [_shown(of_metric) for of_metric in here.values()]
+        lines.append((*place, *means, str(first.tags.get("groups", DASH)), first.n))
+    if not lines:
+        return None
+    note = (
+        "Generalised mean over groups with power −5, so the worst groups count most; mean over trainings, with the "
+        "95 % interval where there is one training. Compare a hard part with a random one before blaming the model's "
+        "bias: where everything is harder, groups are too."
+    )
+    columns = ("split", "part", "subgroup AUC", "BPSN AUC", "BNSP AUC", "groups", "texts")
+    return Table("Groups, all together", columns, tuple(lines), note)
+
+
+def _shown(rows: Sequence[Measurement]) -> str:
+    if len(rows) == 1 and rows[0].low is not None and rows[0].high is not None:
+        return scored(rows[0])
+    few = [int(row.tags["few_texts"]) for row in rows if "few_texts" in row.tags]
+    return number(_mean(rows)) + (f" (too few texts: {min(few)})" if few else "")
 
 
 def page(record: RunRecord) -> Page:

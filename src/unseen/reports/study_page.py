@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from unseen.reports import study_tables
-from unseen.reports.curves import CurvePoint, Series, curve_chart
-from unseen.reports.figures import class_map, shared_map
+from unseen.reports.figures import CurvePoint, Series, class_map, curve_chart, shared_map
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Page, Part, Section, Subheading, Verdict, counted, drawn, sorted_findings, two_widths
 from unseen.reports.record import RunRecord

@@ -1,24 +1,117 @@
-"""A run, or the change between two, as Markdown for the page of a build: the summary of a step."""
+"""What CI systems show of a run: gates and findings as JUnit XML, test by test, and the whole as Markdown.
+
+The Markdown is for the page of a build, the summary of a step; it also tells the change between two runs.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
+from xml.etree import ElementTree
 
 from unseen.evaluation.gates import GateOutcome
 from unseen.reports import comparison_text
 from unseen.reports.comparison import Comparison
-from unseen.reports.formats import Table, to_markdown
-from unseen.reports.junit import JudgedRun
-from unseen.reports.markdown import escaped
-from unseen.reports.page import BADGES
+from unseen.reports.formats import Table, escaped, to_markdown
+from unseen.reports.page import BADGES, Page, Verdict
+from unseen.reports.record import RunRecord
 from unseen.store import write_text
+from unseen.types import Finding
 
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML file may hold, however they are escaped."""
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file to which every command of a step adds what the page of the build shows."""
 LONGEST = 60
 """Rows of a table that are shown; a build has room for a megabyte."""
+
+
+class JudgedRun(Protocol):
+    """What came of a run, as `unseen.runs.frame.Result` says it."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def verdict(self) -> Verdict: ...  # noqa: D102
+    @property
+    def page(self) -> Page: ...  # noqa: D102
+    @property
+    def record(self) -> RunRecord: ...  # noqa: D102
+    @property
+    def gates(self) -> Sequence[GateOutcome]: ...  # noqa: D102
+    @property
+    def findings(self) -> Sequence[Finding]: ...  # noqa: D102
+    @property
+    def failures(self) -> Mapping[str, str]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One test case of the file."""
+
+    group: str
+    name: str
+    outcome: str = ""
+    """failure, error or skipped; empty when it passed."""
+    message: str = ""
+    more: str = ""
+
+
+def junit(result: JudgedRun) -> str:
+    """A suite with a case for each gate, finding and failed step.
+
+    A gate that is not kept is a failure, a step that was not done is an error: a build is red exactly where the
+    command fails. Findings pass with their level and message as output, or are skipped; `findings.fail<=0` is the gate
+    for those that must not fail, and audits have it unless told otherwise.
+    """
+    cases = list(_cases(result))
+    outcomes = [case.outcome for case in cases]
+    counts = {
+        "tests": str(len(cases)), "failures": str(outcomes.count("failure")), "errors": str(outcomes.count("error")),
+        "skipped": str(outcomes.count("skipped")), "time": f"{result.record.seconds:.3f}",
+    }  # fmt: skip
+    name = f"unseen.{result.kind}"
+    root = ElementTree.Element("testsuites", {"name": "unseen", **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts})
+    if finished := result.record.about.get("finished"):
+        suite.set("timestamp", _clean(str(finished)))
+    properties = ElementTree.SubElement(suite, "properties")
+    for key, value in (("level", result.verdict.level), ("verdict", result.verdict.headline)):
+        ElementTree.SubElement(properties, "property", {"name": key, "value": _clean(value)})
+    for case in cases:
+        place = {"classname": f"{name}.{case.group}", "name": _clean(case.name)}
+        element = ElementTree.SubElement(suite, "testcase", place)
+        if case.outcome:
+            outcome = ElementTree.SubElement(element, case.outcome, {"message": _clean(case.message)})
+            outcome.text = _clean(case.more)
+            if case.outcome != "skipped":
+                outcome.set("type", case.group)
+        elif case.message:
+            ElementTree.SubElement(element, "system-out").text = _clean(f"{case.message}\n{case.more}".strip())
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _cases(result: JudgedRun) -> Iterator[Judgement]:
+    for gate in result.gates:
+        name = f"{gate.gate} ({gate.place})" if gate.place else gate.gate
+        yield Judgement("gates", name, "" if gate.passed else "failure", str(gate))
+    for finding in result.findings:
+        outcome = "skipped" if finding.level == "skipped" else ""
+        evidence = f"rows: {', '.join(finding.shown)}" if finding.evidence else ""
+        more = "\n".join(filter(None, [finding.advice, evidence]))
+        message = finding.message if outcome else f"{finding.level}: {finding.message}"
+        yield Judgement("findings", finding.check, outcome, message, more)
+    for step, message in result.failures.items():
+        yield Judgement("steps", step, "error", message.partition("\n")[0], message)
+
+
+def _clean(text: str) -> str:
+    return NOT_XML.sub("\ufffd", text)
 
 
 def summary(run: JudgedRun) -> str:

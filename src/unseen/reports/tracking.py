@@ -18,7 +18,7 @@ from unseen.errors import InputError, MissingPackageError, UnknownNameError, Uns
 from unseen.evaluation.intervals import STATISTICS
 from unseen.reports.comparison import of_whole_run
 from unseen.reports.record import RunRecord, read_record
-from unseen.store.manifest import way_out
+from unseen.store.run_folder import way_out
 from unseen.types import Measurement
 
 TITLES = {"mlflow": "MLflow", "wandb": "Weights & Biases"}

@@ -9,10 +9,9 @@ from typing import Any
 
 from unseen import api
 from unseen.audits.audit import audit as made
-from unseen.audits.leaks import write_leaks
 from unseen.audits.pipelines import audit_pipeline as experimented
 from unseen.audits.pipelines import prepared
-from unseen.audits.subject import NEAR, SEMANTIC, Subject, with_links
+from unseen.audits.subject import NEAR, SEMANTIC, Subject, with_links, write_leaks
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.reports.formats import Table

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen import api
+from unseen.audits.author_estimate import estimate_shared_authors
 from unseen.audits.authors import (
     Writers,
     author_findings,
     concentration,
-    estimate_shared_authors,
     know_the_author,
     lorenz,
 )
@@ -24,7 +24,7 @@ from unseen.errors import InfeasibleError, InputError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
-from unseen.reports.curves import CurvePoint, Series, curve_chart
+from unseen.reports.figures import CurvePoint, Series, curve_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord

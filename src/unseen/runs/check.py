@@ -31,8 +31,7 @@ from unseen.functional.pass_rates import check as measured_on_suite
 from unseen.models import open_model
 from unseen.redaction import redacted
 from unseen.reports import behaviour
-from unseen.reports.behaviour import Behaviour, behaviours
-from unseen.reports.behaviour_section import section
+from unseen.reports.behaviour import Behaviour, behaviours, section
 from unseen.reports.page import Page, Section, Verdict, counted, drawn
 from unseen.reports.record import RunRecord
 from unseen.runs.frame import Output, Result, carry_through, described_data

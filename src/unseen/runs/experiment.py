@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen import inference
-from unseen.audits.removals import ENOUGH, cost_of_removal
+from unseen.audits.price import ENOUGH, cost_of_removal
 from unseen.engines import Inline, Local, Step, Workspace
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError

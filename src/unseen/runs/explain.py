@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unseen import inference
-from unseen.bias.terms import checked_terms
+from unseen.bias.groups import checked_terms
 from unseen.data.rationales import mask_of, rationales_of
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate

@@ -29,8 +29,7 @@ from unseen.reports.split_card import write_cards
 from unseen.reports.stress_tables import gap_rows
 from unseen.reports.wording import called
 from unseen.store import write_findings, write_measurements
-from unseen.store.manifest import way_out
-from unseen.store.run_folder import RunFolder
+from unseen.store.run_folder import RunFolder, way_out
 from unseen.types import Dataset, Finding, Measurement, Split
 from unseen.types.records import versions
 

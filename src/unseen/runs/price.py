@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unseen.audits.leaks import Leak, leak, write_leaks
 from unseen.audits.price import lowers, pays, price_findings, price_on_test, random_removals, removable
-from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, Subject
+from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, Leak, Subject, leak, write_leaks
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run

@@ -33,14 +33,13 @@ from unseen.forecasts.score_table import (
     parse_configuration,
     read_scores,
 )
-from unseen.reports.dot_chart import DotLine, dot_chart
+from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Strong, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import shortened
 from unseen.runs.frame import Output, Result, carry_through
-from unseen.store.manifest import ABOUT
-from unseen.store.run_folder import RunFolder
+from unseen.store.run_folder import ABOUT, RunFolder
 from unseen.types import Finding, Measurement, some
 from unseen.types.numbers import bounds, number, percent, points, scored
 

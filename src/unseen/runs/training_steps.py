@@ -1,28 +1,30 @@
 """The long steps of stress runs and studies: learn a space, cut it, train on the split.
 
 Of each kind of step, what decides its result (a function that makes the `Step`) stands beside what is done in it (a
-function that takes a `Workspace` and leaves files). What is measured afterwards is in `measurement_steps.py`.
+function that takes a `Workspace` and leaves files). What is measured afterwards is in `measurement_steps.py`. Training
+texts may be marked with the words by which another dataset's classes are known, a remedy for any model.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from unseen import api, inference
+from unseen.analysis.words import Words, typical_words, words_of
 from unseen.audits import FOLDS, seen_fold
 from unseen.engines import Step, Workspace
 from unseen.errors import InputError
 from unseen.naming import content_of_name, recipe_of
 from unseen.registry import VERSION
 from unseen.representations.reduction import reduce as reduced
-from unseen.runs.lexicon import Lexicon, Marking
 from unseen.runs.source import Source, joined
 from unseen.runs.spaces import Model, Space
 from unseen.splits import SPLITTERS
@@ -32,12 +34,72 @@ from unseen.store import read_embeddings, read_split, write_embeddings, write_pr
 from unseen.store.results import key_of
 from unseen.types import Dataset, Embeddings, Split
 
+TOP = 300
 BASELINE = "random"
 """The splitter whose splits every other one is compared with."""
 TRANSFORMER_FOLDS = 2
 """Folds of the seen control of a transformer when nothing is said: its trainings take minutes."""
 VECTORS, MODEL, SPLIT, PREDICTIONS = "vectors.npy", "model", "split.csv", "predictions.parquet"
 """The files that these steps leave."""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Words that lean to a label."""
+
+    words: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, data: Dataset, top: int = TOP) -> Lexicon:
+        """The words of `data` most typical of each label."""
+        content = Words.of(data).content
+        rows = np.arange(len(data))
+        typical = {
+            name: typical_words(content, rows, data.labels == code)[:top] for code, name in enumerate(data.label_names)
+        }
+        return cls({name: frozenset(content.vocabulary[places].tolist()) for name, places in typical.items()})
+
+    def mark(self, text: str) -> str:
+        """The text with one mark per label that it has words of.
+
+        >>> Lexicon({"praise": frozenset({"good", "fine"}), "blame": frozenset({"bad"})}).mark("A good one")
+        'A good one lexicon0praise'
+        """
+        present = set(words_of(text))
+        marks = [f"lexicon{place}{name}" for place, (name, words) in enumerate(self.words.items()) if present & words]
+        return " ".join([text, *marks])
+
+    def marked(self, data: Dataset) -> Dataset:
+        """The same rows with marked texts."""
+        texts = pa.chunked_array([pa.array([self.mark(text) for text in data.texts.to_pylist()], pa.large_string())])
+        place = data.table.column_names.index("text")
+        return replace(
+            data, table=data.table.set_column(place, "text", texts.cast(data.table.schema.field("text").type))
+        )
+
+
+class Marking:
+    """A recipe whose model reads marked texts."""
+
+    def __init__(self, recipe: Any, lexicon: Lexicon) -> None:
+        self.recipe, self.lexicon = recipe, lexicon
+
+    def fit(self, train: Dataset, dev: Dataset, seed: int, **more: Any) -> MarkedClassifier:
+        """A classifier trained on marked texts; what it is asked about is marked too."""
+        classifier = self.recipe.fit(self.lexicon.marked(train), self.lexicon.marked(dev), seed, **more)
+        return MarkedClassifier(classifier, self.lexicon)
+
+
+class MarkedClassifier:
+    """A classifier that marks texts before it reads them."""
+
+    def __init__(self, classifier: Any, lexicon: Lexicon) -> None:
+        self.classifier, self.lexicon = classifier, lexicon
+        self.classes_ = classifier.classes_
+
+    def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Probabilities [texts, classes]."""
+        return np.asarray(self.classifier.predict_proba([self.lexicon.mark(text) for text in texts]))
 
 
 def step_on(

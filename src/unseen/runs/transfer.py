@@ -19,19 +19,17 @@ import numpy as np
 import pyarrow as pa
 
 from unseen import api
-from unseen.audits.leaks import contradicted, leak
-from unseen.audits.subject import Subject
+from unseen.audits.subject import Subject, contradicted, leak
 from unseen.engines.steps import timings
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import aligned, drawn_groups
 from unseen.progress import track
-from unseen.runs.datasets import TEST, Member, members
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, publish, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.spaces import Model
-from unseen.runs.transfer_file import DatasetEntry, Datasets, read_datasets
+from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members, read_datasets
 from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store import write_split

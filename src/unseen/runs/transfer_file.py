@@ -1,19 +1,32 @@
-"""Files of datasets for a transfer: where each comes from, what its labels are called here, how it is split."""
+"""Datasets for a transfer: the file that names them, and each under the labels of all, with its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+import pyarrow.compute as pc
 from pydantic import AfterValidator, ConfigDict, Field
 
 from unseen import api
 from unseen.data.tables import column_names
+from unseen.errors import InputError, UnseenError, hint
+from unseen.runs.experiment import DEV, relabelled
 from unseen.runs.file_tables import TextsTable, file_beside, source_beside
+from unseen.runs.source import by_id
+from unseen.splits.problem import given_certificate
 from unseen.store.settings_file import Listed, Problems, SettingsTable, Text, each_once, read_content
-from unseen.types import Dataset
+from unseen.types import PARTS, Dataset, Split, some
+from unseen.types.arrays import Rows
+
+TEST = 0.2
+"""Share of the rows for testing, where no split is published."""
+LEFT_OUT = ("", "drop")
+USED = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
@@ -99,3 +112,144 @@ def read_datasets(path: str | Path) -> Datasets:
             entries[name] = DatasetEntry(source, table.load, table.map, table.groups, split)
     problems.refuse(f"{path} cannot be used as it is")
     return Datasets(entries, file.labels, file.positive)
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One dataset under the labels of all, in the order of its ids."""
+
+    name: str
+    data: Dataset
+    parts: Split
+    entry: DatasetEntry
+    left_out: Mapping[str, int]
+    """Texts of labels that are left out, by label."""
+
+    def rows(self, part: str) -> Rows:
+        """Rows of one part."""
+        return self.parts.rows(part)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Plain values about it."""
+        source, split = self.entry.source, self.entry.split
+        return {
+            "source": source.name if isinstance(source, Dataset) else Path(source).name,
+            "rows": len(self.data),
+            "map": dict(self.entry.map),
+            "left_out": dict(self.left_out),
+            "groups": self.entry.groups,
+            "split": None if split is None else Path(split).name,
+            "counts": {part: self.data.take(self.rows(part)).label_counts for part in USED},
+            "fingerprint": self.data.fingerprint,
+        }
+
+
+def members(
+    entries: Mapping[str, DatasetEntry],
+    labels: Sequence[str] | None,
+    *,
+    also: Sequence[str] = (),
+    test: float = TEST,
+    seed: int = 42,
+) -> dict[str, Member]:
+    """The datasets, loaded, relabelled and split; whatever is wrong with any of them is told at once."""
+    problems: list[str] = []
+    loaded: dict[str, Dataset] = {}
+    for name, entry in entries.items():
+        with _noted(f"{name}:", problems):
+            loaded[name] = entry.data(name, also)
+    _refuse(problems)
+    ours = _shared_labels(loaded, entries) if labels is None else _declared(labels)
+    for name, data in loaded.items():
+        problems += _label_problems(name, data, entries[name].map, ours)
+    _refuse(problems)
+    made = {}
+    for name, data in loaded.items():
+        with _noted(f"{name}:", problems):
+            made[name] = _member(name, data, entries[name], ours, test, seed)
+    _refuse(problems)
+    return made
+
+
+@contextmanager
+def _noted(place: str, problems: list[str]) -> Iterator[None]:
+    """What goes wrong inside becomes one more problem."""
+    try:
+        yield
+    except UnseenError as cause:
+        problems.append(f"{place} " + "; ".join([cause.message, *cause.problems]))
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise InputError("the datasets cannot be used as they are", problems=problems)
+
+
+def _shared_labels(loaded: Mapping[str, Dataset], entries: Mapping[str, DatasetEntry]) -> tuple[str, ...]:
+    """The labels of the first dataset, which all others must have, when nobody declares any."""
+    first = next(iter(loaded.values())).label_names
+    differing = any(set(data.label_names) != set(first) for data in loaded.values())
+    if differing or any(entry.map for entry in entries.values()):
+        raise InputError(
+            "the datasets have other labels than each other" if differing else "a map needs the labels it maps to",
+            problems=[f"{name}: {some(data.label_names, 20)}" for name, data in loaded.items()],
+            fix="declare the labels and say what each of theirs is, in a TOML file: --label-map FILE",
+        )
+    return first
+
+
+def _declared(labels: Sequence[str]) -> tuple[str, ...]:
+    if any(name.strip() in LEFT_OUT for name in labels) or len(set(labels)) < max(2, len(labels)):
+        raise InputError(
+            "the labels cannot be told apart", expected="two or more different names, none of them 'drop'",
+            got=some(map(repr, labels)),
+        )  # fmt: skip
+    return tuple(labels)
+
+
+def _label_problems(name: str, data: Dataset, renamed: Mapping[str, str], labels: Sequence[str]) -> list[str]:
+    """What a map of labels leaves unsaid or says wrongly."""
+    problems = []
+    for theirs, ours in renamed.items():
+        if theirs not in data.label_names:
+            problems.append(f"{name}: it has no label {theirs!r}{hint(theirs, data.label_names)}")
+        if ours not in (*labels, *LEFT_OUT):
+            problems.append(f"{name}: {theirs!r} is mapped to {ours!r}, which is no label here{hint(ours, labels)}")
+    for theirs in data.label_names:
+        if theirs not in renamed and theirs not in labels:
+            count = data.label_counts[theirs]
+            problems.append(f"{name}: nobody says what its label {theirs!r} ({count:,} texts) is here; or 'drop' it")
+    return problems
+
+
+def _member(name: str, data: Dataset, entry: DatasetEntry, labels: Sequence[str], test: float, seed: int) -> Member:
+    ours = relabelled(by_id(data), entry.map, labels)
+    if entry.groups is not None:
+        ours.attribute(entry.groups)
+    if entry.split is None:
+        parts = api.split(ours, "random", test=test, dev=DEV, groups=entry.groups, seed=seed, name=name)
+    else:
+        parts = _published(data, ours, entry.split, name, seed)
+    member = Member(name, ours, parts, entry, {
+        label: data.label_counts[label] for label in data.label_names if entry.map.get(label) in LEFT_OUT
+    })  # fmt: skip
+    counts = member.described["counts"]
+    if lacking := [label for label, n in counts["train"].items() if not n]:
+        raise InputError(f"no text to train on has the label {some(lacking)}")
+    if empty := [part for part in USED if not sum(counts[part].values())]:
+        raise InputError(f"no texts are left for {some(empty)}")
+    return member
+
+
+def _published(data: Dataset, ours: Dataset, split: str | Path, name: str, seed: int) -> Split:
+    """The published split of the rows that are left; a tenth of its training rows validate where nothing does."""
+    parts = api.split(data, "predefined", by=split, name=name)
+    if "dev" not in parts.sizes:
+        parts = api.split(data, "predefined", by=split, dev=max(1, parts.sizes["train"] // 10), seed=seed, name=name)
+    places = pc.index_in(ours.ids, value_set=data.ids).to_numpy(zero_copy_only=False).astype(np.intp)
+    kept = parts.parts[places]
+    test = given_certificate(kept == PARTS.index("test"), np.array(ours.label_names)[ours.labels])
+    return replace(
+        parts, ids=ours.ids, parts=kept, clusters=parts.clusters[places], certificate=test, dataset=ours.fingerprint
+    )

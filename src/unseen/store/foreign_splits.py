@@ -1,4 +1,4 @@
-"""Splits in the forms in which others publish and read them."""
+"""Splits in the forms in which others publish and read them, the dataset folders of the Hugging Face hub among them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from unseen.errors import InputError, MismatchError, MissingPackageError, UnseenWarning, complaint
-from unseen.store.files import as_written
+from unseen.store.files import as_written, file_name, write_text
+from unseen.store.plain_yaml import front_matter
 from unseen.types import Dataset, Split, some
 
 NUMBER = re.compile(r"-?[0-9]{1,15}")
@@ -157,3 +160,34 @@ def to_dataset_dict(data: Dataset, split: Split) -> Any:
         columns["cluster"] = split.clusters[rows].tolist()
         parts[part] = HubDataset.from_dict(columns).cast_column("label", names)
     return DatasetDict(parts)
+
+
+def write_hub_dataset(data: Dataset, splits: Mapping[str, Split], folder: str | Path, texts: bool = False) -> Path:
+    """Write a configuration for each split, a file for each of its parts, and the README.md that names them.
+
+    A file has the ids of its rows and their clusters; with `texts` all columns of the data too. The folder is one that
+    `datasets.load_dataset(folder, NAME)` reads, and that can be pushed as it is.
+    """
+    folder, configurations = Path(folder), []
+    names = {name: file_name(name) for name in splits}
+    if len({*names.values()}) < len(names):
+        raise InputError("two splits would be one configuration", got=some(names), fix="give their files other names")
+    for name, split in splits.items():
+        parted, files = split.of(data), []
+        for part in parted.sizes:
+            rows = parted.rows(part)
+            table = data.take(rows).table
+            clusters = pa.array(parted.clusters[rows], mask=parted.clusters[rows] < 0)
+            place = f"{names[name]}/{part}.parquet"
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            chosen = table if texts else table.select(["id"])
+            pq.write_table(chosen.append_column("cluster", clusters), folder / place)
+            files.append({"split": part, "path": place})
+        configurations.append({"config_name": names[name], "data_files": files})
+    card = f"# Splits of {data.name}\n\n{_how(texts)}\n"
+    return write_text(folder / "README.md", front_matter({"configs": configurations}) + card)
+
+
+def _how(texts: bool) -> str:
+    parts = "Each configuration is a split, made by unseen; each of its splits is a part of it."
+    return parts if texts else f"{parts} Rows are named by their id: no text is in these files."

@@ -13,7 +13,7 @@ from tiny_data import build
 from unseen.audits.items import Flags, Items, Rule, RuleName, flag_items, rule_findings, rule_report
 from unseen.audits.items import read_flags as read
 from unseen.audits.items import write_flags as write
-from unseen.audits.items.packs import rules_of
+from unseen.audits.items.rule import rules_of
 from unseen.errors import InputError, MismatchError, UnknownNameError
 
 TEXTS = ["http://a.b", "so it goes", "we like the sea very much", "=1+1 is two, they said"]

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from tiny_data import build
 from unseen.audits.items import flag_items
-from unseen.audits.items.decoding import put_right_in, repaired
-from unseen.audits.items.packs import RULE_PACKS
 from unseen.audits.items.quotes import linear_share, quotations, squared_share
-from unseen.audits.items.rule import Items
+from unseen.audits.items.rule import RULE_PACKS, Items, put_right_in, repaired
 from unseen.types import PARTS, Certificate, Dataset, Split
 
 PACKS = tuple(RULE_PACKS)

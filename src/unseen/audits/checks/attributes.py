@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 
 from unseen.audits.authors import author_findings, concentration, know_the_author
 from unseen.audits.findings import CheckResult, leak_level, share, skipped
-from unseen.audits.leaks import leak
-from unseen.audits.subject import BY_ID, Subject
+from unseen.audits.subject import BY_ID, Subject, leak
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError
 from unseen.splits.time import moments

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.audits.findings import CheckResult, leak_level, share, skipped
-from unseen.audits.leaks import contradicted, leak
 from unseen.audits.oversampling import copies_on_both_sides
-from unseen.audits.subject import LIKENESSES, Subject
+from unseen.audits.subject import LIKENESSES, Subject, contradicted, leak
 from unseen.duplicates import Pairs
 from unseen.duplicates.pairs import Rows
 from unseen.types import Finding

@@ -1,16 +1,19 @@
-"""Hand labels: what people say about the validity of items, and how right rules are by it, at every threshold.
+"""Hand labels: what people say about the validity of items, how right rules are by it, and how far two people agree.
 
 The labels must come from people who did not write the rules and did not see the flags. Accuracy is told beside that
-of flagging nothing: where few items are bad, flagging nothing is hard to beat and worth nothing.
+of flagging nothing: where few items are bad, flagging nothing is hard to beat and worth nothing. Two people agree
+plainly, beyond chance (Cohen 1960), and each says yes so often; of a scheme with several labels each binary view is
+measured: some of the labels against all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,7 +22,9 @@ from unseen.audits.items.flags import Flags
 from unseen.audits.items.rule import Codes, Mask
 from unseen.data.tables import column_names, read_strings
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
+from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.measurements import places_by_slice
+from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.numbers import percent
 
@@ -171,3 +176,80 @@ def hand_label_findings(measured: Sequence[Measurement]) -> list[Finding]:
     level, advice = ("ok", "") if n_bad >= FEW else ("warn", f"Label more: from {FEW} on the intervals begin to tell.")
     message = f"{n_bad:,} of the hand-labelled items are not valid."
     return [*findings, Finding("items.hand_labels", level, message, n_bad, advice=advice)]
+
+
+def cohen_kappa(first: Mask, second: Mask) -> float | None:
+    """Agreement of two yes-or-no judgements beyond chance; None when chance alone agrees fully, or without items."""
+    if not len(first):
+        return None
+    value = float(_kappas(_table(first, second)[None])[0])
+    return value if np.isfinite(value) else None
+
+
+def annotator_agreement(
+    gold: Gold,
+    views: Mapping[str, Sequence[str]] | None = None,
+    *,
+    left_out: Sequence[str] = LEFT_OUT,
+    seed: int = 42,
+) -> list[Measurement]:
+    """`rater_agreement`, `cohen_kappa` and both `prevalence` of each view, tag `view`, with intervals over items.
+
+    `views` names sets of labels that count as yes; by default each label is one, of two labels the first. Items
+    that either annotator labelled one of `left_out`, or did not label, are left out.
+    """
+    if gold.second is None:
+        raise InputError("there is one annotator only", fix="name the second's column: second='…' (--second)")
+    both = [
+        (one, other)
+        for one, other in zip(gold.labels, gold.second, strict=True)
+        if other is not None and one not in left_out and other not in left_out
+    ]
+    if not both:
+        raise InputError("no item was labelled by both annotators")
+    first, second = (np.array(labels, dtype=object) for labels in zip(*both, strict=True))
+    measurements: list[Measurement] = []
+    for name, labels in _views(gold, views, left_out).items():
+        measurements += _view(name, np.isin(first, list(labels)), np.isin(second, list(labels)), seed)
+    return measurements
+
+
+def _views(
+    gold: Gold, views: Mapping[str, Sequence[str]] | None, left_out: Sequence[str]
+) -> Mapping[str, Sequence[str]]:
+    known = [name for name in gold.values if name not in left_out]
+    for labels in (views or {}).values():
+        for label in labels:
+            if label not in known:
+                raise UnknownNameError.of("hand label", label, known)
+    return views or {name: (name,) for name in (known[:1] if len(known) == 2 else known)}
+
+
+def _view(name: str, first: Mask, second: Mask, seed: int) -> list[Measurement]:
+    tags: dict[str, str | int | float] = {"view": name}
+    value, low, high = cohen_kappa(first, second), None, None
+    if value is not None:
+        table = _table(first, second)
+        drawn = generator(seed, "annotators").multinomial(len(first), table / table.sum(), size=DRAWS)
+        low, high = percentiles(_kappas(drawn)) or (None, None)
+    return [
+        share_of("rater_agreement", first == second, tags),
+        Measurement("cohen_kappa", value, len(first) if value is not None else 0, low, high, tags=tags),
+        share_of("prevalence", first, tags | {"annotator": "first"}),
+        share_of("prevalence", second, tags | {"annotator": "second"}),
+    ]
+
+
+def _table(first: Mask, second: Mask) -> npt.NDArray[np.int64]:
+    """How often: both yes, only the first, only the second, neither."""
+    codes = 2 * (~first).astype(np.int64) + ~second
+    return np.bincount(codes, minlength=4)
+
+
+def _kappas(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Kappa of many tables [tables, 4]; NaN where chance agrees fully."""
+    n = tables.sum(axis=1)
+    observed = (tables[:, 0] + tables[:, 3]) / n
+    yes_first, yes_second = (tables[:, 0] + tables[:, 1]) / n, (tables[:, 0] + tables[:, 2]) / n
+    chance = yes_first * yes_second + (1 - yes_first) * (1 - yes_second)
+    return np.asarray((observed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan))

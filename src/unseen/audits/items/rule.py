@@ -1,27 +1,108 @@
-"""Rules that flag items, and what they look at."""
+"""Rules that flag items, what they look at, and packs of them by name, with rules of the user's own.
+
+Rules look at texts as they were meant: UTF-8 that was read as Latin-1 or Windows-1252 is found and put right. A run of
+characters that are the bytes of well-formed UTF-8 hardly stands in a text by itself. It can: a capital Ã before a
+closing quotation mark reads the same. Sequences that begin otherwise than those of accented letters, punctuation and
+emoji count only where two stand side by side, as they do in mis-read Cyrillic or Greek.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import html
+import inspect
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.items.decoding import repaired, unescaped
 from unseen.duplicates import normal_forms
+from unseen.errors import InputError, UnknownNameError, UnseenError
+from unseen.registry import VERSION, Registry
 from unseen.types import Dataset
 
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.intp]
-
 LINK = r"(?i:https?://\S+|www\.\S+|<(?:url|link)>)"
 HANDLE = r"@\S+|<user>"
 OTHER_MARKS = r"<\w+>"
 WORD = r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*"
+RULE_PACKS = Registry(
+    "pack",
+    {
+        "scrape-noise.v1": "unseen.audits.items.scrape_noise:RULES",
+        "label-text.v1": "unseen.audits.items.label_text:RULES",
+        "strapline.v1": "unseen.audits.items.strapline:RULES",
+        "strapline-code.v1": "unseen.audits.items.strapline:RULES_OF_CODE",
+    },
+)
+DEFAULT_PACKS = ("scrape-noise", "label-text")
+
+
+def _bytes_by_character() -> dict[str, int]:
+    """The byte of every character that a byte from 80 on is read as, in either encoding."""
+    bytes_of = {chr(byte): byte for byte in range(0x80, 0x100)}
+    for byte in range(0x80, 0xA0):
+        character = bytes([byte]).decode("cp1252", errors="ignore")
+        bytes_of |= {character: byte} if character else {}
+    return bytes_of
+
+
+BYTES = _bytes_by_character()
+FOLLOWING = "".join(character for character, byte in BYTES.items() if byte < 0xC0)
+BEGINNING = "".join(character for character, byte in BYTES.items() if 0xC2 <= byte <= 0xF4)
+SURE = frozenset("ÂÃâïð")
+"""What bytes C2, C3, E2, EF and F0 are read as: they begin accented letters, punctuation and emoji."""
+CANDIDATE = f"[{BEGINNING}][{FOLLOWING}]"
+RUN = re.compile(f"(?:[{BEGINNING}][{FOLLOWING}]{{1,3}})+")
+LOST = "\ufffd"
+ENTITY = r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);"
+
+
+def repaired(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The texts with every such run read as the UTF-8 it is; other texts as they are."""
+    return _where(texts, CANDIDATE, put_right_in)
+
+
+def unescaped(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The texts with HTML's names and numbers of characters, such as &amp;, as the characters they are."""
+    return _where(texts, ENTITY, html.unescape)
+
+
+def _where(texts: pa.ChunkedArray, pattern: str, change: Callable[[str], str]) -> pa.ChunkedArray:
+    """The texts, those with the pattern changed."""
+    where = pc.match_substring_regex(texts, pattern)
+    if not pc.any(where).as_py():
+        return texts
+    changed = pa.array([_sound(change(text)) for text in texts.filter(where).to_pylist()], type=texts.type)
+    return pa.chunked_array([pc.replace_with_mask(texts.combine_chunks(), where.combine_chunks(), changed)])
+
+
+def _sound(text: str) -> str:
+    """Without half characters, which an entity may name and no column of text may hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def put_right_in(text: str) -> str:
+    """One text, put right.
+
+    >>> put_right_in("It â€™s a cafÃ©")
+    'It ’s a café'
+    """
+    return RUN.sub(lambda run: _decoded(run[0]), text)
+
+
+def _decoded(run: str) -> str:
+    try:
+        decoded = bytes(BYTES[character] for character in run).decode("utf-8")
+    except UnicodeDecodeError:
+        return run
+    return decoded if run[0] in SURE or len(decoded) > 1 else run
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +205,56 @@ def as_mask(truths: pa.Array | pa.ChunkedArray) -> Mask:
 
 def _as_codes(numbers: pa.Array | pa.ChunkedArray) -> Codes:
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.intp)
+
+
+def rules_of(packs: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules of these packs, each once, in their order.
+
+    `package.module:attribute` is a rule of the user's own: a Rule, several, or a function of a list of texts that
+    answers with one truth value per text.
+    """
+    if not packs:
+        raise InputError("there is no rule pack", expected=f"some of {', '.join(RULE_PACKS)}, or module:function")
+    rules: dict[str, Rule] = {}
+    for pack in packs:
+        for rule in _rules(pack):
+            if rule.name in rules and rules[rule.name].fires is not rule.fires:
+                raise InputError(f"two rules are called {rule.name!r}", fix="name one of them otherwise")
+            rules.setdefault(rule.name, rule)
+    return tuple(rules.values())
+
+
+def _rules(pack: str) -> tuple[Rule, ...]:
+    if ":" not in pack and VERSION.sub("", pack) not in RULE_PACKS:
+        raise UnknownNameError.of("rule pack", pack, RULE_PACKS, fix="or a rule of your own: module:function")
+    rules = RULE_PACKS.get(pack)
+    if isinstance(rules, Rule):
+        return (rules,)
+    if isinstance(rules, Sequence) and rules and all(isinstance(rule, Rule) for rule in rules):
+        return tuple(rules)
+    if callable(rules):
+        return (_own(rules, pack),)
+    expected = "a function of a list of texts, a Rule, or several"
+    raise InputError(f"{pack} is no rule", expected=expected, got=repr(rules))
+
+
+def _own(function: Callable[[list[str]], Any], place: str) -> Rule:
+    """A function of the user's as a rule, its answers checked."""
+
+    def fires(items: Items) -> Mask:
+        try:
+            answer = np.asarray(function(items.data.texts.to_pylist()))
+        except UnseenError:
+            raise
+        except Exception as cause:
+            raise InputError(f"{place} failed on {len(items)} texts: {type(cause).__name__}: {cause}") from cause
+        if answer.shape != (len(items),) or answer.dtype.kind not in "biu" or not np.isin(answer, (0, 1)).all():
+            raise InputError(
+                f"{place} does not answer like a rule",
+                expected=f"one truth value for each of {len(items)} texts",
+                got=f"{answer.dtype} of shape {answer.shape}",
+            )
+        return answer.astype(bool)
+
+    trait = (inspect.getdoc(function) or "").partition("\n")[0]
+    return Rule(place.rpartition(":")[2], place, trait or "flagged by a rule of your own", fires)

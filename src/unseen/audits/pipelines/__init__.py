@@ -2,10 +2,10 @@
 
 ::
 
-    pipeline.py       what a pipeline may look like, and by which name    answers.py        what it may answer
-    perturbations.py  changes that it must not notice                     bench.py          its runs, and their noise
-    experiments.py    changed test rows, planted and shuffled labels      memory.py         what it holds of test rows
-    examples.py       pipelines that leak, and their corrected forms      word_network.py   the network of some of them
+    pipeline.py       what a pipeline may look like, by which name, what it may answer
+    bench.py          changes that it must not notice, its runs, and their noise
+    experiments.py    changed test rows, planted and shuffled labels, what it holds of test rows
+    examples.py       pipelines that leak, and their corrected forms, with the network of some of them
     audit.py          the audit
 """
 

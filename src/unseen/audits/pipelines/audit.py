@@ -11,14 +11,17 @@ from unseen.audits.pipelines.bench import Bench, skipped
 from unseen.audits.pipelines.experiments import (
     SHUFFLES,
     both_sides,
+    captured,
     exchanged_labels,
     fewer_rows,
+    fitted,
     nonsense_texts,
     planted,
+    refit,
     repeatable,
     shuffled,
+    vocabulary,
 )
-from unseen.audits.pipelines.memory import captured, fitted, refit, vocabulary
 from unseen.audits.pipelines.pipeline import Pipeline, open_pipeline, shape_of
 from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track

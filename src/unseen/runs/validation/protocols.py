@@ -23,12 +23,12 @@ from unseen.runs.validation.file import (
     FOREIGN_ENRICHED,
     PUBLISHED,
     RANDOM,
+    Fold,
     Validation,
     ValidationTexts,
     capped_name,
     thinned_name,
 )
-from unseen.runs.validation.pipelines import Fold
 from unseen.seeding import generator
 from unseen.splits.hard_kfold import fold_quotas
 from unseen.splits.problem import pose

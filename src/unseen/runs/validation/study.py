@@ -31,8 +31,17 @@ from unseen.runs import experiment
 from unseen.runs.experiment import Arm, Contrast, Level, measured
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.study import StudyPlan, carry_out_all
-from unseen.runs.validation.file import AUTHORS, PUBLISHED, RANDOM, capped_name, read_validation, thinned_name
-from unseen.runs.validation.pipelines import ASK, Fold, answers_of
+from unseen.runs.validation.file import (
+    ASK,
+    AUTHORS,
+    PUBLISHED,
+    RANDOM,
+    Fold,
+    answers_of,
+    capped_name,
+    read_validation,
+    thinned_name,
+)
 from unseen.runs.validation.protocols import ValidationMaterials, divided, load_materials
 from unseen.seeding import generator
 from unseen.store import atomic

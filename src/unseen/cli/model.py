@@ -1,0 +1,210 @@
+"""`unseen model`: train, ask, encode and score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli import options
+from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
+from unseen.cli.data_options import takes_data
+from unseen.cli.listing import listing
+from unseen.cli.options import check_measurements, check_target, pairs, parameters, split_of
+from unseen.errors import InputError
+
+app = typer.Typer(help="Train a model, ask it, encode texts, score predictions.", no_args_is_help=True)
+NO_INTERVAL = {
+    "few_groups": "the groups are worth only {} of equal size, too few to tell how groups differ",
+    "few_rows": "the rarest label has only {:,} rows, too few in an average over so many labels",
+    "no_spread": "rows drawn again all give the same score",
+}
+"""What tags of `unseen.evaluation.intervals` mean."""
+
+
+@app.command()
+@takes_data
+def train(
+    data: Any,
+    model: options.Model = "minilm",
+    bottleneck: options.Bottleneck = None,
+    settings: options.Set = None,
+    trust: options.Trust = False,
+    dev: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the rows for dev: settings are chosen there.")
+    ] = 0.1,
+    seed: options.Seed = 42,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the model.")] = Path("model"),
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train a classifier and write it to a folder.
+
+    Example: unseen model train posts.csv --text text --label label --model logistic -o model
+    """
+    from unseen import api
+    from unseen.cli.options import check_folder
+    from unseen.splits.quotas import rows_asked
+
+    check_folder(out)
+    params = parameters(settings, bottleneck=bottleneck, trust=trust)
+    with notes(quiet), progress(quiet):
+        classifier = api.train(data, model, dev=dev, seed=seed, **params)
+        if not hasattr(classifier, "save"):
+            raise InputError(f"a classifier of {model} cannot be written to a folder", fix="keep it in its own format")
+        classifier.save(out)
+    if as_json:
+        print_json({"folder": out, "model": model, "labels": classifier.classes_, "seed": seed})
+    else:
+        aside = rows_asked(dev, len(data), "dev")
+        learnt = f"trained on {len(data) - aside:,} texts, its settings chosen on {aside:,} others (--dev)"
+        say(f"{out}: {model} for {', '.join(classifier.classes_)}, {learnt}; scores on these texts would flatter it")
+
+
+@app.command()
+@takes_data
+def predict(
+    data: Any,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A model folder, a Hugging Face folder or hub name, a pipeline file, module:function, a URL."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File: .csv or .parquet.")] = Path("predictions.csv"),
+    trust: options.Trust = False,
+    key_env: options.KeyEnv = None,
+    settings: options.Set = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Ask a model for the probabilities of every text; `unseen model score` measures them.
+
+    Example: unseen model predict posts.csv --text text --label label --model model -o predictions.csv
+    """
+    from unseen import api
+    from unseen.store import write_predictions
+
+    if out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"{out} ends in neither .csv nor .parquet", fix=f"-o {out.with_suffix('.csv')}")
+    given = parameters(settings, trust=trust, key_env=key_env)
+    with notes(quiet), progress(quiet):
+        predictions = api.predict(data, model, **given)
+        write_predictions(predictions, out)
+    if as_json:
+        print_json({"file": out, "rows": len(predictions.ids), "labels": predictions.label_names})
+    else:
+        say(f"{out}: predictions for {len(predictions.ids):,} texts")
+
+
+@app.command()
+@takes_data
+def score(
+    data: Any,
+    predictions: Annotated[
+        Path, typer.Argument(help="CSV or Parquet: id and a probability per label, or a prediction.")
+    ],
+    split: options.Split = None,
+    metric: options.Metrics = None,
+    slice_by: options.Slice = None,
+    groups: options.Groups = None,
+    compare: Annotated[
+        Path | None, typer.Option(help="Predictions of another model: differences on the same rows, with p.")
+    ] = None,
+    rename: options.Map = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score predictions of any model: metrics with 95 % intervals, by part and by slice.
+
+    Example: unseen model score posts.csv predictions.csv --text text --label label --split hard.csv -m f1.macro
+    """
+    from unseen import api
+    from unseen.evaluation import DEFAULT_METRICS
+    from unseen.store import read_predictions, write_measurements
+
+    check_measurements(out)
+    with notes(quiet), progress(quiet):
+        parted = split_of(data, split)
+        options: dict[str, Any] = {"metrics": metric or list(DEFAULT_METRICS), "slices": slice_by or []}
+        options |= {"groups": groups, "seed": seed}
+        files = [path for path in (predictions, compare) if path is not None]
+        own, *other = (read_predictions(path, data, pairs(rename, "--map")) for path in files)
+        rows = api.score(data, own, parted, **options)
+        differences = api.compare(data, own, other[0], parted, **options) if other else []
+        if out is not None:
+            write_measurements([*rows, *differences], out)
+    if out is not None and not quiet:
+        say(f"note: written: {out}", err=True)
+    if as_json:
+        print_json([asdict(row) for row in [*rows, *differences]])
+        return
+    print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
+    if differences:
+        say()
+        head = ["part", "slice", f"less {compare}", "value", "95 % interval", "n", "p"]
+        lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in differences]
+        print_table([head, *lines], numbers_from=3)
+    for line in _without_interval([*rows, *differences]):
+        say(line)
+
+
+def _without_interval(rows: Sequence[Any]) -> Iterator[str]:
+    """Why some have no interval, a line for each reason."""
+    for tag, reason in NO_INTERVAL.items():
+        refused = [row for row in rows if tag in row.tags]
+        if refused:
+            metrics = ", ".join(dict.fromkeys(row.metric for row in refused))
+            yield f"no interval for {metrics}: {reason.format(min(row.tags[tag] for row in refused))}"
+
+
+def _cells(row: Any) -> list[str]:
+    return [str(row.tags.get("part", "all")), row.slice, row.metric, *measured_cells(row, 4)]
+
+
+@app.command()
+@takes_data
+def encode(
+    data: Any,
+    encoder: Annotated[
+        str, typer.Option(help="An encoder ('unseen model ls'), a model folder, a transformer's folder or hub name.")
+    ] = "tfidf",
+    out: Annotated[Path, typer.Option("-o", "--out", help="File for the vectors.")] = Path("vectors.npy"),
+    pooling: options.Pooling = None,
+    layer: options.Layer = None,
+    reduce: Annotated[str | None, typer.Option(help="pca or umap, to --dimensions numbers.")] = None,
+    dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's; 50)")] = None,
+    trust: options.Trust = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Turn texts into vectors. Interrupted and started again, a transformer goes on where it stopped.
+
+    Example: unseen model encode posts.csv --text text --label label --encoder tfidf -o vectors.npy
+    """
+    from unseen import api
+    from unseen.representations.partial_vectors import forget
+    from unseen.store import write_embeddings
+
+    check_target(out, ".npy")
+    given = {"dimensions": dimensions, "pooling": pooling, "layer": layer, "trust": trust or None}
+    params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    partial = out.with_name(f".{out.stem}.partial.npy")
+    with notes(quiet), progress(quiet):
+        vectors = api.encode(data, encoder, reduce=reduce, seed=seed, partial=partial, **params)
+        write_embeddings(vectors, out, data)
+        forget(partial)
+    rows, width = vectors.vectors.shape
+    if as_json:
+        print_json({"file": out, "rows": rows, "dimensions": width, "encoder": vectors.origin.step})
+    else:
+        say(f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}")
+
+
+app.command("ls")(listing("model", "recipes", "encoders", "metrics", "explainers"))

@@ -1,0 +1,189 @@
+"""`unseen runs`: what was run, looked at again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import print_json, print_table, printable, say, write_for_builds
+from unseen.cli.options import ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
+from unseen.errors import InputError, UnknownNameError
+
+app = typer.Typer(help="Look at finished runs: report, compare, track, export.", no_args_is_help=True)
+FORMS = ("table", "csv", "md", "tex")
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of any run, -o of the command.")],
+    junit: Junit = None,
+    summary: Summary = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write report.html again from the files of a run folder, and print the verdict.
+
+    Example: unseen runs report out
+    """
+    from unseen.runs.frame import report as written
+
+    result = written(run)
+    write_for_builds(result, junit, summary)
+    if as_json:
+        print_json(result.described())
+    else:
+        say("\n".join([*result.verdict.lines(), "", f"report: {result.report}"]))
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(help="Run folder to compare with.")],
+    b: Annotated[Path, typer.Argument(help="Run folder that may have changed; differences are B less A.")],
+    metric: Metrics = None,
+    part: Annotated[str, typer.Option(help="Part of the splits: test, dev or independent.")] = "test",
+    everything: Annotated[bool, typer.Option("--all", help="Every metric, on every slice.")] = False,
+    form: Annotated[str | None, typer.Option("--format", help="table (the default), csv, md or tex.")] = None,
+    gate: Gate = None,
+    summary: Summary = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare two runs training by training: differences with 95 % intervals, and what was set otherwise.
+
+    Example: unseen runs compare out-before out-after --gate 'difference.f1.macro>=-0.02'
+    """
+    from unseen.evaluation.gates import Gate as Bound
+    from unseen.evaluation.gates import judged
+    from unseen.reports.comparison import compare_runs
+    from unseen.reports.comparison_text import warnings
+    from unseen.reports.summary import summary_of_comparison, write_summary
+
+    _check(form, as_json)
+    bounds = [Bound.parsed(text) for text in gate or ()]
+    comparison = compare_runs(a, b, metrics=metric, part=part, everything=everything)
+    if not quiet:
+        for warning in warnings(comparison):
+            say(printable(f"note: {warning}"), err=True)
+    if as_json:
+        print_json(_content(comparison))
+    elif form in (None, "table"):
+        _print(comparison, quiet)
+    else:
+        _write(comparison, str(form))
+    outcomes = judged(bounds, [*comparison.gated, *(row for row in comparison.rows if row not in comparison.gated)])
+    if summary is not None:
+        write_summary(summary, summary_of_comparison(comparison, outcomes))
+    for outcome in outcomes:
+        say(str(outcome), err=True)
+    if not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _check(form: str | None, as_json: bool) -> None:
+    if form is not None and form not in FORMS:
+        raise UnknownNameError.of("format", form, FORMS)
+    if form is not None and as_json:
+        raise InputError("--format has no effect with --json", fix="leave one of the two out")
+
+
+def _print(comparison: Any, quiet: bool) -> None:
+    from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks
+
+    say(printable(headline(comparison)))
+    if not quiet:
+        for remark in remarks(comparison):
+            say(printable(remark))
+    for table in (differences_table(comparison), falls_table(comparison)):
+        if table.rows:
+            say()
+            first = next(place for place, name in enumerate(table.columns) if name in ("A", "fall in A"))
+            print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=first)
+    if not quiet:
+        lines = changes(comparison)
+        say("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
+        for line in lines:
+            say(printable(f"  {line}"))
+
+
+def _write(comparison: Any, form: str) -> None:
+    from unseen.reports.comparison_text import differences_table, falls_table
+    from unseen.reports.formats import FORMATS
+
+    tables = [differences_table(comparison, exact=form == "csv")]
+    if form != "csv" and comparison.falls:
+        tables.append(falls_table(comparison))
+    say("\n".join(FORMATS[form](table) for table in tables), nl=False)
+
+
+def _content(comparison: Any) -> dict[str, Any]:
+    from unseen.reports.comparison_text import headline, remarks, warnings
+
+    pairs = comparison.pairs
+    unpaired = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
+    changed = {name: [asdict(change) for change in getattr(comparison, name)] for name in ("settings", "versions")}
+    changed |= {name: [asdict(change) for change in getattr(comparison, name)] for name in ("data", "splits")}
+    return {
+        "a": comparison.a,
+        "b": comparison.b,
+        "metric": comparison.metric,
+        "headline": headline(comparison),
+        "remarks": remarks(comparison),
+        "warnings": warnings(comparison),
+        "differences": [asdict(row) for row in comparison.rows],
+        "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in comparison.falls],
+        "worst": comparison.worst,
+        **unpaired,
+        "changed": changed,
+    }
+
+
+@app.command()
+def track(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    to: Annotated[str, typer.Option(help="mlflow or wandb; where it lies is up to its own setup.")],
+    project: Annotated[str | None, typer.Option(help="Experiment of MLflow, or project of W&B.")] = None,
+    texts: ExampleTexts = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Log the settings, scores and files of a finished run to a tracker.
+
+    Example: unseen runs track out --to mlflow --project classifiers
+    """
+    from unseen.reports.tracking import track as log
+
+    logged = log(run, to, project=project, texts=texts)
+    if as_json:
+        print_json(asdict(logged))
+    elif not quiet:
+        where = f" at {logged.address}" if logged.address else ""
+        say(printable(f"{logged.to} run {logged.run}{where}: {logged.metrics} numbers, {logged.files} files"))
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="Folder of a stress run, or one of unseen.report(model, X, y).")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to; must not exist, or be empty.")],
+    dataset: Annotated[
+        str | None, typer.Option(metavar="OWNER/NAME", help="Id of the data on the hub; writes .eval_results too.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the scores of a run as the head of a model card, and as .eval_results of the Hugging Face hub.
+
+    Example: unseen runs export out --dataset owner/posts -o model-page
+    """
+    from unseen.reports.hub_results import write_hub_results
+    from unseen.runs.frame import report
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} exists already", fix="name another folder")
+    written = write_hub_results(report(run), out, dataset)
+    if as_json:
+        print_json({"files": written})
+    elif not quiet:
+        say("\n".join(map(str, written)))

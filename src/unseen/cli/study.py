@@ -1,0 +1,283 @@
+"""`unseen study`: many trainings, described in a file or by a list of datasets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli import options
+from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
+from unseen.cli.options import parameters
+from unseen.errors import InputError
+
+app = typer.Typer(
+    help="Run a study file: a grid of experiments; transfer between datasets; or scores that nobody has measured.",
+    no_args_is_help=True,
+)
+
+
+File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
+
+
+@app.command()
+def run(
+    study: File,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the run. (default: out/STUDY)")] = None,
+    store: Annotated[
+        Path, typer.Option(help="Where results of steps are kept, for later studies too.", envvar="UNSEEN_STORE")
+    ] = Path("unseen-steps"),
+    engine: Annotated[str, typer.Option(help="Where steps run: local, ray, inline.")] = "local",
+    workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
+    threads: Annotated[int, typer.Option(help="Threads of each step.")] = 1,
+    address: options.Address = None,
+    trust: options.Trust = False,
+    plan: options.Plan = False,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a grid of experiments: data × models × spaces × splits × seeds, each step once, resumable.
+
+    A file with kind = "validation" compares leaking with corrected protocols instead.
+
+    Example: unseen study run study.toml --plan
+    """
+    from unseen.engines import ENGINES
+    from unseen.runs import study as studies
+    from unseen.runs import validation
+
+    plan_of, run_of = studies.plan_study, studies.run_study
+    if validation.is_validation(study):
+        plan_of, run_of = validation.plan_validation, validation.run_validation
+    chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
+    if plan:
+        with notes(quiet):
+            planned, steps = plan_of(study, store=store, trust=trust)
+        _tell_plan(planned, steps, as_json, quiet)
+        return
+    announce = None if quiet else lambda planned: say(described_study(planned), err=True)
+    with notes(quiet), progress(quiet):
+        result = run_of(
+            study, engine=chosen, out=out or Path("out") / study.stem, store=store,
+            command=command_line(), announce=announce, trust=trust,
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
+
+
+def _options(engine: str, workers: int | None, threads: int, address: str | None) -> dict[str, Any]:
+    """The options that were given; what an engine does not take, it refuses by name."""
+    given = {"workers": workers, "address": address, "threads": threads if threads != 1 else None}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def described_study(plan: Any) -> str:
+    """A plan in a few lines."""
+    kinds = ", ".join(f"{count} × {kind}" for kind, count in plan.steps.items())
+    total = sum(plan.steps.values())
+    text = f"{total} steps ({kinds}); {plan.done} are there already.\n"
+    text += f"{plan.trainings} trainings, {plan.trainings_done} done."
+    if plan.seconds is None:
+        return text
+    return (
+        f"{text} {plan.texts:,} texts to train on: about {rough_duration(plan.seconds)} one after the "
+        "other, at the speed measured now on this machine."
+    )
+
+
+def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: bool) -> None:
+    if as_json:
+        print_json(asdict(plan) | {"list": [{"step": name, "done": done} for name, done in steps]})
+        return
+    if not quiet:
+        for name, done in steps:
+            say(f"{'done' if done else 'to do'}  {name}")
+    say(described_study(plan))
+
+
+@app.command()
+def transfer(
+    datasets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DATA...", help="Names in the --label-map file, tables, known datasets, or NAME=…"),
+    ] = None,
+    label_map: Annotated[
+        Path | None, typer.Option(help="TOML file: labels, datasets and what their labels are here.")
+    ] = None,
+    model: options.Model = "minilm",
+    settings: options.Set = None,
+    trust: options.Trust = False,
+    trainings: options.Trainings = 3,
+    test: options.ShareForTest = None,
+    groups: options.Groups = None,
+    pooled: Annotated[bool, typer.Option("--pooled", help="Train on all together as well.")] = False,
+    cap: options.Cap = None,
+    cap_by: options.CapBy = None,
+    matched: Annotated[bool, typer.Option("--matched", help="Cut training sets to the size of the smallest.")] = False,
+    text: Annotated[str | None, typer.Option(help="Column of the texts, of DATA that are tables.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the labels, of DATA that are tables.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of the ids, of DATA that are tables.")] = None,
+    data_dir: options.DataDir = None,
+    out: options.RunFolder = Path("out"),
+    seed: options.Seed = 42,
+    workers: options.Workers = 1,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train on each dataset, test on each: what is left of a score elsewhere, and what overlaps.
+
+    Example: unseen study transfer posts.csv others.csv --model logistic --groups user --pooled --out transfer
+    """
+    from unseen.runs.transfer import transfer as carry_over
+
+    columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
+    with notes(quiet), progress(quiet):
+        result = carry_over(
+            chosen(datasets or [], label_map, columns, data_dir), model=model, params=parameters(settings, trust=trust),
+            seeds=trainings, seed=seed, test=test, groups=groups, merge=pooled, cap=cap, cap_by=cap_by, matched=matched,
+            out=out, workers=workers, gates=gate or (), command=command_line(),
+            announce=None if quiet else lambda plan: say(described_transfer(plan), err=True),
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
+
+
+def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_dir: Path | None) -> Any:
+    """The datasets that are meant: those of the file with these names, others as sources; all of the file without."""
+    from unseen.runs.transfer_file import DatasetEntry, Datasets, read_datasets
+
+    if not names and file is None:
+        raise InputError(
+            "no datasets are named", fix="unseen study transfer A B …, or --label-map FILE that names them"
+        )
+    known = Datasets({}) if file is None else read_datasets(file)
+    entries: dict[str, Any] = {}
+    tables = 0
+    for named in names or known.entries:
+        name, source = _named(named)
+        if name in entries:
+            raise InputError(f"two datasets are called {name!r}", fix=f"name them: {name}-2={source}")
+        is_table = named not in known.entries and Path(source).is_file()
+        tables += is_table
+        entries[name] = (
+            known.entries[named] if named in known.entries else DatasetEntry(source, columns if is_table else {})
+        )
+    if columns and not tables:
+        raise InputError(f"--{', --'.join(columns)} has no effect: no table is named", fix="say it in the file")
+    if data_dir is not None:
+        entries = _in_folder(entries, data_dir)
+    return Datasets(entries, known.labels, known.positive)
+
+
+def _named(typed: str) -> tuple[str, str]:
+    name, middle, source = typed.partition("=")
+    if not middle or Path(typed).is_file() or set(name) & set("/\\"):
+        return (Path(typed).stem if Path(typed).is_file() else typed), typed
+    return name, source
+
+
+def _in_folder(entries: dict[str, Any], data_dir: Path) -> dict[str, Any]:
+    from dataclasses import replace
+
+    from unseen.data.catalogue import cards
+
+    known = {name for name, entry in entries.items() if entry.source in cards() and not Path(entry.source).is_file()}
+    if not known:
+        raise InputError("--data-dir has no effect: no known dataset is named", fix="leave it out")
+    return {
+        name: replace(entry, load={"data_dir": data_dir} | dict(entry.load)) if name in known else entry
+        for name, entry in entries.items()
+    }
+
+
+def described_transfer(plan: Any) -> str:
+    """A plan in a few lines."""
+    sizes = [
+        f"{name}: {', '.join(f'{part} {rows:,}' for part, rows in parts.items())}" for name, parts in plan.texts.items()
+    ]
+    done = f", {plan.done} of them done" if plan.done else ""
+    return "\n".join([*sizes, f"{plan.trainings} trainings{done}"])
+
+
+@app.command()
+def forecast(
+    scores: Annotated[
+        Path, typer.Argument(metavar="SCORES", help="A CSV, SumEval JSON, or the folder of a transfer or study.")
+    ],
+    features: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Features: a CSV, those of LITMUS, or NAME=TABLE of texts; may be repeated."),
+    ] = None,
+    predict: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONFIG", help="What is trained on, 'en=5000+de=100'; may be repeated. (default: as in SCORES)"
+        ),
+    ] = None,
+    target: Annotated[list[str] | None, typer.Option(help="What is tested on; may be repeated.")] = None,
+    model: Annotated[
+        str,
+        typer.Option(help="xgboost, group-lasso, same-configuration-mean, same-target-mean or global-mean."),
+    ] = "xgboost",
+    leave_out: Annotated[
+        str, typer.Option(help="What is left out to measure errors: the target, or also all training on it: language.")
+    ] = "target",
+    text: Annotated[str, typer.Option(help="Column of the texts, of tables of texts.")] = "text",
+    out: options.OptionalRunFolder = None,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Forecast scores from scores elsewhere and features of the target: with intervals, or not at all.
+
+    Example: unseen study forecast scores.csv --features features.csv --target th --predict en=5000 --model group-lasso
+    """
+    from unseen.runs.score_forecast import forecast_scores
+
+    with notes(quiet), progress(quiet):
+        result = forecast_scores(
+            scores, features=features_of(features or [], text), predict=predict or (), targets=target or (),
+            model=model, leave_out=leave_out, out=out, gates=gate or (), command=command_line(),
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
+
+
+def features_of(typed: list[str], text: str) -> Any:
+    """The features in all files that were named; texts are counted together, each table under its name."""
+    from functools import reduce
+    from operator import or_
+
+    from unseen.data.tables import read_strings
+    from unseen.forecasts.features import read_features, text_features
+
+    files, texts = [], {}
+    for source in typed:
+        name, middle, path = source.partition("=")
+        if not middle or Path(source).is_file():
+            files.append(read_features(source))
+        elif name in texts:
+            raise InputError(f"--features names {name!r} twice")
+        else:
+            texts[name] = read_strings(path, [text], "texts")[text].drop_null().to_pylist()
+    known = [*files, *([text_features(texts)] if texts else [])]
+    return reduce(or_, known) if known else None
+
+
+@app.command()
+def schema(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="study, validation, transfer, suite or card.")] = "study",
+) -> None:
+    """Print the JSON Schema of a kind of file, so that an editor completes and checks while you type.
+
+    Example: unseen study schema study
+    """
+    from unseen.file_schemas import file_schema
+
+    print_json(file_schema(kind))
