@@ -17,7 +17,7 @@ import numpy as np
 from unseen.attacks.dictionaries import WordNet, Words, read_pairs, read_tags
 from unseen.attacks.importance import deletion_importance, weighted_saliency
 from unseen.attacks.search import AskModel, CompareTexts, FindWords, Search
-from unseen.attacks.sources import MaskedWords, WordSource, Synonyms, encoded_neighbours, read_neighbours
+from unseen.attacks.sources import MaskedWords, Synonyms, WordSource, encoded_neighbours, read_neighbours
 from unseen.attacks.worded_text import WordedText, like
 from unseen.errors import InputError
 from unseen.representations import encode_texts
@@ -56,13 +56,16 @@ class WordAttack(ABC):
         """How similar two texts are, by the recipe's encoder."""
         raise InputError("this attack compares no texts")
 
+    def importance(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Scores:
+        """How much each place matters, by what deleting its word does; None when queries are used up."""
+        return (yield from deletion_scores(text, label, whole, places))
+
     def ranking(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Ranking:
-        """Places from the most important on, by what deleting each word does; None when queries are used up."""
-        without = yield AskModel([text.without(place) for place in places])
-        if len(without) < len(places):
+        """Places from the most important on, but for those that have no score; None when queries are used up."""
+        scores = yield from self.importance(text, label, whole, places)
+        if scores is None:
             return None
-        importance = deletion_importance(whole, without, label)
-        return [places[at] for at in np.argsort(-importance, kind="stable")]
+        return [places[at] for at in np.argsort(-scores, kind="stable") if not np.isnan(scores[at])]
 
     def search(self, text: str, label: int, whole: Floats) -> Search:
         """Try places in order; keep the best candidate of each if the label becomes less probable."""
@@ -109,8 +112,15 @@ class WordAttack(ABC):
         return flipped[int(np.argmax(similar))]
 
 
+Scores = Generator[Any, Any, "Floats | None"]
 Ranking = Generator[Any, Any, "list[int] | None"]
 Candidates = Generator[Any, Any, "list[WordedText]"]
+
+
+def deletion_scores(text: WordedText, label: int, whole: Floats, places: list[int]) -> Scores:
+    """What deleting the word of each place does to the label."""
+    without = yield AskModel([text.without(place) for place in places])
+    return None if len(without) < len(places) else deletion_importance(whole, without, label)
 
 
 def stop_words() -> frozenset[str]:
@@ -136,8 +146,10 @@ class WeightedSaliency(WordAttack):
 
     unknown: str
 
-    def ranking(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Ranking:
-        """Places by softmax(saliency) × what the best substitute gains; the softmax is over all words."""
+    def importance(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Scores:
+        """Softmax(saliency) × what the best substitute gains, over all words; NaN where there is no substitute."""
+        if not places:
+            return np.empty(0)
         lists = yield FindWords(text, places)
         substitutes = [
             [text.with_word(place, like(text.words[place], word)).text for word in words]
@@ -149,14 +161,12 @@ class WeightedSaliency(WordAttack):
         answers = yield AskModel(asked)
         if len(answers) < len(asked):
             return None
-        gains, at = np.zeros(len(every)), len(every)
+        gains, at = np.full(len(every), np.nan), len(every)
         for place, of_place in zip(places, substitutes, strict=True):
             if of_place:
                 gains[place] = whole[label] - answers[at : at + len(of_place), label].min()
             at += len(of_place)
-        scores = weighted_saliency(whole[label] - answers[: len(every), label], gains)
-        kept = [place for place, of_place in zip(places, substitutes, strict=True) if of_place]
-        return sorted(kept, key=lambda place: -scores[place])
+        return weighted_saliency(whole[label] - answers[: len(every), label], gains)[places]
 
 
 @dataclass

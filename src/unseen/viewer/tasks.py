@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from unseen.errors import InputError
 from unseen.store import atomic
 from unseen.store.files import csv_rows, door, harmless, unharmed
+from unseen.store.journal import now
 from unseen.store.reviews import REVIEWS, Review, append_review, read_reviews, undo_review
 from unseen.viewer.opened import OpenRun
 
@@ -120,8 +120,7 @@ class LabelReview(Task):
     def keep(self, id: str, value: str, seconds: float) -> None:
         """Add a line to the file."""
         answer, _, label = value.partition(" ")
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        append_review(self.path, Review(id, self.reviewer, answer, label or None, seconds, now))
+        append_review(self.path, Review(id, self.reviewer, answer, label or None, seconds, now()))
 
     def take_back(self, id: str) -> None:
         """Add a line that takes it back."""
