@@ -181,7 +181,7 @@ def test_auto_shows_the_text_of_the_recipe_alone_and_what_it_cost(begin: Begin, 
     session = begin("auto", limit=8)
     item = session.state()["item"]
     assert {*item} == {"turn", "mode", "text", "ratings"}
-    assert item["ratings"] == list(RATINGS["auto"])
+    assert [*item["ratings"]] == [*RATINGS["auto"]]
     with pytest.raises(InputError, match="the recipe makes the text"):
         session.attempt(item["turn"], "my own")
     while item := session.state()["item"]:

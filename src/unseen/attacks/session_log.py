@@ -23,6 +23,16 @@ RATINGS = {
     "saliency": (*QUALITY, "effort", "helpfulness"),
 }  # fmt: skip
 """What is rated from 1 to 5 in each mode; without help nothing can be helpful."""
+QUESTIONS = {
+    "grammar": "Grammar: it has no errors, and the meaning is kept",
+    "naturalness": "Naturalness: a native speaker could have written it",
+    "correctness": "Correctness: words are used as they should be",
+    "appropriateness": "Appropriateness: it fits what it is about",
+    "meaningfulness": "Meaningfulness: it makes sense",
+    "effort": "Effort: how hard was it? 5 is hardest",
+    "helpfulness": "Helpfulness: did what was shown help you?",
+}
+"""What each rating asks, on a scale from 1 to 5."""
 Turn = tuple[str, str]
 """A mode, and the id of a text."""
 

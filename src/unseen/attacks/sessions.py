@@ -26,6 +26,7 @@ from unseen.attacks.recipes import WordAttack, deletion_scores, stop_words
 from unseen.attacks.search import Attempt, Informants, Search, attack
 from unseen.attacks.session_log import (
     MODES,
+    QUESTIONS,
     RATINGS,
     SESSION,
     LoggedAttempt,
@@ -163,7 +164,7 @@ class AttackSession:
         mode, item = self._asked_about(turn)
         if mode == "auto":
             raise InputError("in the mode auto the recipe makes the text", fix="rate it, or skip it")
-        if (changes is None) != (mode != "select"):
+        if (changes is None) != (mode != "select") or not isinstance(changes, Mapping | None):
             raise InputError(f"the mode {mode} takes {'words for places' if mode == 'select' else 'a whole text'}")
         text, edits = self._changed(item, text) if changes is None else self._with_words(item, changes)
         if text == item.text:
@@ -173,7 +174,7 @@ class AttackSession:
         self._keep_attempt((mode, item), text, edits, answer, len({item.text, text, *(one.text for one in tries)}))
         return self.state()
 
-    def submit(self, turn: str, ratings: Mapping[str, int], n: int | None = None) -> dict[str, Any]:
+    def submit(self, turn: str, ratings: Mapping[str, int] | None = None, n: int | None = None) -> dict[str, Any]:
         """Hand in a try, by default the last one, with what its author thinks of it; the state after it."""
         mode, item = self._asked_about(turn)
         tries = self.log.attempts.get((mode, item.id), [])
@@ -217,7 +218,8 @@ class AttackSession:
         mode, item = turn[0], self.log.item(turn[1])
         tries = self.log.attempts.get(turn, [])
         current = tries[-1].text if tries else item.text
-        shown: dict[str, Any] = {"turn": "/".join(turn), "mode": mode, "text": current, "ratings": list(RATINGS[mode])}
+        ratings = {name: QUESTIONS[name] for name in RATINGS[mode]}
+        shown: dict[str, Any] = {"turn": "/".join(turn), "mode": mode, "text": current, "ratings": ratings}
         if mode == "auto":
             return shown
         shown |= {"original": item.text, "label": item.label, "attempts": [_feedback(one, mode) for one in tries]}
