@@ -121,6 +121,14 @@ def noisy_posts(folder: Path) -> None:
     write_rows(folder / "gold.csv", ("id", "valid"), gold)
 
 
+def word_lists(folder: Path) -> None:
+    """posts.csv, and words that could stand for others: some near, some opposite."""
+    posts(folder)
+    near = ["rain storm", "wind cloud", "bread soup", "goal song", "rain goal", "team band", "soup drum", "horn ball"]
+    (folder / "synonyms.txt").write_text("".join(f"{pair}\n" for pair in near))
+    (folder / "opposites.txt").write_text("rain goal\nsoup drum\n")
+
+
 def hard_posts(folder: Path) -> None:
     """posts.csv, and a split of it that somebody else made."""
     posts(folder)
@@ -290,6 +298,17 @@ KINDS: dict[str, Kind] = {
             "runs report run --json",
         ),
         posts,
+        ("model",),
+    ),
+    "attack": Kind(
+        (
+            f"model train {POSTS} --model logistic --set C=1 -o model -q",
+            f"attack run {POSTS} --model model --with characters,pwws-synonyms --limit 30 --slice part --texts -o run "
+            "--set pwws-synonyms.synonyms=synonyms.txt --set characters.edits=2 --set characters.places=3 "
+            "--antonyms opposites.txt --gate 'success.valid<=0.9'",
+            "runs report run --json",
+        ),
+        word_lists,
         ("model",),
     ),
     "audit": Kind(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unseen.repairs import repair
     from unseen.reports.comparison import compare_runs
     from unseen.reports.tracking import track
+    from unseen.runs.attack import attack
     from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.check import check
@@ -48,6 +49,7 @@ _HOMES = {
     "unseen.repairs": ("repair",),
     "unseen.reports.comparison": ("compare_runs",),
     "unseen.reports.tracking": ("track",),
+    "unseen.runs.attack": ("attack",),
     "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.check": ("check",),
@@ -83,6 +85,7 @@ __all__ = [
     "UnseenError",
     "UnseenWarning",
     "analyse",
+    "attack",
     "audit",
     "audit_pipeline",
     "authors",

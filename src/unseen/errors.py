@@ -126,6 +126,11 @@ def require(extra: str, purpose: str) -> None:
             raise MissingPackageError.of(package, purpose, extra)
 
 
+def installed(extra: str) -> bool:
+    """Whether an extra of the package is there."""
+    return all(find_spec(package) is not None for package in EXTRAS[extra])
+
+
 def complaint(cause: Exception) -> str:
     """What a reader of nested text complains of."""
     return "it is nested too deeply" if isinstance(cause, RecursionError) else str(cause)

@@ -388,6 +388,35 @@ def explain(folder: Path, name: str) -> Path:
     return write_run(folder, about, rows, [Finding("attributions", "warn", name)], ["attributions.parquet"])
 
 
+def attack(folder: Path, name: str) -> Path:
+    shares = {
+        "success.raw": 0.6,
+        "success.valid": 0.2,
+        "accuracy": 0.9,
+        "accuracy.attacked": 0.3,
+        "check.readable": 0.4,
+    }
+    rows = [
+        Measurement(metric, value, 90, value - 0.1, value + 0.1, where, {"attack": name})
+        for metric, value in {**shares, "queries": 80.0, "edit_rate": 0.1}.items()
+        for where in ("all", f"{name}={name}", "part=test")
+    ]
+    rows += [
+        Measurement("difference.success.valid", 0.2, 90, 0.1, 0.3, tags={"attack": name, "parts": "test - independent"})
+    ]
+    about = {
+        "kind": "attack", "command": name, "data": {"name": name, "rows": 90, "counts": {}}, "model": name,
+        "settings": {name: name}, "texts": 90, "unchecked": ["antonyms"], "what": {name: name}, "keeps_texts": True,
+        "versions": {name: name},
+    }  # fmt: skip
+    example = {
+        "attack": name, "id": name, "label": name, "original": f"{name} rain", "changed": f"{name} snow",
+        "predicted": name, "valid": True, "objections": [],
+    }  # fmt: skip
+    write_json(folder / "examples.json", {"examples": [example, example | {"valid": False, "objections": [name]}]})
+    return write_run(folder, about, rows, [], ["attacks.csv", "suite.csv"])
+
+
 def score_table(folder: Path, name: str) -> Path:
     tags = {"leave_out": "target"}
     errors = {"xgboost": 0.05, "same-configuration-mean": 0.04, "global-mean": 0.1}
@@ -422,6 +451,6 @@ def score(folder: Path, name: str) -> Path:
 FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
-    "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "score-table": score_table,
-    "score": score,
+    "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "attack": attack,
+    "score-table": score_table, "score": score,
 }  # fmt: skip

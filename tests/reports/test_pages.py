@@ -83,7 +83,7 @@ def test_tables_are_files_in_three_formats_and_linked(kind: str, tmp_path: Path)
 @every_kind
 def test_findings_are_shown_with_their_level_advice_and_evidence(kind: str, tmp_path: Path) -> None:
     result = report(FOLDERS[kind](tmp_path / "run", "posts"))
-    assert result.findings or kind in ("check", "learning", "score")
+    assert result.findings or kind in ("attack", "check", "learning", "score")
     shown, content = text_of(tmp_path / "run" / "report.html"), result.report.read_text(encoding="utf-8")  # type: ignore[union-attr]
     for finding in result.findings:
         for said in (finding.message, finding.advice, finding.check):

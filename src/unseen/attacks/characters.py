@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from typing import ClassVar
 
 import numpy as np
 
 from unseen.attacks.search import AskModel, Search
-from unseen.attacks.worded_text import SHORTEST, WORD
+from unseen.attacks.validity import misread
+from unseen.attacks.worded_text import SHORTEST, WORD, swaps
 from unseen.errors import InputError
 from unseen.types.arrays import Floats
 
@@ -23,7 +25,8 @@ class Characters:
 
     Each time `places` are chosen by what a blank there does, then every character of `alphabet` is tried in them. By
     default a text of n words gets at most a tenth of n edits, one at least, and stays readable: each edit lies inside
-    a word of four or more letters, each word is edited once. `readable=False` lets edits stand anywhere, as published.
+    a word of four or more letters and does not make another English word of it, and each word is edited once.
+    `readable=False` lets edits stand anywhere, as published.
     """
 
     name: ClassVar[str] = "characters"
@@ -52,6 +55,8 @@ class Characters:
             worst = np.argsort(answers[:, label], kind="stable")[: self.places]
             tried = list(trials.values())
             edited = edits_of(current, [tried[at] for at in worst], "", *self.alphabet)
+            if self.readable:
+                edited = {one: place for one, place in edited.items() if not any(starmap(misread, swaps(current, one)))}
             answers = yield AskModel(list(edited))
             if (flipped := _flipped(edited, answers, label)) or len(answers) < len(edited):
                 return flipped

@@ -67,7 +67,7 @@ class Attempt:
     """Questions that had been asked before, which cost nothing."""
 
 
-def attack(
+def attack_texts(
     texts: Sequence[str],
     labels: Sequence[int],
     search: Callable[[str, int, Floats], Search],

@@ -58,6 +58,15 @@ class Knowledge:
     encoder: str | None = None
     language: str | None = "en"
 
+    @property
+    def unchecked(self) -> list[str]:
+        """Checks that cannot tell anything, because what they need was not given."""
+        needs = {
+            "antonyms": self.antonyms, "part of speech": self.tags, "grammar": self.tags, "similarity": self.encoder,
+            "language": self.language, "readable": self.language,
+        }  # fmt: skip
+        return [name for name, resource in needs.items() if resource is None]
+
 
 def no_antonyms(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
     """No word became its opposite."""

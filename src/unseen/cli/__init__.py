@@ -19,7 +19,22 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import audit, check, data, demo, explain, forecast, model, runs, split, stress, study, suite, view
+from unseen.cli import (
+    attack,
+    audit,
+    check,
+    data,
+    demo,
+    explain,
+    forecast,
+    model,
+    runs,
+    split,
+    stress,
+    study,
+    suite,
+    view,
+)
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -98,6 +113,7 @@ app.command(rich_help_panel=JUDGE)(stress.stress)
 app.command(rich_help_panel=JUDGE)(check.check)
 app.command(rich_help_panel=JUDGE)(forecast.forecast)
 app.command(rich_help_panel=JUDGE)(explain.explain)
+app.add_typer(attack.app, name="attack", rich_help_panel=JUDGE)
 app.add_typer(split.app, name="split", rich_help_panel=PIECES)
 app.add_typer(audit.app, name="audit", rich_help_panel=PIECES)
 app.add_typer(model.app, name="model", rich_help_panel=PIECES)

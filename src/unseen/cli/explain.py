@@ -25,12 +25,11 @@ from unseen.cli.options import (
     Summary,
     Terms,
     Trust,
-    json_or_text,
+    named_parameters,
     pairs,
     parameters,
     split_of,
 )
-from unseen.errors import InputError
 
 
 @takes_data
@@ -94,7 +93,8 @@ def explain(
 
     with notes(quiet), progress(quiet):
         result = explained(
-            data, model=model, methods=method or (), attributions=attributions or (), params=_of_methods(settings),
+            data, model=model, methods=method or (), attributions=attributions or (),
+            params=named_parameters(settings, "METHOD", "lime.samples=500"),
             label=why, units="pieces" if pieces else "words", erase=erase, limit=limit or None, normalised=normalised,
             slices=slice_by or (), split=split_of(data, split, parts),
             terms=None if terms is None else read_terms(terms),
@@ -103,15 +103,3 @@ def explain(
             seed=seed,
         )  # fmt: skip
     print_result(result, as_json, junit, summary)
-
-
-def _of_methods(settings: list[str] | None) -> dict[str, dict[str, Any]]:
-    """`lime.samples=500` as parameters by method."""
-    made: dict[str, dict[str, Any]] = {}
-    for setting in settings or ():
-        place, middle, value = setting.partition("=")
-        method, dot, name = place.partition(".")
-        if not (middle and dot and name.isidentifier()):
-            raise InputError(f"--set {setting} is not a setting", expected="METHOD.NAME=VALUE, e.g. lime.samples=500")
-        made.setdefault(method, {})[name] = json_or_text(value)
-    return made

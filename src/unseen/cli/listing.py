@@ -18,6 +18,7 @@ PLACES = {
     "encoders": "unseen.representations:ENCODERS",
     "metrics": "unseen.evaluation:METRICS",
     "explainers": "unseen.explanations:EXPLAINERS",
+    "attacks": "unseen.attacks:ATTACKS",
     "checks": "unseen.audits.checks:CHECKS",
     "pipelines": "unseen.audits.pipelines.examples:EXAMPLES",
     "perturbations": "unseen.functional.perturbations:PERTURBATIONS",

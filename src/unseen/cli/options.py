@@ -182,6 +182,18 @@ def parameters(settings: list[str] | None, **given: Any) -> dict[str, Any]:
     return values
 
 
+def named_parameters(settings: list[str] | None, what: str, example: str) -> dict[str, dict[str, Any]]:
+    """`lime.samples=500` as parameters by the name of what they belong to."""
+    made: dict[str, dict[str, Any]] = {}
+    for setting in settings or ():
+        place, middle, value = setting.partition("=")
+        owner, dot, name = place.partition(".")
+        if not (middle and dot and name.isidentifier()):
+            raise InputError(f"--set {setting} is not a setting", expected=f"{what}.NAME=VALUE, e.g. {example}")
+        made.setdefault(owner, {})[name] = json_or_text(value)
+    return made
+
+
 def json_or_text(value: str) -> Any:
     """What was typed as JSON where it is JSON, else as it stands."""
     try:

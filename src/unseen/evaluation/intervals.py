@@ -184,3 +184,16 @@ def wilson(count: float, n: float) -> tuple[float, float]:
     middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
     return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def newcombe(count: int, n: int, other_count: int, other_n: int) -> tuple[float, float]:
+    """Newcombe's 95 % interval of the difference of two shares of different rows, from Wilson's of each.
+
+    >>> tuple(round(bound, 4) for bound in newcombe(56, 70, 48, 80))
+    (0.0524, 0.3339)
+    """
+    (low, high), (other_low, other_high) = wilson(count, n), wilson(other_count, other_n)
+    share, other = count / n, other_count / other_n
+    below = ((share - low) ** 2 + (other_high - other) ** 2) ** 0.5
+    above = ((high - share) ** 2 + (other - other_low) ** 2) ** 0.5
+    return share - other - below, share - other + above

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from unseen import inference
 from unseen.bias.terms import checked_terms
-from unseen.data.columns import is_list
 from unseen.data.rationales import mask_of, rationales_of
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate
@@ -29,8 +27,8 @@ from unseen.models import open_model
 from unseen.redaction import redacted
 from unseen.registry import VERSION
 from unseen.reports.explain_page import HIGHLIGHTS
+from unseen.runs.chosen_texts import registered, slices_of, some_texts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
-from unseen.seeding import generator
 from unseen.store import write_json
 from unseen.store.files import content_of
 from unseen.store.results import key_of
@@ -38,7 +36,7 @@ from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Explanation, Measurement, Split, bounded
 from unseen.types.arrays import Floats, Mask, Rows
 
-RATIONALES = "rationales"
+RATIONALES, ATTRIBUTIONS = "rationales", "attributions.npz"
 LIMIT = 200
 """Texts that are explained when nothing is said."""
 AT_ONCE = 50
@@ -72,19 +70,8 @@ class Explanations:
 
     def slices(self, columns: Sequence[str] = (), split: Split | None = None) -> dict[str, Mask]:
         """All texts, right and wrong answers, the values of columns, and the parts of a split."""
-        slices = {"all": np.ones(len(self.data), bool), "right": self.right, "wrong": ~self.right}
-        for column in columns:
-            values = self.data.attribute(column)
-            if not is_list(values.type):
-                values = [[one] for one in values.cast(pa.large_string()).to_pylist()]
-            lists = [list(of_text or ()) for of_text in (values if isinstance(values, list) else values.to_pylist())]
-            for name in sorted({one for of_text in lists for one in of_text if one is not None}):
-                slices[f"{column}={name}"] = np.array([name in of_text for of_text in lists])
-        if split is not None:
-            for name in split.sizes:
-                ids = set(split.ids.take(pa.array(split.rows(name))).to_pylist())
-                slices[f"part={name}"] = np.array([key in ids for key in self.data.ids.to_pylist()])
-        return slices
+        every, *others = slices_of(self.data, columns, split).items()
+        return dict([every, ("right", self.right), ("wrong", ~self.right), *others])
 
     def judged(self, normalised: int = NORMALISED) -> dict[str, Faithfulness]:
         """The faithfulness of each method; the search for best and worst orders is for the first texts alone."""
@@ -188,7 +175,7 @@ def explain(
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
     opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
     opened = inference.ready(opened, data.label_names)
-    chosen = some_texts(data, limit, seed) if split is None else _some_of_parts(data, split, limit, seed)
+    chosen = some_texts(data, limit, seed, split)
     subject = _subject(opened, chosen, label, units, erase)
     made = explainers(subject, methods, params or {}, corpus or data.texts.to_pylist())
     if terms is not None and not positive:
@@ -277,16 +264,10 @@ def explainers(
     network = subject.network
     able = ["answers", *(["gradients"] if network else []), *(["attention"] if network and network.attends else [])]
     names = list(methods) or [name for need in able for name in DEFAULT[need]]
-    made = {}
-    for name in dict.fromkeys([*names, "random"]):
-        bare = VERSION.sub("", name)
-        given = dict(params.get(bare, {}))
-        if bare == "sampling-occlusion":
-            given = {"corpus": list(corpus), **given}
-        made[bare] = EXPLAINERS.make(name, **given)
-    idle = [name for name in params if name not in made]
-    if idle:
-        raise UnknownNameError.of("method that is used", idle[0], made)
+    given = dict(params)
+    if "sampling-occlusion" in {VERSION.sub("", name) for name in names}:
+        given["sampling-occlusion"] = {"corpus": list(corpus), **params.get("sampling-occlusion", {})}
+    made = registered(EXPLAINERS, list(dict.fromkeys([*names, "random"])), given, "method")
     refused = [name for name, one in made.items() if one.needs in ("gradients", "attention") and one.needs not in able]
     if refused:
         raise InputError(
@@ -313,18 +294,17 @@ def _attributed(
         if folder is None or not mark:
             parts.append(explainer.attributions(part, seed))
             continue
-        results, about = folder.results, {"step": f"explain by {name}", "settings": settings, "needs": {}}
-        if not results.has(key):
-            with results.claimed(key), results.writing(key, about) as place:
-                _save(explainer.attributions(part, seed), place / "attributions.npz")
-        parts.append(_read(results.folder(key) / "attributions.npz"))
+        about = {"step": f"explain by {name}", "settings": settings, "needs": {}}
+        make = partial(_save, explainer, part, seed)
+        parts.append(_read(folder.results.made(key, about, make) / ATTRIBUTIONS))
     notes = {note: np.concatenate([part.notes[note] for part in parts]) for note in parts[0].notes}
     return Attributions([scores for part in parts for scores in part.scores], notes)
 
 
-def _save(made: Attributions, path: Path) -> None:
+def _save(explainer: Any, part: ExplainedTexts, seed: int, folder: Path) -> None:
+    made = explainer.attributions(part, seed)
     arrays = {"sizes": np.array([len(scores) for scores in made.scores]), "scores": np.concatenate(made.scores)}
-    np.savez(path, **arrays, **{f"note/{name}": values for name, values in made.notes.items()})  # type: ignore[arg-type]
+    np.savez(folder / ATTRIBUTIONS, **arrays, **{f"note/{name}": values for name, values in made.notes.items()})  # type: ignore[arg-type]
 
 
 def _read(path: Path) -> Attributions:
@@ -344,23 +324,6 @@ def _complete(given: Mapping[str, Sequence[Floats | None]], data: Dataset) -> di
                 fix="attributions of all texts that are explained: --limit, the same seed, or all texts",
             )
     return {name: [one for one in scores if one is not None] for name, scores in given.items()}
-
-
-def some_texts(data: Dataset, limit: int | None, seed: int) -> Dataset:
-    """So many texts, the same whatever the order of the rows."""
-    if limit is None or len(data) <= limit:
-        return data
-    if limit < 1:
-        raise InputError("limit must be at least 1", got=repr(limit))
-    return data.take(np.sort(data.by_id[generator(seed, "explained").permutation(len(data))[:limit]]))
-
-
-def _some_of_parts(data: Dataset, split: Split, limit: int | None, seed: int) -> Dataset:
-    """So many texts of each part of a split that the model was not trained on."""
-    parts = [name for name in split.sizes if name not in ("train", "dev")]
-    some = [some_texts(data.take(split.rows(name)), limit, seed) for name in parts]
-    ids = {key for part in some for key in part.ids.to_pylist()}
-    return data.take(np.flatnonzero([key in ids for key in data.ids.to_pylist()]))
 
 
 def _probed(

@@ -37,7 +37,8 @@ from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.reports.figures import plane
-from unseen.runs.explain import RATIONALES, explained_by_default, highlights, some_texts
+from unseen.runs.chosen_texts import some_texts
+from unseen.runs.explain import RATIONALES, explained_by_default, highlights
 from unseen.runs.source import Source, hashes_of
 from unseen.runs.spaces import Model, Space
 from unseen.runs.training_steps import (

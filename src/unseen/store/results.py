@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -94,6 +94,13 @@ class Results:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(self.scratch(key), ignore_errors=True)
+
+    def made(self, key: str, about: Mapping[str, Any], make: Callable[[Path], None]) -> Path:
+        """The folder of a result, which `make` fills now unless it is there."""
+        if not self.has(key):
+            with self.claimed(key), self.writing(key, about) as folder:
+                make(folder)
+        return self.folder(key)
 
 
 def _is_whole(path: Path, digest: object) -> bool:

@@ -1,0 +1,202 @@
+"""The page of attacks: how many flips keep the label, at what price, where, and the changed texts themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unseen.attacks.worded_text import swaps
+from unseen.reports.actions import Action
+from unseen.reports.formats import Cell, Table
+from unseen.reports.page import Page, Section, Verdict
+from unseen.reports.record import RunRecord
+from unseen.store import read_json
+from unseen.types import Measurement
+from unseen.types.numbers import bounds, number, percent, points
+
+RAW, VALID = "success.raw", "success.valid"
+CHECK = "check."
+EXAMPLES, SUITE = "examples.json", "suite.csv"
+SHOWN = 30
+"""Changed texts that the page shows."""
+MANY = 0.1
+"""Valid success from which on a model is worth a closer look."""
+BADGES = {"ok": "withstands", "warn": "can be fooled", "fail": "a gate failed", "skipped": "not measured"}
+HOW = (
+    "Raw success is the share of texts that the model got right and that a change makes it get wrong. Valid success "
+    "counts a change only where no check objects: programs can tell some changes that lose the label, never all, so "
+    "people must read a sample (unseen attack rate)."
+)
+
+
+def page(record: RunRecord) -> Page:
+    """What attacks did to the model."""
+    about, made = record.about, tables(record)
+    shown = [Section("Attacks", HOW, tables=[made["attacks"]], note=_recipes(about))]
+    shown.append(Section("What the checks object to", tables=[made["checks"]], note=_unchecked(about)))
+    if "slices" in made:
+        shown.append(Section("Where it is easier", tables=[made["slices"]]))
+    examples = _examples(record)
+    if examples:
+        shown.append(Section("Changed texts", tables=[_example_table(examples[:SHOWN])]))
+    files = {"every text and attack, without texts": "attacks.csv"}
+    if any(example["valid"] for example in examples):
+        files["valid changes as a suite for later models"] = SUITE
+    return Page(
+        "attacks",
+        f"{about['model']} under attack, on {about['data']['name']}",
+        verdict(record),
+        subtitle=f"{about['texts']:,} texts",
+        sections=shown,
+        tables=made,
+        printed=[made["attacks"], *([made["slices"]] if "slices" in made else [])],
+        files=files,
+    )
+
+
+def attacks_of(record: RunRecord) -> list[str]:
+    """The attacks of a run."""
+    return list(dict.fromkeys(str(row.tags["attack"]) for row in record.rows(VALID)))
+
+
+def verdict(record: RunRecord) -> Verdict:
+    """What the strongest attack does, validly; what all flips would say; where it is worse; what to do."""
+    best = max(
+        (row for row in record.rows(VALID) if row.slice == "all" and row.value is not None),
+        key=lambda row: row.value or 0.0,
+        default=None,
+    )
+    if best is None:
+        return Verdict(
+            "No text was attacked: the model gets none of them right.", [], "skipped", badge=BADGES["skipped"]
+        )
+    name = str(best.tags["attack"])
+    raw, queries = _row(record, RAW, name), _row(record, "queries", name)
+    headline = (
+        f"{name} makes the model err on {percent(best.value)} {bounds(best, percent)} of the texts that it gets right, "
+        "with changes that no check objects to."
+    )
+    sentences = [
+        "No check objects to any of its flips."
+        if raw is None or raw.value == best.value
+        else f"If every flip counted it would be {percent(raw.value)}: the other changes may have lost the label.",
+        f"It takes {number(queries.value if queries else None, 0)} queries a text on average.",
+        *_part_sentences(record),
+        "Programs have judged the changes, nobody has read them.",
+    ]
+    if record.about["unchecked"]:
+        sentences.append(f"Not checked, for want of a word list: {', '.join(record.about['unchecked'])}.")
+    failed = not all(gate["passed"] for gate in record.about.get("gates") or [])
+    level = "fail" if failed else "warn" if (best.low or 0.0) >= MANY else "ok"
+    return Verdict(headline, sentences, level, _actions(record), BADGES[level])
+
+
+def _part_sentences(record: RunRecord) -> list[str]:
+    rows = [row for row in record.rows(f"difference.{VALID}") if row.value is not None]
+    sentences = []
+    for row in rows:
+        low, high = row.low or 0.0, row.high or 0.0
+        easier = "easier to attack" if low > 0 else "harder to attack" if high < 0 else "not told apart from the rest"
+        sentences.append(
+            f"The hard test part is {easier} by {row.tags['attack']}: {points(row.value)} points {bounds(row, points)} "
+            "more valid success than on the part that was set aside."
+        )
+    return sentences
+
+
+def _actions(record: RunRecord) -> list[Action]:
+    if not record.about.get("keeps_texts"):
+        return [Action("review", "run it again with --texts: people can then read the changes")]
+    if record.folder is None:
+        return []
+    return [
+        Action("review", "let people read a sample, blind", command=f"unseen attack rate {record.folder}"),
+        Action(
+            "replay",
+            "ask every later model about the valid changes",
+            command=f"unseen check MODEL --suite {record.folder / SUITE}",
+        ),
+    ]
+
+
+def tables(record: RunRecord) -> dict[str, Table]:
+    """By attack; by check; by slice where there are several."""
+    names = attacks_of(record)
+    made = {
+        "attacks": Table(
+            "Attacks",
+            ("attack", "attacked", "raw success", "valid success", "right before", "right under attack", "queries",
+             "words changed"),
+            tuple(_attack_cells(record, name) for name in names),
+        ),
+        "checks": _check_table(record, names),
+    }  # fmt: skip
+    slices = [row.slice for row in record.measurements if row.metric == VALID and row.slice != "all" and row.n]
+    slices = list(dict.fromkeys(slices))
+    if slices:
+        rows = tuple(
+            (slice_name, *(_share(_row(record, metric, name, slice_name)) for name in names for metric in (RAW, VALID)))
+            for slice_name in slices
+        )
+        columns = ("texts", *(f"{name}, {kind}" for name in names for kind in ("raw", "valid")))
+        made["slices"] = Table("By slice", columns, rows)
+    return made
+
+
+def _attack_cells(record: RunRecord, name: str) -> tuple[Cell, ...]:
+    raw, valid = (_row(record, metric, name) for metric in (RAW, VALID))
+    before, after, queries, changed = (
+        record.value(metric, attack=name) for metric in ("accuracy", "accuracy.attacked", "queries", "edit_rate")
+    )
+    attacked = 0 if valid is None else valid.n
+    return (
+        name, f"{attacked:,}", _share(raw), _share(valid), percent(before), percent(after), number(queries, 0),
+        percent(changed),
+    )  # fmt: skip
+
+
+def _check_table(record: RunRecord, names: Sequence[str]) -> Table:
+    checks = list(dict.fromkeys(row.metric for row in record.measurements if row.metric.startswith(CHECK)))
+    rows = tuple(
+        (check.removeprefix(CHECK).replace("_", " "), *(_objections(_row(record, check, name)) for name in names))
+        for check in checks
+    )
+    return Table("Flips that a check objects to", ("check", *names), rows)
+
+
+def _objections(row: Measurement | None) -> str:
+    return "–" if row is None or row.value is None else f"{percent(1 - row.value)} of {row.n}"
+
+
+def _share(row: Measurement | None) -> str:
+    return "–" if row is None or row.value is None else f"{percent(row.value)} {bounds(row, percent)}".strip()
+
+
+def _row(record: RunRecord, metric: str, name: str, slice_name: str = "all") -> Measurement | None:
+    return record.row(metric, slice_name, attack=name)
+
+
+def _recipes(about: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}: {what}" for name, what in about["what"].items())
+
+
+def _unchecked(about: Mapping[str, Any]) -> str:
+    missing = about["unchecked"]
+    return f"Not checked, because no word list was given: {', '.join(missing)}." if missing else ""
+
+
+def _examples(record: RunRecord) -> list[dict[str, Any]]:
+    path = None if record.folder is None else record.folder / EXAMPLES
+    return list(read_json(path)["examples"]) if path is not None and path.exists() else []
+
+
+def _example_table(examples: Sequence[Mapping[str, Any]]) -> Table:
+    rows = tuple(
+        (
+            str(one["attack"]), str(one["id"]), f"{one['label']} → {one['predicted']}",
+            "; ".join(f"{old or '∅'} → {new or '∅'}" for old, new in swaps(one["original"], one["changed"])),
+            "valid" if one["valid"] else f"{', '.join(one['objections'])}", str(one["changed"]),
+        )
+        for one in sorted(examples, key=lambda one: not one["valid"])
+    )  # fmt: skip
+    return Table("Changed texts", ("attack", "id", "label", "changes", "checks", "text now"), rows)
