@@ -23,6 +23,8 @@ from unseen.errors import InputError
 from unseen.representations import encode_texts
 from unseen.types.arrays import Floats
 
+UNKNOWN = "qzxqz"
+"""Stands for an unknown word where a model has no token for it."""
 WINDOW = 15
 """Words around a change whose similarity counts; shorter texts are not compared."""
 COARSE = {"NN": "noun or verb", "VB": "noun or verb", "JJ": "adjective", "RB": "adverb"}
@@ -308,6 +310,16 @@ def same_part(tags: Words, original: str, word: str) -> bool | None:
         {COARSE.get(tag[:2], tag) for tag in tags.get(one) or tags.get(one.lower()) or ()} for one in (original, word)
     ]
     return bool(parts[0] & parts[1]) if all(parts) else None
+
+
+def prepare_for(attack: Any, model: Any) -> None:
+    """Read what an attack needs, and tell it the model's token for unknown words."""
+    from unseen.explanations.networks import network_of
+
+    if getattr(attack, "unknown", None) == "":
+        tokenizer = getattr(network_of(model), "tokenizer", None)
+        attack.unknown = getattr(tokenizer, "unk_token", None) or UNKNOWN
+    attack.prepare()
 
 
 def needed(attack: Any, name: str, what: str) -> str:

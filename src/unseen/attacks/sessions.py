@@ -22,8 +22,8 @@ import numpy as np
 
 from unseen import inference
 from unseen.attacks import ATTACKS
-from unseen.attacks.recipes import WordAttack, deletion_scores, stop_words
-from unseen.attacks.search import Attempt, Informants, Search, attack
+from unseen.attacks.recipes import WordAttack, deletion_scores, prepare_for, stop_words
+from unseen.attacks.search import Attempt, Informants, Search, attack_texts
 from unseen.attacks.session_log import (
     MODES,
     QUESTIONS,
@@ -104,8 +104,8 @@ class AttackSession:
             raise InputError("a session needs at least one text and one mode", got=f"{limit} texts, {len(modes)} modes")
         name = ATTACKS.full_name(recipe) if isinstance(recipe, str) else getattr(recipe, "name", type(recipe).__name__)
         made = ATTACKS.make(recipe, **dict(params or {})) if isinstance(recipe, str) else recipe
-        made.prepare()
         classifier = inference.ready(classifier, data.label_names)
+        prepare_for(made, classifier)
         columns = inference.matched(classifier.classes_, data.label_names)
         path, person = Path(out) / SESSION, pseudonym(participant)
 
@@ -287,7 +287,7 @@ class AttackSession:
         def of_label(text: str, _: int, whole: Floats) -> Search:
             return search(text, code, whole)
 
-        (result,) = attack([text], [int(whole.argmax())], of_label, Informants(self.ask, find, compare))
+        (result,) = attack_texts([text], [int(whole.argmax())], of_label, Informants(self.ask, find, compare))
         return result
 
     def _answer(self, text: str) -> Floats:
