@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import httpx
 import pytest
 
 from attacked_posts import DeletionAttack, fitted, posts
+from unseen.attacks.rating_sheet import ASKED, AttackedText, read_ratings, write_sheet
 from unseen.attacks.session_log import read_sessions
 from unseen.attacks.sessions import AttackSession
+from unseen.viewer.rating_task import RatingTask
 from unseen.viewer.server import Viewer, serve
 from unseen.viewer.session_task import SessionTask
 from unseen.viewer.tasks import Task
@@ -133,6 +136,31 @@ def test_auto_and_manual_show_no_probability_and_a_telephone_shows_all(
         page.wait_for_function("before => document.querySelector('#progress').textContent !== before", arg=done)
     (log,) = read_sessions(session.path)
     assert len(log.ends) == 12
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1200, 400])
+def test_changed_texts_are_rated_blind_by_keys(page_of: Callable[..., Any], tmp_path: Path, width: int) -> None:
+    one = AttackedText("a", "good", True, "manual", "person", "pwws", "m", 3, f"fine{EVIL}", f"okay{EVIL}")
+    write_sheet(tmp_path, [one, replace(one, mode="auto", source="program", changed="finee")])
+    page = page_of(RatingTask(tmp_path, "ann", simulated=True), width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not any(word in page.locator("body").inner_text() for word in ("manual", "pwws", "auto"))
+    for key in "12345121111112":  # two texts, seven questions each
+        assert "it ran" not in page.title()
+        assert "<script>" in page.locator("#reference").inner_text()
+        done = page.locator("#progress").inner_text()
+        page.keyboard.press(key)
+        page.wait_for_function("before => document.querySelector('#progress').textContent !== before", arg=done)
+    page.keyboard.press("z")
+    page.wait_for_selector("#progress:has-text('13 of 14 questions')")
+    page.keyboard.press("1")
+    page.wait_for_selector("#text:has-text('All of them')")
+    answers = [(rating.item, rating.question, rating.answer) for rating in read_ratings(tmp_path / "ratings.jsonl")]
+    given = [value[0] for value in ("yes", "2", "3", "4", "5", "1", "program", "yes", *"11111", "person")]
+    assert [answer[0] for _, _, answer in answers] == given
+    assert [question for _, question, _ in answers] == [*ASKED] * 2
+    assert all(rating.simulated for rating in read_ratings(tmp_path / "ratings.jsonl"))
 
 
 def test_what_a_page_sends_is_checked(made: tuple[Any, Any], tmp_path: Path) -> None:
