@@ -23,6 +23,8 @@ from unseen.errors import InputError
 from unseen.representations import encode_texts
 from unseen.types.arrays import Floats
 
+UNKNOWN = "qzxqz"
+"""Stands for an unknown word where a model has no token for it."""
 WINDOW = 15
 """Words around a change whose similarity counts; shorter texts are not compared."""
 COARSE = {"NN": "noun or verb", "VB": "noun or verb", "JJ": "adjective", "RB": "adverb"}
@@ -56,13 +58,16 @@ class WordAttack(ABC):
         """How similar two texts are, by the recipe's encoder."""
         raise InputError("this attack compares no texts")
 
+    def importance(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Scores:
+        """How much each place matters, by what deleting its word does; None when queries are used up."""
+        return (yield from deletion_scores(text, label, whole, places))
+
     def ranking(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Ranking:
-        """Places from the most important on, by what deleting each word does; None when queries are used up."""
-        without = yield AskModel([text.without(place) for place in places])
-        if len(without) < len(places):
+        """Places from the most important on, but for those that have no score; None when queries are used up."""
+        scores = yield from self.importance(text, label, whole, places)
+        if scores is None:
             return None
-        importance = deletion_importance(whole, without, label)
-        return [places[at] for at in np.argsort(-importance, kind="stable")]
+        return [places[at] for at in np.argsort(-scores, kind="stable") if not np.isnan(scores[at])]
 
     def search(self, text: str, label: int, whole: Floats) -> Search:
         """Try places in order; keep the best candidate of each if the label becomes less probable."""
@@ -109,8 +114,15 @@ class WordAttack(ABC):
         return flipped[int(np.argmax(similar))]
 
 
+Scores = Generator[Any, Any, "Floats | None"]
 Ranking = Generator[Any, Any, "list[int] | None"]
 Candidates = Generator[Any, Any, "list[WordedText]"]
+
+
+def deletion_scores(text: WordedText, label: int, whole: Floats, places: list[int]) -> Scores:
+    """What deleting the word of each place does to the label."""
+    without = yield AskModel([text.without(place) for place in places])
+    return None if len(without) < len(places) else deletion_importance(whole, without, label)
 
 
 def stop_words() -> frozenset[str]:
@@ -136,8 +148,10 @@ class WeightedSaliency(WordAttack):
 
     unknown: str
 
-    def ranking(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Ranking:
-        """Places by softmax(saliency) × what the best substitute gains; the softmax is over all words."""
+    def importance(self, text: WordedText, label: int, whole: Floats, places: list[int]) -> Scores:
+        """Softmax(saliency) × what the best substitute gains, over all words; NaN where there is no substitute."""
+        if not places:
+            return np.empty(0)
         lists = yield FindWords(text, places)
         substitutes = [
             [text.with_word(place, like(text.words[place], word)).text for word in words]
@@ -149,14 +163,12 @@ class WeightedSaliency(WordAttack):
         answers = yield AskModel(asked)
         if len(answers) < len(asked):
             return None
-        gains, at = np.zeros(len(every)), len(every)
+        gains, at = np.full(len(every), np.nan), len(every)
         for place, of_place in zip(places, substitutes, strict=True):
             if of_place:
                 gains[place] = whole[label] - answers[at : at + len(of_place), label].min()
             at += len(of_place)
-        scores = weighted_saliency(whole[label] - answers[: len(every), label], gains)
-        kept = [place for place, of_place in zip(places, substitutes, strict=True) if of_place]
-        return sorted(kept, key=lambda place: -scores[place])
+        return weighted_saliency(whole[label] - answers[: len(every), label], gains)[places]
 
 
 @dataclass
@@ -298,6 +310,16 @@ def same_part(tags: Words, original: str, word: str) -> bool | None:
         {COARSE.get(tag[:2], tag) for tag in tags.get(one) or tags.get(one.lower()) or ()} for one in (original, word)
     ]
     return bool(parts[0] & parts[1]) if all(parts) else None
+
+
+def prepare_for(attack: Any, model: Any) -> None:
+    """Read what an attack needs, and tell it the model's token for unknown words."""
+    from unseen.explanations.networks import network_of
+
+    if getattr(attack, "unknown", None) == "":
+        tokenizer = getattr(network_of(model), "tokenizer", None)
+        attack.unknown = getattr(tokenizer, "unk_token", None) or UNKNOWN
+    attack.prepare()
 
 
 def needed(attack: Any, name: str, what: str) -> str:

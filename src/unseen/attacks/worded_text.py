@@ -62,12 +62,19 @@ def swaps(original: str, changed: str) -> list[tuple[str, str]]:
 
     Words that were joined or torn apart are one swap.
     """
+    return [(old, new) for _, old, new in placed_swaps(original, changed)]
+
+
+def placed_swaps(original: str, changed: str) -> list[tuple[int, str, str]]:
+    """The same with the place of the original at which each swap begins."""
     before, after = WordedText.of(original).words, WordedText.of(changed).words
     if len(before) == len(after):
-        return [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+        return [(at, old, new) for at, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return [
-        (" ".join(before[a:b]), " ".join(after[c:d])) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"
+        (a, " ".join(before[a:b]), " ".join(after[c:d]))
+        for kind, a, b, c, d in matcher.get_opcodes()
+        if kind != "equal"
     ]
 
 

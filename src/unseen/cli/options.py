@@ -64,6 +64,13 @@ Workers = Annotated[int, typer.Option(help="Trainings side by side, one thread e
 Address = Annotated[Text, typer.Option(help="Ray cluster; 'auto' finds it. (default: this machine)")]
 ExampleTexts = Annotated[bool, typer.Option("--texts", help="Write texts of the data as well, as examples.")]
 
+# a page in the browser
+Port = Annotated[int, typer.Option(help="Port on this machine. (default: a free one)")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
+Simulated = Annotated[
+    bool, typer.Option("--simulated", help="A program fills this in, not a person: all that comes of it says so.")
+]
+
 # what is drawn
 Seed = Annotated[int, typer.Option(help="Seed of all that is drawn.")]
 Trainings = Annotated[int, typer.Option(help="Trainings of each kind, with the seeds SEED, SEED + 1, ….")]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
-import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from unseen.cli.console import notes, say
 from unseen.cli.data_options import data_as_typed
-from unseen.cli.options import Labels, Quiet, Seed, listed
-from unseen.errors import InputError, require
+from unseen.cli.options import Labels, NoBrowser, Port, Quiet, Seed, listed
+from unseen.cli.served import own_name, serve_here
+from unseen.errors import InputError
 
 
 def view(
@@ -39,8 +38,8 @@ def view(
     atlas: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the points as Parquet for Embedding Atlas instead.")
     ] = None,
-    port: Annotated[int, typer.Option(help="Port on this machine. (default: a free one)")] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
     seed: Seed = 42,
     quiet: Quiet = False,
 ) -> None:
@@ -61,7 +60,7 @@ def view(
     if review and runs[0].is_file():
         if not values:
             raise InputError(f"what may stand in the column {fill!r} is not known", fix="--labels yes,no")
-        _serve([], Sheet(runs[0], fill, values), port, no_browser, quiet)
+        serve_here([], Sheet(runs[0], fill, values), port, no_browser, quiet)
         return
     with notes(quiet):
         shown = opened(runs, data_as_typed(runs[0]) if texts else None)
@@ -77,26 +76,5 @@ def view(
             say(f"points: {export_atlas(shown[0], atlas)}")
         if export is not None or atlas is not None:
             return
-        task = task_of(shown[0], reviewer or _own_name(), size, seed) if review else None
-    _serve(shown, task, port, no_browser, quiet)
-
-
-def _serve(shown: list[Any], task: Any, port: int, no_browser: bool, quiet: bool) -> None:
-    require("view", "the viewer")
-    from unseen.viewer.server import Viewer, serve
-
-    def ready(address: str) -> None:
-        say(address)
-        if not quiet:
-            say("Ctrl-C ends it; nobody else on the network can open it.", err=True)
-        if not no_browser:
-            webbrowser.open(address)
-
-    serve(Viewer(shown, task), port, ready)
-
-
-def _own_name() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "somebody"
+        task = task_of(shown[0], reviewer or own_name(), size, seed) if review else None
+    serve_here(shown, task, port, no_browser, quiet)

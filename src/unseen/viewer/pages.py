@@ -81,5 +81,5 @@ def comparison_page(a: OpenRun, b: OpenRun, tabs: Mapping[str, str]) -> str:
 
 
 def task_page(task: Task, tabs: Mapping[str, str]) -> str:
-    """One text after the other, to be judged by a key."""
-    return rendered("task.html", own_script("task.js"), True, task=task, tabs=tabs)
+    """The page of a task."""
+    return rendered(task.page, own_script("ask_task.js", task.script), True, task=task, tabs=tabs)

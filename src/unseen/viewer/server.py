@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -169,21 +170,20 @@ class Viewer:
     def asked(self) -> Task:
         """The task; refuses where there is none."""
         if self.task is None:
-            raise InputError("no review was asked for", fix="unseen view RUN --review")
+            raise InputError("nothing was asked of anybody", fix="unseen view RUN --review")
         return self.task
 
     def next(self, request: Request) -> Response:
         """The next text, and how far the task is."""
         return JSONResponse(self.asked.state())
 
-    async def answer(self, request: Request) -> Response:
-        """Keep an answer; the state after it."""
-        return JSONResponse(self.asked.answer(await body_of(request)))
-
-    async def undo(self, request: Request) -> Response:
-        """Take the last answer back; the state after it."""
-        await body_of(request)
-        return JSONResponse(self.asked.undo())
+    async def act(self, request: Request) -> Response:
+        """Do what the page of the task asks for; the state after it."""
+        content = await body_of(request)
+        action = self.asked.actions.get(request.path_params["action"])
+        if action is None:
+            raise InputError("this task has no such action")
+        return JSONResponse(await run_in_threadpool(action, content))
 
 
 async def body_of(request: Request) -> Mapping[str, Any]:
@@ -248,7 +248,7 @@ def application(viewer: Viewer, port: Callable[[], int]) -> Any:
         "/run/{number:int}/text": viewer.text, "/run/{number:int}/search": viewer.search,
         "/task": viewer.task_page, "/task/next": viewer.next,
     }  # fmt: skip
-    post = {"/task/answer": viewer.answer, "/task/undo": viewer.undo}
+    post = {"/task/{action}": viewer.act}
     routes = [Route(path, work, methods=["GET"]) for path, work in get.items()]
     routes += [Route(path, work, methods=["POST"]) for path, work in post.items()]
 

@@ -1,20 +1,21 @@
-"""What a person is asked, one text after the other: whether labels are right, or what stands in a column of a sheet.
+"""What a person does in a browser. A task has a page, a state that the page shows, and actions that the page asks for.
 
-A task knows its texts, its answers and where they are kept. Every answer is on disk before the next text is shown.
+Most tasks are questions about one text after the other: whether labels are right, or what stands in a column of a
+sheet. Every answer is on disk before the next text is shown.
 """
 
 from __future__ import annotations
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from unseen.errors import InputError
 from unseen.store import atomic
 from unseen.store.files import csv_rows, door, harmless, unharmed
+from unseen.store.journal import now
 from unseen.store.reviews import REVIEWS, Review, append_review, read_reviews, undo_review
 from unseen.viewer.opened import OpenRun
 
@@ -30,16 +31,39 @@ class Answer(NamedTuple):
 
 
 class Task(ABC):
-    """Texts to be judged by one person."""
+    """What one person does, on a page of its own: a state, and actions that change it."""
 
     title: str
-    kept: str
-    """Where answers are kept, in words."""
-    answers: Sequence[Answer]
+    page = "task.html"
+    """The template of its page."""
+    script = "task.js"
 
     @abstractmethod
-    def items(self) -> Sequence[Mapping[str, str]]:
-        """All texts in their order: `id`, `text`, `question`, and `hidden`, an answer that is not offered for it."""
+    def state(self) -> dict[str, Any]:
+        """What is to be done next, and how far the task is."""
+
+    @property
+    @abstractmethod
+    def actions(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+        """What the page may ask for, by name: from what it sends to the state after it."""
+
+
+class Questions(Task):
+    """Texts to be judged by one person, each by one of a few answers."""
+
+    kept: str
+    """Where answers are kept, in words."""
+    blind = "What a model says of a text, and why it was drawn, is not shown."
+    unit = "texts"
+    """What is counted."""
+    answers: Sequence[Answer] = ()
+
+    @abstractmethod
+    def items(self) -> Sequence[Mapping[str, Any]]:
+        """All texts in their order: `id`, `text`, `question`, and `hidden`, an answer that is not offered for it.
+
+        An item may bring `answers` of its own, and an `original` that is shown above its text.
+        """
 
     @abstractmethod
     def given(self) -> Mapping[str, str]:
@@ -53,16 +77,29 @@ class Task(ABC):
     def take_back(self, id: str) -> None:
         """Take an answer back."""
 
+    def offered(self, item: Mapping[str, Any]) -> list[Answer]:
+        """The answers that may be given to an item."""
+        return [answer for answer in item.get("answers", self.answers) if answer.value != item.get("hidden")]
+
     def state(self) -> dict[str, Any]:
-        """The next text, and how far the task is."""
+        """The next text with its answers, and how far the task is."""
         given, items = self.given(), self.items()
         left = next((item for item in items if item["id"] not in given), None)
-        return {"item": left, "done": sum(item["id"] in given for item in items), "size": len(items)}
+        answers = [] if left is None else [answer._asdict() for answer in self.offered(left)]
+        shown = None if left is None else {name: value for name, value in left.items() if name != "answers"}
+        return {
+            "item": shown, "answers": answers, "done": sum(item["id"] in given for item in items), "size": len(items)
+        }  # fmt: skip
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+        """An answer, and taking the last one back."""
+        return {"answer": self.answer, "undo": lambda _: self.undo()}
 
     def answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Keep an answer that somebody sent; the state after it."""
         item = next((item for item in self.items() if item["id"] == content.get("id")), None)
-        values = {answer.value for answer in self.answers} - {item.get("hidden", "") if item else ""}
+        values = [] if item is None else [answer.value for answer in self.offered(item)]
         if item is None or not isinstance(content.get("answer"), str) or content["answer"] not in values:
             raise InputError("this is no answer to a text of this task")
         seconds = content.get("seconds")
@@ -78,7 +115,7 @@ class Task(ABC):
         return self.state()
 
 
-class LabelReview(Task):
+class LabelReview(Questions):
     """Is the label right? Texts of a stress run, drawn by a design, blind to what the model says of them."""
 
     kept = "Answers are kept one by one in reviews.jsonl of the run; unseen runs report tells what came of them."
@@ -108,7 +145,7 @@ class LabelReview(Task):
             for item in review_items(run.record, size, seed)
         ]  # fmt: skip
 
-    def items(self) -> Sequence[Mapping[str, str]]:
+    def items(self) -> Sequence[Mapping[str, Any]]:
         """Texts of the draw."""
         return self._items
 
@@ -120,15 +157,14 @@ class LabelReview(Task):
     def keep(self, id: str, value: str, seconds: float) -> None:
         """Add a line to the file."""
         answer, _, label = value.partition(" ")
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        append_review(self.path, Review(id, self.reviewer, answer, label or None, seconds, now))
+        append_review(self.path, Review(id, self.reviewer, answer, label or None, seconds, now()))
 
     def take_back(self, id: str) -> None:
         """Add a line that takes it back."""
         undo_review(self.path, id, self.reviewer)
 
 
-class Sheet(Task):
+class Sheet(Questions):
     """A CSV file with `id`, `text` and a column to be filled in: labels of new texts, cases of a suite, valid items."""
 
     def __init__(self, path: Path, column: str, values: Sequence[str]) -> None:
@@ -147,7 +183,7 @@ class Sheet(Task):
             rows = [{name: row[name] or "" for name in reader.fieldnames or ()} for row in reader]
             return list(reader.fieldnames or ()), rows
 
-    def items(self) -> Sequence[Mapping[str, str]]:
+    def items(self) -> Sequence[Mapping[str, Any]]:
         """The rows of the file."""
         question = f"Which {self.column}?"
         return [{"id": row["id"], "text": unharmed(row["text"]), "question": question} for row in self._read()[1]]
@@ -175,7 +211,7 @@ class Sheet(Task):
         self.keep(id, "", 0.0)
 
 
-def task_of(run: OpenRun, reviewer: str, size: int, seed: int) -> Task:
+def task_of(run: OpenRun, reviewer: str, size: int, seed: int) -> Questions:
     """What there is to judge in a run: labels of a stress run, texts to label of a forecast."""
     from unseen.reports.forecast_page import TO_LABEL
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from unseen.cli.attack import run
+from unseen.cli.attack import rate, run, session
 from unseen.cli.listing import listing
 
 app = typer.Typer(
@@ -10,4 +10,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command()(run.run)
+app.command()(session.session)
+app.command()(rate.rate)
 app.command("ls")(listing("attack", "attacks"))
