@@ -292,6 +292,14 @@ KINDS: dict[str, Kind] = {
         posts,
         ("model",),
     ),
+    "invariance": Kind(
+        (
+            f"invariance {POSTS} --property label --train others.csv --with upper,spread --model char-ngrams --set C=1 "
+            "--folds 2 --texts -o run --gate 'flip_rate where transformation=upper <= 0.5'",
+            "runs report run --json",
+        ),
+        posts,
+    ),
     "audit": Kind(
         (f"audit data {POSTS} --parts part --author user -o run", "runs report run --json"), posts
     ),
