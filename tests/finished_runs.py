@@ -266,7 +266,7 @@ KINDS: dict[str, Kind] = {
     ),
     "learning": Kind(
         (
-            "suite holdout cases.csv --task posts.csv --map insult=rude,other=fine --hold-out target,all "
+            "data suite holdout cases.csv --task posts.csv --map insult=rude,other=fine --hold-out target,all "
             "--set epochs=2 --set width=8 --set bottleneck=8 -o run",
             "runs report run --json",
         ),
@@ -310,6 +310,14 @@ KINDS: dict[str, Kind] = {
         ),
         word_lists,
         ("model",),
+    ),
+    "invariance": Kind(
+        (
+            f"audit invariance {POSTS} --property label --train others.csv --with upper,spread --model char-ngrams --set C=1 "
+            "--folds 2 --texts -o run --gate 'flip_rate where transformation=upper <= 0.5'",
+            "runs report run --json",
+        ),
+        posts,
     ),
     "audit": Kind(
         (f"audit data {POSTS} --parts part --author user -o run", "runs report run --json"), posts
@@ -380,17 +388,17 @@ KINDS: dict[str, Kind] = {
     ),
     "suites": Kind(
         (
-            "suite build kitchen.toml -o kitchen.csv",
-            "suite stats kitchen.csv",
-            "suite perturb posts.csv --id id --with swap,leet -n 10 -o altered.csv",
+            "data suite build kitchen.toml -o kitchen.csv",
+            "data suite stats kitchen.csv",
+            "data suite perturb posts.csv --id id --with swap,leet -n 10 -o altered.csv",
         ),
         kitchen,
     ),
     "cases": Kind(
         (
-            "suite validate votes.csv --suite cases.csv --annotators rater_ --least 3 -o validated.csv",
+            "data suite validate votes.csv --suite cases.csv --annotators rater_ --least 3 -o validated.csv",
             "check one.csv --suite cases.csv -o run -q",
-            "suite sample run/failures.csv --suite cases.csv -n 2 -o training.csv",
+            "data suite sample run/failures.csv --suite cases.csv -n 2 -o training.csv",
         ),
         suite,
         ("run",),
@@ -412,7 +420,7 @@ KINDS: dict[str, Kind] = {
             "model ls",
             "split ls",
             "audit ls",
-            "suite ls",
+            "data suite ls",
             "data ls --data-dir .",
             "data show stormfront --data-dir .",
         ),

@@ -22,7 +22,7 @@ from unseen.errors import InputError, MissingPackageError, UnknownNameError, hin
 VERSION = re.compile(r"\.v(\d+)$")
 LISTED_BY = {
     "splitter": "split", "recipe": "model", "encoder": "model", "check": "audit", "pipeline": "audit",
-    "perturbation": "suite", "explainer": "model", "attack": "attack",
+    "perturbation": "data suite", "explainer": "model", "attack": "attack",
 }  # fmt: skip
 """The group of commands that lists the names of a kind."""
 

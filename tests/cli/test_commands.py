@@ -355,7 +355,7 @@ templates = ["I hate it."]
 def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
     # long, or not without others; `view` serves until it is stopped, and has tests of its own
-    elsewhere = {("demo",), ("data", "fetch"), ("runs", "track"), ("suite", "holdout"), ("view",)}
+    elsewhere = {("demo",), ("data", "fetch"), ("runs", "track"), ("data", "suite", "holdout"), ("view",)}
     flow = [
         ("stress",), ("model", "train"), ("model", "encode"), ("split", "make"), ("model", "predict"), ("check",)
     ]  # fmt: skip
@@ -381,7 +381,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
         if words == ("stress",):
             for copy in ("out-before", "out-after"):
                 shutil.copytree(folder / "out", folder / copy)
-        if words == ("suite", "build"):
+        if words == ("data", "suite", "build"):
             suite = load_suite(folder / "kitchen.csv")
             said = [suite.label_names[code] for code in suite.labels]
             lines = [f"{case},{label},{label}" for case, label in zip(suite.ids.to_pylist(), said, strict=True)]

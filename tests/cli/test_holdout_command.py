@@ -1,4 +1,4 @@
-"""`unseen suite holdout`: the command alone, from files to a verdict."""
+"""`unseen data suite holdout`: the command alone, from files to a verdict."""
 
 from __future__ import annotations
 

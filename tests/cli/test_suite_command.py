@@ -1,4 +1,4 @@
-"""`unseen suite`: the example of the documentation, from its file to validated cases, and what is refused."""
+"""`unseen data suite`: the example of the documentation, from its file to validated cases, and what is refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_commands_of_the_documentation_run(kitchen: Path, unseen: Run, write
     for line in COMMANDS:
         done = unseen(*shlex.split(line)[1:])
         assert done.code == 0, done.err
-        if line.startswith("unseen suite build"):
+        if line.startswith("unseen data suite build"):
             write_votes(kitchen)
     assert len(rows_of(kitchen / "kitchen.csv")) == len(rows_of(kitchen / "validated.csv")) == 48
     assert f"holds {len(rows_of(kitchen / 'kitchen.csv'))} cases" in PAGE
@@ -61,17 +61,19 @@ def test_the_documentation_has_every_perturbation() -> None:
 
 
 def test_build_prints_what_it_made(kitchen: Path, unseen: Run) -> None:
-    done = unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv")
+    done = unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv")
     assert done.out.startswith("kitchen.csv: 48 cases\n")
     assert re.search(r"insult_negated +insult +functional +fine +10 +3\n", done.out)
     assert re.search(r"cooks +15 +15\n", done.out)
-    assert json.loads(unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv", "--json").out)["cases"] == 48
+    assert (
+        json.loads(unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv", "--json").out)["cases"] == 48
+    )
     assert json.loads((kitchen / "kitchen.json").read_text(encoding="utf-8"))["origin"]["seed"] == 42
 
 
 def test_a_wrong_file_leaves_nothing_behind(kitchen: Path, unseen: Run) -> None:
     (kitchen / "kitchen.toml").write_text(TOML.replace("[DISH]", "[DSH]"), encoding="utf-8")
-    done = unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv")
+    done = unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv")
     assert (done.code, done.out) == (2, "")
     assert "test 3 (praise): 'What a lovely [DSH]!': no list and no group has [DSH]; did you mean 'DISH'?" in done.err
     assert not (kitchen / "kitchen.csv").exists()
@@ -87,7 +89,20 @@ def test_somebody_elses_file_stays(kitchen: Path, unseen: Run, words: tuple[str,
 
 
 def test_perturb_draws_originals_and_versions(folder: Path, unseen: Run) -> None:
-    words = ("suite", "perturb", "posts.csv", "--id", "id", "--with", "swap,leet", "-n", "10", "-o", "altered.csv")
+    words = (
+        "data",
+        "suite",
+        "perturb",
+        "posts.csv",
+        "--id",
+        "id",
+        "--with",
+        "swap,leet",
+        "-n",
+        "10",
+        "-o",
+        "altered.csv",
+    )
     done = unseen(*words)
     assert done.code == 0, done.err
     rows = rows_of(folder / "altered.csv")
@@ -101,7 +116,7 @@ def test_perturb_draws_originals_and_versions(folder: Path, unseen: Run) -> None
 
 def test_perturb_with_a_function_of_ones_own_and_a_note_on_formulas(folder: Path, unseen: Run) -> None:
     (folder / "my_suite_words.py").write_text("def at(text, draw):\n    return '@' + text\n", encoding="utf-8")
-    done = unseen("suite", "perturb", "posts.csv", "--with", "my_suite_words:at", "-o", "own.csv", "--json")
+    done = unseen("data", "suite", "perturb", "posts.csv", "--with", "my_suite_words:at", "-o", "own.csv", "--json")
     assert done.code == 0, done.err
     assert [each["functionality"] for each in json.loads(done.out)["functionalities"]] == ["original", "at"]
     assert "60 texts begin like a formula" in done.err
@@ -120,7 +135,7 @@ def test_perturb_with_a_function_of_ones_own_and_a_note_on_formulas(folder: Path
     ],
 )
 def test_perturb_refuses_what_makes_no_sense(folder: Path, unseen: Run, words: tuple[str, ...], said: str) -> None:
-    done = unseen("suite", "perturb", "posts.csv", *words)
+    done = unseen("data", "suite", "perturb", "posts.csv", *words)
     assert done.code == 2
     assert said in done.err
     assert sorted(path.name for path in folder.iterdir()) == ["posts.csv"]
@@ -128,7 +143,7 @@ def test_perturb_refuses_what_makes_no_sense(folder: Path, unseen: Run, words: t
 
 def test_stats_of_any_table(folder: Path, unseen: Run) -> None:
     done = unseen(
-        "suite", "stats", "posts.csv", "--column", "functionality=source", "--column", "target=user", "--json"
+        "data", "suite", "stats", "posts.csv", "--column", "functionality=source", "--column", "target=user", "--json"
     )
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -139,7 +154,7 @@ def test_stats_of_any_table(folder: Path, unseen: Run) -> None:
     }
     assert {each["target"] for each in found["targets"]} == {f"u{n:02}" for n in range(12)}
     assert [each["level"] for each in found["findings"] if each["check"] == "suite_labels"] == ["warn"]
-    text = unseen("suite", "stats", "posts.csv", "--column", "functionality=source").out
+    text = unseen("data", "suite", "stats", "posts.csv", "--column", "functionality=source").out
     assert "warn: 3 functionalities have cases of several labels: " in text
 
 
@@ -154,15 +169,26 @@ def test_stats_of_any_table(folder: Path, unseen: Run) -> None:
     ],
 )
 def test_stats_refuses_what_is_no_suite(folder: Path, unseen: Run, words: tuple[str, ...], said: str) -> None:
-    done = unseen("suite", "stats", *words)
+    done = unseen("data", "suite", "stats", *words)
     assert done.code == 2
     assert said in done.err
 
 
 def test_validate_says_what_goes_and_why(kitchen: Path, unseen: Run) -> None:
-    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    assert unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
     rows = write_votes(kitchen, doubted=1)
-    words = ("suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_", "--least", "3")
+    words = (
+        "data",
+        "suite",
+        "validate",
+        "votes.csv",
+        "--suite",
+        "kitchen.csv",
+        "--annotators",
+        "rater_",
+        "--least",
+        "3",
+    )
     done = unseen(*words, "-o", "validated.csv")
     assert done.code == 0, done.err
     template = rows[0]["template"]
@@ -178,9 +204,9 @@ def test_validate_says_what_goes_and_why(kitchen: Path, unseen: Run) -> None:
 
 
 def test_validate_refuses_what_does_not_fit(kitchen: Path, unseen: Run) -> None:
-    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    assert unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
     write_votes(kitchen)
-    words = ("suite", "validate", "votes.csv", "--suite", "kitchen.csv")
+    words = ("data", "suite", "validate", "votes.csv", "--suite", "kitchen.csv")
     for more, said in (
         ((), "name the columns of the annotators"),
         (("--annotator", "rater_1", "--annotator", "ratter_2"), "did you mean 'rater_2'"),
@@ -193,11 +219,11 @@ def test_validate_refuses_what_does_not_fit(kitchen: Path, unseen: Run) -> None:
 
 
 def test_validate_understands_other_words_when_told(kitchen: Path, unseen: Run) -> None:
-    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    assert unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
     write_votes(kitchen)
     votes = (kitchen / "votes.csv").read_text(encoding="utf-8")
     (kitchen / "votes.csv").write_text(votes.replace(",rude", ",1").replace(",fine", ",0"), encoding="utf-8")
-    words = ("suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_")
+    words = ("data", "suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_")
     refused = unseen(*words, "-o", "validated.csv")
     assert (refused.code, (kitchen / "validated.csv").exists()) == (2, False)
     assert "nothing that annotators said is a label of kitchen" in refused.err
@@ -208,33 +234,33 @@ def test_validate_understands_other_words_when_told(kitchen: Path, unseen: Run) 
 
 def test_validate_may_leave_one_label(kitchen: Path, unseen: Run) -> None:
     """The votes of everyone who does not say `fine` are lost."""
-    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    assert unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
     rows = write_votes(kitchen)
     votes = (kitchen / "votes.csv").read_text(encoding="utf-8")
     (kitchen / "votes.csv").write_text(votes.replace(",rude", ","), encoding="utf-8")
-    words = ("suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_")
+    words = ("data", "suite", "validate", "votes.csv", "--suite", "kitchen.csv", "--annotators", "rater_")
     done = unseen(*words, "-o", "validated.csv")
     assert done.code == 0, done.err
     assert {row["label"] for row in rows_of(kitchen / "validated.csv")} == {"fine"}
     assert {row["label"] for row in rows} == {"fine", "rude"}
-    counted = unseen("suite", "stats", "validated.csv", "--json")
+    counted = unseen("data", "suite", "stats", "validated.csv", "--json")
     assert json.loads(counted.out)["labels"] == {"fine": len(rows_of(kitchen / "validated.csv")), "rude": 0}
 
 
 def test_failed_cases_are_sampled_with_a_warning(kitchen: Path, unseen: Run) -> None:
     """From `unseen check` on: a file of predictions that are wrong on every functional case but one."""
-    assert unseen("suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
+    assert unseen("data", "suite", "build", "kitchen.toml", "-o", "kitchen.csv").code == 0
     rows = rows_of(kitchen / "kitchen.csv")
     other = {"fine": "rude", "rude": "fine"}
     for name, right in (("bad", rows[:1]), ("worse", [])):
         said = [f"{row['id']},{row['label'] if row in right else other[row['label']]}" for row in rows]
         (kitchen / f"{name}.csv").write_text("\n".join(["id,prediction", *said]) + "\n", encoding="utf-8")
     assert unseen("check", "bad.csv", "worse.csv", "--suite", "kitchen.csv", "-o", "behaviour").code == 0
-    words = ("suite", "sample", "behaviour/failures.csv", "--suite", "kitchen.csv", "-n", "3")
+    words = ("data", "suite", "sample", "behaviour/failures.csv", "--suite", "kitchen.csv", "-n", "3")
     assert "the failures are of several models" in unseen(*words).err
     done = unseen(*words, "--model", "bad", "-o", "training.csv")
     assert done.code == 0, done.err
-    assert "may have learnt nothing else; 'unseen suite holdout' measures" in done.err
+    assert "may have learnt nothing else; 'unseen data suite holdout' measures" in done.err
     assert (kitchen / "training.csv").read_text(encoding="utf-8").startswith("text,label,functionality,id\n")
     drawn = rows_of(kitchen / "training.csv")
     assert {row["functionality"] for row in drawn} == {"insult_direct", "insult_negated", "praise", "spell_leet"}
@@ -248,7 +274,7 @@ def test_failed_cases_are_sampled_with_a_warning(kitchen: Path, unseen: Run) -> 
 def test_validate_leaves_the_published_cases_of_hatecheck(folder: Path, unseen: Run, shared_data: Path) -> None:
     data = shared_data / "hatecheck"
     done = unseen(
-        "suite", "validate", str(data / "all_annotations.csv"), "--suite", str(data / "all_cases.csv"),
+        "data", "suite", "validate", str(data / "all_annotations.csv"), "--suite", str(data / "all_cases.csv"),
         "--annotators", "label_", "-o", "validated.csv", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -265,7 +291,10 @@ def test_a_published_suite_is_recognised_and_columns_can_be_left_out(
         "mhc_case_id,functionality,test_case,label_gold,ref_case_id\ngerman-1,a_h,Köche nerven,hateful,\n"
         "german-2,a_nh,Köche nerven nicht,non-hateful,1.0\n"
     )
-    done = unseen("suite", "stats", str(path))
+    done = unseen("data", "suite", "stats", str(path))
     assert "is Multilingual HateCheck (CC BY 4.0). Röttger" in done.out
-    assert json.loads(unseen("suite", "stats", str(path), "--json").out)["references"] == 1
-    assert json.loads(unseen("suite", "stats", str(path), "--ignore", "ref_case_id", "--json").out)["references"] == 0
+    assert json.loads(unseen("data", "suite", "stats", str(path), "--json").out)["references"] == 1
+    assert (
+        json.loads(unseen("data", "suite", "stats", str(path), "--ignore", "ref_case_id", "--json").out)["references"]
+        == 0
+    )

@@ -140,7 +140,11 @@ def test_code_that_a_file_names_is_neither_imported_nor_called(
 ) -> None:
     (strange / "file.toml").write_text(content)
     done = unseen(
-        *(["suite", "build", "file.toml"] if "[[tests]]" in content else ["study", "run", "file.toml", "--plan"])
+        *(
+            ["data", "suite", "build", "file.toml"]
+            if "[[tests]]" in content
+            else ["study", "run", "file.toml", "--plan"]
+        )
     )
     assert done.code == 2
     assert "--trust" in done.err
@@ -173,7 +177,7 @@ def test_trusted_code_must_be_what_it_is_taken_for(
     unseen: Callable[..., Any], strange: Path, kind: str, said: str
 ) -> None:
     (strange / "file.toml").write_text(FILES[kind])
-    words = ["suite", "build", "file.toml"] if kind == "builtin" else ["study", "run", "file.toml", "--plan"]
+    words = ["data", "suite", "build", "file.toml"] if kind == "builtin" else ["study", "run", "file.toml", "--plan"]
     done = unseen(*words, "--trust")
     assert done.code == 2
     assert said in done.err
@@ -181,7 +185,7 @@ def test_trusted_code_must_be_what_it_is_taken_for(
 
 def test_a_suite_may_use_trusted_code(unseen: Callable[..., Any], strange: Path) -> None:
     (strange / "file.toml").write_text(FILES["alter"])
-    assert unseen("suite", "build", "file.toml", "--trust").code == 0
+    assert unseen("data", "suite", "build", "file.toml", "--trust").code == 0
     assert "IT IS SO." in (strange / "suite.csv").read_text()
 
 

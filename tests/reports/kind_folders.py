@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from fake_run import FakeRun
 from hostile_run import hostile_run
 
 from tiny_data import build
+from unseen.evaluation.invariance import SIDES, AnsweredPairs, outcome
 from unseen.functional import as_suite, check
 from unseen.functional.pass_rates import compare_on_suite
+from unseen.reports.invariance_page import findings_of
 from unseen.runs.item_effect import CLEANED
 from unseen.runs.transfer import ALL, OTHERS, OWN, WITHOUT
 from unseen.store import write_findings, write_json, write_measurements, write_text
@@ -417,6 +420,31 @@ def attack(folder: Path, name: str) -> Path:
     return write_run(folder, about, rows, [], ["attacks.csv", "suite.csv"])
 
 
+def invariance(folder: Path, name: str) -> Path:
+    gold = np.tile([0, 1], 45)
+    after = np.where(np.arange(90) % 3 == 0, 1, gold)
+    pairs = AnsweredPairs(
+        gold, np.eye(2)[gold], np.eye(2)[after], (name, "other"), {"identity": np.zeros(90), name: gold / 10},
+        np.ones(90, bool), [(np.eye(2)[gold], np.eye(2)[after])],
+    )  # fmt: skip
+    tags = {"transformation": name}
+    rows = pairs.measurements(tags, draws=20)
+    rows += [Measurement(metric, 0.5, 90, tags=tags) for metric in ("unchanged", "empty", "length_ratio", "longer")]
+    rows += [Measurement("f1.macro", 0.7, 90, 0.6, 0.8, tags={**tags, "side": side}) for side in SIDES]
+    rows += [Measurement("fall.f1.macro", 0.1, 90, 0.0, 0.2, tags=tags)]
+    rows += [Measurement("held_out.f1.macro", 0.7, 90, tags={"classifier": "original"})]
+    data = {"name": name, "rows": 90, "counts": {name: 45, "other": 45}, "label_names": [name, "other"]}
+    about = {
+        "kind": "invariance", "command": name, "data": data, "transformed": {name: data}, "texts": False,
+        "classifiers": {"original": {"model": name}}, "settings": {"trial": "transformation", name: name},
+        "versions": {name: name},
+    }  # fmt: skip
+    with (folder / "flips.csv").open("w", encoding="utf-8", errors="replace", newline="") as file:
+        csv.writer(file).writerows([("transformation", "id", "gold"), (name, name, name)])
+    findings = findings_of(name, outcome(pairs, rows), rows, single=True)
+    return write_run(folder, about, rows, findings, ["predictions/"])
+
+
 def score_table(folder: Path, name: str) -> Path:
     tags = {"leave_out": "target"}
     errors = {"xgboost": 0.05, "same-configuration-mean": 0.04, "global-mean": 0.1}
@@ -452,5 +480,5 @@ FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
     "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "attack": attack,
-    "score-table": score_table, "score": score,
+    "invariance": invariance, "score-table": score_table, "score": score,
 }  # fmt: skip

@@ -9,19 +9,22 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_union
 
 from unseen.data.sample import sample_corpus
 from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.inference import predict
 from unseen.roles import Classifier, Recipe
+from unseen.seeding import child_seed
 from unseen.training import CLASSIFIERS, RECIPES
 from unseen.training.features import Vocabulary
 from unseen.training.labelled_texts import label_weights, labelled_texts
-from unseen.training.linear import TEMPERATURES, LinearClassifier, LinearSVM, LogisticRegression
+from unseen.training.linear import TEMPERATURES, CharacterLogistic, LinearClassifier, LinearSVM, LogisticRegression
 from unseen.training.probabilities import softmax
 
 RECIPE_NAMES = ["logistic", "svm"]
+"""Those whose C dev chooses."""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,34 @@ def test_logistic_regression_is_that_of_scikit_learn(parts):
     reference = Reference(C=3, max_iter=2000, tol=1e-6).fit(rows, train.labels)
     expected = reference.predict_proba(weigh.transform(test.texts.to_pylist()))
     np.testing.assert_allclose(found, expected, atol=0.015)
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+def test_character_ngrams_are_those_of_scikit_learn(parts, labels, tmp_path):
+    """The published classifier: grid search by micro F1 in five folds, balanced, over character TF-IDF."""
+    train, dev, test = (part.take(np.flatnonzero(part.labels < labels)) for part in parts)
+    texts = labelled_texts(train)
+    weigh = TfidfVectorizer(analyzer="char", ngram_range=(2, 6), sublinear_tf=True, min_df=0.001, max_df=0.8)
+    rows = weigh.fit_transform(texts.texts)
+    solver = Reference(solver="liblinear" if labels == 2 else "newton-cg", class_weight="balanced", max_iter=1000)
+    dealt = StratifiedKFold(5, shuffle=True, random_state=child_seed(7, "folds"))
+    grid = GridSearchCV(solver, {"C": sorted(CharacterLogistic.choices)}, scoring="f1_micro", cv=dealt)
+    grid.fit(rows, texts.labels)
+    classifier = CharacterLogistic().fit(train, dev, 7)
+    assert classifier.settings["C"] == grid.best_params_["C"]
+    asked = test.texts.to_pylist()
+    expected = np.zeros((len(asked), len(train.label_names)))
+    expected[:, :labels] = grid.predict_proba(weigh.transform(asked))
+    np.testing.assert_allclose(classifier.predict_proba(asked), expected, atol=1e-3)
+    classifier.save(tmp_path / "model")
+    assert np.array_equal(
+        LinearClassifier.load(tmp_path / "model").predict_proba(asked), classifier.predict_proba(asked)
+    )
+
+
+def test_character_ngrams_of_too_few_texts_take_the_default(tiny):
+    three = tiny(list("abc"), ["tea tea", "tea rain", "rain rain"], ["no", "yes", "yes"])
+    assert CharacterLogistic().fit(three, three, 1).settings["C"] == CharacterLogistic.default
 
 
 def test_two_labels_are_those_of_scikit_learn(tiny):

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from unseen.cli import attack, audit, check, data, explain, forecast, model, runs, split, stress, study, suite, view
+from unseen.cli import attack, audit, check, data, explain, forecast, model, runs, split, stress, study, view
 from unseen.cli.console import printable, say
 from unseen.cli.hints import PROGRAM, as_typed
 from unseen.errors import UnseenError
@@ -70,7 +70,8 @@ app = typer.Typer(
     name="unseen",
     cls=Program,
     help="How will a text classifier do on what it has not seen? Hard test sets, with proof of what you got.",
-    epilog="New here? 'unseen demo' does the main job on a bundled sample and says where the report is.",
+    epilog="New here? 'unseen demo' does the main job on a bundled sample and says where the report is. "
+    "'unseen view' shows finished runs in a browser.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -102,7 +103,6 @@ app.add_typer(attack.app, name="attack", rich_help_panel=JUDGE)
 app.add_typer(split.app, name="split", rich_help_panel=PIECES)
 app.add_typer(audit.app, name="audit", rich_help_panel=PIECES)
 app.add_typer(model.app, name="model", rich_help_panel=PIECES)
-app.add_typer(suite.app, name="suite", rich_help_panel=PIECES)
 app.add_typer(data.app, name="data", rich_help_panel=PIECES)
 app.add_typer(study.app, name="study", rich_help_panel=RESULTS)
 app.add_typer(runs.app, name="runs", rich_help_panel=RESULTS)

@@ -9,14 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli import bias, items, options
+from unseen.cli import bias, invariance, items, options
 from unseen.cli.console import command_line, gates_of, notes, print_json, print_result, print_table, progress, say
 from unseen.cli.data_options import ROLES, takes_data
 from unseen.cli.listing import listing
 from unseen.cli.options import METRIC, NEAR, listed, needed_split, pairs, parameters, semantic_source, split_of
 from unseen.errors import InputError
 
-app = typer.Typer(help="Look for leaks, price them, audit authors, texts, pipelines and bias.", no_args_is_help=True)
+app = typer.Typer(
+    help="Look for leaks, price them, audit authors, texts, pipelines, bias and invariance.", no_args_is_help=True
+)
 ROLES_OF_LEAKS = ("author", "conversation", "template", "partner", "source", "original")
 
 
@@ -319,5 +321,6 @@ def _print_plan(runs: dict[str, int], as_json: bool) -> None:
 
 
 app.command()(bias.bias)
+app.command()(invariance.invariance)
 app.add_typer(items.app, name="items")
 app.command("ls")(listing("audit", "checks", "pipelines"))

@@ -16,7 +16,7 @@ from unseen.cli.options import DataDir, Json, Quiet
 if TYPE_CHECKING:
     from unseen.data.catalogue import CatalogueCard, Copy
     from unseen.data.fetch import Progress
-from unseen.cli import card, corpus
+from unseen.cli import card, corpus, suite
 
 app = typer.Typer(help="Find and fetch known datasets, document a dataset, encode large corpora.", no_args_is_help=True)
 
@@ -191,3 +191,4 @@ def _lines() -> Progress:
 
 app.add_typer(card.app, name="card")
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(suite.app, name="suite")

@@ -13,7 +13,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.console import notes
-from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, named_roles
+from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, named_roles
 from unseen.errors import InputError
 from unseen.redaction import redacted
 
@@ -69,15 +69,21 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
     Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes. DATA is the first
     argument. With `optional` it is the last and may be missing: `data` is then None, and loading options are refused.
     A command with a parameter `typed` is given what was typed for all this, for its advice; one with a parameter
-    `roles` is given the columns of the roles that its default names.
+    `roles` is given the columns of the roles that its default names; one with `loading`, the loading options. The
+    parameter `property` of a command is the column of the labels, instead of `--label`.
     """
     signature = inspect.signature(command, eval_str=True)
     names = signature.parameters["roles"].default if "roles" in signature.parameters else ()
+    options_of_data = {
+        name: option for name, option in LOADING.items() if name != "label" or "property" not in signature.parameters
+    }
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         source = given.pop(DATA)
-        loading = {name: value for name in LOADING if (value := given.pop(name)) is not None}
+        loading = {name: value for name in options_of_data if (value := given.pop(name)) is not None}
+        if "property" in given:
+            loading["label"] = given["property"]
         if source is None:
             _refuse_idle(loading)
             command(data=None, **given)
@@ -87,6 +93,8 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
             data = _loaded(source, _columns_named(given), dict(loading))
         if "typed" in signature.parameters:
             given["typed"] = _as_typed(source, given, loading)
+        if "loading" in signature.parameters:
+            given["loading"] = loading
         if names:
             given["roles"] = named_roles(**{name: given.pop(name) for name in names})
         command(data=data, **given)
@@ -98,9 +106,9 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in signature.parameters.items()
-        if name not in (DATA, "typed", "roles")
+        if name not in (DATA, "typed", "roles", "loading")
     ]
-    added = {name: ROLES[name] for name in names} | LOADING
+    added = {name: ROLES[name] for name in names} | options_of_data
     added_options = [keyword(name, annotation=annotation, default=None) for name, annotation in added.items()]
     arguments = [parameter for parameter in own if parameter.default is inspect.Parameter.empty]
     own_options = [parameter for parameter in own if parameter.default is not inspect.Parameter.empty]
@@ -179,7 +187,8 @@ def _columns_named(given: dict[str, Any]) -> list[str]:
     if by is not None and method.startswith("predefined") and Path(by).is_file():
         names.remove(by)
     several = (name.strip() for names_ in given.get("grouped_by") or () for name in names_.split(","))
-    return [*names, *(given.get("slice_by") or ()), *several]
+    places = (name_and_place(typed)[1] for typed in given.get("transformed") or ())
+    return [*names, *(given.get("slice_by") or ()), *several, *(name for name in places if not Path(name).is_file())]
 
 
 def _loaded(source: str, columns: list[str], given: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""`unseen suite`: write suites of test cases, look into them, validate them, learn from them."""
+"""`unseen data suite`: write suites of test cases, look into them, validate them, learn from them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build(
 ) -> None:
     """Make the cases of a suite file: templates filled from lists, for every group, paired and perturbed.
 
-    Example: unseen suite build kitchen.toml -o kitchen.csv
+    Example: unseen data suite build kitchen.toml -o kitchen.csv
     """
     from unseen.functional.suite_file import build_suite, read_suite_file
 
@@ -73,7 +73,7 @@ def perturb(
 ) -> None:
     """Make a suite of labelled texts and versions of them whose prediction should stay, or move one way.
 
-    Example: unseen suite perturb posts.csv --with swap,leet -n 500 -o altered.csv
+    Example: unseen data suite perturb posts.csv --with swap,leet -n 500 -o altered.csv
     """
     from unseen.functional.alterations import altered_suite
 
@@ -97,7 +97,7 @@ def stats(
 ) -> None:
     """Count what is in a suite, and say what would mislead whoever uses it.
 
-    Example: unseen suite stats kitchen.csv
+    Example: unseen data suite stats kitchen.csv
     """
     from unseen.functional.counts import check_suite, count
 
@@ -142,7 +142,7 @@ def validate(
 ) -> None:
     """Measure how far annotators agree, and say which cases they do not confirm; whole templates go with them.
 
-    Example: unseen suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 2 -o validated.csv
+    Example: unseen data suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 2 -o validated.csv
     """
     from unseen.functional.annotations import confirmed, load_annotations, rater_agreement
     from unseen.functional.tables import write_suite
@@ -317,7 +317,7 @@ def sample(
 ) -> None:
     """Draw cases that a model failed as training material: it will pass them, and may learn nothing else.
 
-    Example: unseen suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
+    Example: unseen data suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
     """
     from unseen.functional.tables import formulas, load_suite, refuse_foreign
     from unseen.functional.training_cases import (
@@ -393,7 +393,7 @@ def holdout(
 ) -> None:
     """Train on the cases of a suite, hold some out, and measure what of it is more than passing the tests.
 
-    Example: unseen suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
+    Example: unseen data suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
     """
     from unseen.functional.tables import load_suite
     from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
@@ -430,4 +430,4 @@ def described(plan: Any) -> str:
     return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
 
 
-app.command("ls")(listing("suite", "perturbations"))
+app.command("ls")(listing("data suite", "perturbations"))

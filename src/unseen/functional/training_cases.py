@@ -28,7 +28,7 @@ SAMPLE_KEYS = {"failures", "csv_sha256"}
 """What the JSON file beside a sample holds at least."""
 WARNING = (
     "a model trained on the cases it failed will pass them, and may have learnt nothing else; "
-    "'unseen suite holdout' measures whether it helps beyond them"
+    "'unseen data suite holdout' measures whether it helps beyond them"
 )
 
 

@@ -17,8 +17,8 @@ from unseen.types import PARTS, Measurement, some
 
 ABSENT = ""
 OF_THE_NUMBER = {
-    *STATISTICS, "p", "p.holm", "p.mcnemar", "p.mcnemar.holm", "expected", "reason", "sentence", "failure", "removals",
-    "units", "rows", "groups", "unknown", "authors", "baseline",
+    *STATISTICS, "p", "p.holm", "p.mcnemar", "p.mcnemar.holm", "p.chi2", "p.stuart_maxwell", "p.bhapkar", "expected",
+    "reason", "sentence", "failure", "removals", "units", "rows", "groups", "unknown", "authors", "baseline",
 }  # fmt: skip
 """Tags that say something of a number and do not tell it from others."""
 

@@ -47,6 +47,7 @@ KINDS = {
     "forecast": "unseen.reports.forecast_page:page",
     "explain": "unseen.reports.explain_page:page",
     "attack": "unseen.reports.attack_page:page",
+    "invariance": "unseen.reports.invariance_page:page",
     "audit": "unseen.runs.audit:page",
     "pipeline-audit": "unseen.runs.audit:page",
     "score-table": "unseen.runs.score_forecast:page",

@@ -9,6 +9,7 @@ RECIPES = Registry(
     {
         "transformer.v1": "unseen.training.transformer:Transformer",
         "logistic.v1": "unseen.training.linear:LogisticRegression",
+        "char-ngrams.v1": "unseen.training.linear:CharacterLogistic",
         "svm.v1": "unseen.training.linear:LinearSVM",
         "neural.v1": "unseen.training.neural:HashedNetwork",
         "cnn-gru.v1": "unseen.training.recurrent:CNNGRU",

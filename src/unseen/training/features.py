@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,10 @@ from unseen.types import finite_float32
 WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
 BLOCKS: dict[str, dict[str, Any]] = {"words": WORDS, "pieces": {"analyzer": "char_wb", "ngram_range": (2, 5)}}
 """Kinds of terms in a vocabulary."""
+CHARACTERS: dict[str, dict[str, Any]] = {"characters": {"analyzer": "char", "ngram_range": (2, 6)}}
+"""Pieces of two to six characters, across words too, as in Bianchi, Nozza and Hovy (2022)."""
+FEWEST_OF_CHARACTERS, MOST_OF_CHARACTERS = 0.001, 0.8
+"""Shares of the texts in which such a piece must occur, at least and at most."""
 HASHED_BLOCKS: tuple[dict[str, Any], ...] = (WORDS, {"analyzer": "char_wb", "ngram_range": (3, 5)})
 MOST_TERMS = 200_000
 """Terms kept per block of a vocabulary: the most frequent ones."""
@@ -26,7 +30,7 @@ ENOUGH_TEXTS = 200
 
 
 class Vocabulary:
-    """Words, pairs of words, and pieces of two to five characters within words; sublinear TF-IDF.
+    """Words, pairs of words, and pieces of two to five characters within words, or pieces alone; sublinear TF-IDF.
 
     It is saved as JSON and numbers.
     """
@@ -36,15 +40,24 @@ class Vocabulary:
         """Terms of each block, in the order of their columns."""
         self.weights = weights
         """Inverse document frequency of each term."""
-        self._blocks = [_with_terms(name, terms[name], weights[name]) for name in BLOCKS if terms[name]]
+        self._blocks = [_with_terms(name, terms[name], weights[name]) for name in terms if terms[name]]
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Vocabulary:
-        """The vocabulary of `texts`."""
+        """The vocabulary of `texts`: words and pieces of them."""
+        return cls._fitted(texts, BLOCKS, min_df=least_texts(texts), max_features=MOST_TERMS)
+
+    @classmethod
+    def of_characters(cls, texts: Sequence[str]) -> Vocabulary:
+        """The pieces of two to six characters that are neither rare nor everywhere."""
+        return cls._fitted(texts, CHARACTERS, min_df=FEWEST_OF_CHARACTERS, max_df=MOST_OF_CHARACTERS)
+
+    @classmethod
+    def _fitted(cls, texts: Sequence[str], blocks: Iterable[str], **bounds: Any) -> Vocabulary:
         terms: dict[str, list[str]] = {}
         weights: dict[str, npt.NDArray[np.float64]] = {}
-        for name in BLOCKS:
-            block = _block(name, min_df=least_texts(texts), max_features=MOST_TERMS)
+        for name in blocks:
+            block = _block(name, **bounds)
             try:
                 block.fit(texts)
             except ValueError:  # scikit-learn's way of saying that no term is left
@@ -66,7 +79,7 @@ class Vocabulary:
 def _block(name: str, **options: Any) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(sublinear_tf=True, **BLOCKS[name], **options)
+    return TfidfVectorizer(sublinear_tf=True, **(BLOCKS | CHARACTERS)[name], **options)
 
 
 def _with_terms(name: str, terms: list[str], weights: npt.NDArray[np.float64]) -> Any:

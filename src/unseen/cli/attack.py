@@ -1,4 +1,4 @@
-"""`unseen attack run`: programs change texts until the model errs."""
+"""`unseen attack`: what people and programs can do to a model."""
 
 from __future__ import annotations
 
@@ -7,32 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
+from unseen.cli import attack_rating, attack_session, options
 from unseen.cli.console import command_line, notes, print_result, progress
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import (
-    ExampleTexts,
-    Gate,
-    Json,
-    Junit,
-    KeyEnv,
-    Language,
-    Map,
-    OptionalRunFolder,
-    Parts,
-    Quiet,
-    Seed,
-    Slice,
-    Split,
-    Summary,
-    Trust,
-    listed,
-    named_parameters,
-    pairs,
-    parameters,
-    split_of,
+from unseen.cli.listing import listing
+from unseen.cli.options import listed, named_parameters, pairs, parameters, split_of
+
+app = typer.Typer(
+    help="Change texts until the model errs, by programs or by people; which changes keep the label?",
+    no_args_is_help=True,
 )
 
 
+@app.command()
 @takes_data
 def run(
     data: Any,
@@ -52,25 +39,25 @@ def run(
     tags: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Parts of speech, a word and its tags on each line.")
     ] = None,
-    language: Language = "en",
-    slice_by: Slice = None,
-    split: Split = None,
-    parts: Parts = None,
-    texts: ExampleTexts = False,
-    rename: Map = None,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
-    out: OptionalRunFolder = None,
-    trust: Trust = False,
-    key_env: KeyEnv = None,
+    language: options.Language = "en",
+    slice_by: options.Slice = None,
+    split: options.Split = None,
+    parts: options.Parts = None,
+    texts: options.ExampleTexts = False,
+    rename: options.Map = None,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    out: options.OptionalRunFolder = None,
+    trust: options.Trust = False,
+    key_env: options.KeyEnv = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of an attack, pwws.wordnet=dict; repeatable."),
     ] = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Attack texts that a model gets right: how many can be changed so that it errs, and how many keep their label.
 
@@ -90,3 +77,8 @@ def run(
             seed=seed,
         )  # fmt: skip
     print_result(result, as_json, junit, summary)
+
+
+app.command()(attack_session.session)
+app.command()(attack_rating.rate)
+app.command("ls")(listing("attack", "attacks"))

@@ -1,0 +1,113 @@
+"""`unseen audit invariance`: whether a property of texts survives a transformation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli.console import command_line, notes, print_result, progress
+from unseen.cli.data_options import takes_data
+from unseen.cli.options import (
+    ExampleTexts,
+    Gate,
+    Groups,
+    Json,
+    Junit,
+    KeyEnv,
+    OptionalRunFolder,
+    Quiet,
+    Seed,
+    Set,
+    Summary,
+    Trust,
+    Workers,
+    listed,
+    name_and_place,
+    parameters,
+)
+from unseen.errors import InputError
+
+
+@takes_data
+def invariance(
+    data: Any,
+    property: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the property that must not change.")],
+    transformed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="The transformed texts: a file such as DATA, or a column of DATA; NAME=…; may be repeated.",
+        ),
+    ] = None,
+    transform: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLACE", help="module:function of a list of texts, with --trust; may be repeated."),
+    ] = None,
+    perturbations: Annotated[
+        str | None, typer.Option("--with", help="Perturbations, 'lower,swap'; 'unseen data suite ls perturbations'.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="With --train, a recipe; else a model folder, pipeline, module:function, or a URL.")
+    ] = "char-ngrams",
+    train: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Labelled texts from which the classifier learns the property.")
+    ] = None,
+    model_transformed: Annotated[
+        str | None, typer.Option(help="Another model for the transformed texts, as of another language.")
+    ] = None,
+    train_transformed: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What a second classifier, for the transformed texts, learns from."),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Folds without which classifiers are trained again; 0: none.")] = 5,
+    margin: Annotated[
+        float, typer.Option(help="How far macro F1 of two classifiers may differ on held-out texts.")
+    ] = 0.05,
+    trial: Annotated[
+        str, typer.Option(help="What is on trial: transformation, or model where the transformation keeps the meaning.")
+    ] = "transformation",
+    groups: Groups = None,
+    texts: ExampleTexts = False,
+    gate: Gate = None,
+    junit: Junit = None,
+    summary: Summary = None,
+    out: OptionalRunFolder = None,
+    workers: Workers = 1,
+    trust: Trust = False,
+    key_env: KeyEnv = None,
+    settings: Set = None,
+    seed: Seed = 42,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    loading: Any = None,
+) -> None:
+    """Say whether a property of texts survives a transformation: distributions, flips above their floor, whose bias.
+
+    Example: unseen audit invariance posts.csv --property label --with lower --train others.csv -o survives
+    """
+    from unseen.api import load
+    from unseen.functional.transformations import column_texts, function_texts, read_transformed
+    from unseen.runs.invariance import invariance as judged
+
+    with notes(quiet), progress(quiet):
+        columns = {"text": loading.get("text", "text"), "label": property, "labels": list(data.label_names)}
+        learnt = [None if file is None else load(file, **columns) for file in (train, train_transformed)]
+        given: dict[str, Any] = {}
+        for name, place in map(name_and_place, transformed or ()):
+            if name in given:
+                raise InputError(f"two transformations are called {name!r}", fix=f"name them: {name}-2={place}")
+            is_file = Path(place).is_file()
+            given[name] = (
+                read_transformed(place, data, columns["text"], loading.get("id")) if is_file
+                else column_texts(data, place)
+            )  # fmt: skip
+        given |= {place: function_texts(data, place, trust=trust) for place in transform or ()}
+        result = judged(
+            data, transformed=given, perturbations=listed(perturbations or ""), model=model, train=learnt[0],
+            params=parameters(settings, trust=trust and train is None, key_env=key_env),
+            model_transformed=model_transformed, train_transformed=learnt[1], folds=folds, margin=margin, trial=trial,
+            groups=groups, texts=texts, out=out, workers=workers, gates=gate or (), command=command_line(), seed=seed,
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
