@@ -22,9 +22,11 @@ for variable, value in (ONE_THREAD | (ONE_INSTRUCTION_SET if has_avx2 else {})).
     os.environ.setdefault(variable, value)  # read once, when numpy is first imported
 
 from collections.abc import Callable, Iterator  # noqa: E402
+from typing import Any  # noqa: E402
 
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from finished_runs import finished_in  # noqa: E402
 from tiny_data import build  # noqa: E402
@@ -50,6 +52,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Deal out files with slow tests first, so that no worker is left alone with one at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+WITH_RAY = ("tests/cli/test_corpus_command.py", "tests/corpora/", "tests/engines/", "tests/runs/test_study.py")
+"""Files whose tests start Ray: one worker has them all, because Ray is a dozen processes wherever it is started."""
+
+
+class RayTogether(LoadFileScheduling):
+    """The tests of a file go to one worker, and so do all files with Ray."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "with Ray" if nodeid.startswith(WITH_RAY) else str(super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RayTogether | None:
+    """How `--dist loadfile` deals out tests here."""
+    return RayTogether(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Sized
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,21 @@ from unseen.registry import Registry
 from unseen.representations import ENCODERS
 from unseen.types import finite_float32
 
+
+@lru_cache(maxsize=2**14)
+def _pieces_of(word: str) -> tuple[str, ...]:
+    padded = f" {word} "
+    sizes = range(2, min(5, len(padded)) + 1)
+    return tuple(padded[start : start + size] for size in sizes for start in range(len(padded) - size + 1))
+
+
+def pieces(text: str) -> list[str]:
+    """Pieces of two to five characters within words, as scikit-learn's `char_wb` has them; a word is cut up once."""
+    return [piece for word in text.lower().split() for piece in _pieces_of(word)]
+
+
 WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
-BLOCKS: dict[str, dict[str, Any]] = {"words": WORDS, "pieces": {"analyzer": "char_wb", "ngram_range": (2, 5)}}
+BLOCKS: dict[str, dict[str, Any]] = {"words": WORDS, "pieces": {"analyzer": pieces}}
 """Kinds of terms in a vocabulary."""
 HASHED_PIECES: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5)}
 MOST_TERMS = 200_000
