@@ -313,8 +313,8 @@ KINDS: dict[str, Kind] = {
     ),
     "invariance": Kind(
         (
-            f"audit invariance {POSTS} --property label --train others.csv --with upper,spread --model char-ngrams --set C=1 "
-            "--folds 2 --texts -o run --gate 'flip_rate where transformation=upper <= 0.5'",
+            f"audit invariance {POSTS} --property label --train others.csv --with upper,spread --model char-ngrams "
+            "--set C=1 --folds 2 --texts -o run --gate 'flip_rate where transformation=upper <= 0.5'",
             "runs report run --json",
         ),
         posts,

@@ -32,8 +32,8 @@ TRAINED = ("--property", "gender", "--train", "train.csv", "--set", "C=1", "--fo
 
 def test_files_columns_and_perturbations_are_judged_together(posts: Path, unseen: Callable[..., Any]) -> None:
     done = unseen(
-        "audit", "invariance", "a.csv", *TRAINED, "--transformed", "b.csv", "--transformed", "small=calm", "--with", "lower",
-        "--gate", "flip_rate where transformation=small <= 0", "--out", "run", "--json", "--texts",
+        "audit", "invariance", "a.csv", *TRAINED, "--transformed", "b.csv", "--transformed", "small=calm", "--with",
+        "lower", "--gate", "flip_rate where transformation=small <= 0", "--out", "run", "--json", "--texts",
     )  # fmt: skip
     assert done.code == 0, done.err
     answer = json.loads(done.out)

@@ -18,7 +18,7 @@ from unseen.inference import predict
 from unseen.roles import Classifier, Recipe
 from unseen.seeding import child_seed
 from unseen.training import CLASSIFIERS, RECIPES
-from unseen.training.features import Vocabulary
+from unseen.training.features import Vocabulary, pieces
 from unseen.training.labelled_texts import label_weights, labelled_texts
 from unseen.training.linear import TEMPERATURES, CharacterLogistic, LinearClassifier, LinearSVM, LogisticRegression
 from unseen.training.probabilities import softmax
@@ -339,3 +339,8 @@ def test_the_vocabulary_needs_terms_in_two_of_many_texts():
     assert few.terms["words"] == ["falls", "rain", "rain falls", "shines", "sun", "sun shines"]
     many = Vocabulary.of(["rain falls"] * 199 + ["sun shines"])
     assert many.terms["words"] == ["falls", "rain", "rain falls"]
+
+
+@pytest.mark.parametrize("text", ["Rain\u00a0 falls, a FALL", "", " \t", "ΟΔΟΣ Σ\x1cİstanbul", "x ab abc abcd abcde"])
+def test_pieces_are_those_of_scikit_learn_in_its_order(text):
+    assert pieces(text) == TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5)).build_analyzer()(text)

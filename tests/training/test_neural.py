@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from unseen.inference import predict
 from unseen.progress import reporting
 from unseen.roles import Classifier, Encoder, Recipe
 from unseen.training import CLASSIFIERS, RECIPES
-from unseen.training.features import BUCKETS, HashedTerms
+from unseen.training.features import BUCKETS, HASHED_PIECES, HashedTerms, HashedTexts
 from unseen.training.labelled_texts import labelled_texts
-from unseen.training.neural import HashedNetwork, NeuralClassifier, _bags, _loss, _Part
+from unseen.training.neural import HashedNetwork, NeuralClassifier, _bags, _Part, _RowAdam, weighted_loss
 
 torch = pytest.importorskip("torch")
 
@@ -148,10 +149,10 @@ def test_the_loss_of_a_batch_is_weighted_by_row(parts, trained, smoothing):
     scores = trained.network.head(_bags(trained.network, part.rows[rows]))
     labels, cross_entropy = part.labels[rows], torch.nn.functional.cross_entropy
     plain = cross_entropy(scores, labels, torch.ones(3), label_smoothing=smoothing)
-    assert torch.equal(_loss(trained.network, part, rows, torch.ones(3), smoothing, 0.0), plain)
+    assert torch.equal(weighted_loss(scores, labels, torch.ones(3), smoothing), plain)
     weights = torch.tensor([0.5, 9.0, 1.5])
     each = cross_entropy(scores, labels, label_smoothing=smoothing, reduction="none")
-    found = _loss(trained.network, part, rows, weights, smoothing, 0.0)
+    found = weighted_loss(scores, labels, weights, smoothing)
     torch.testing.assert_close(found, (each * weights[labels]).mean())
 
 
@@ -169,7 +170,7 @@ def test_settings_that_are_wrong_are_all_said(parts):
 
 
 def test_hashes_are_the_same_on_every_machine():
-    terms = HashedTerms.of(["rain", "rain falls"])
+    terms = HashedTerms.of(HashedTexts(["rain", "rain falls"]))
     words = terms.seen[terms.seen < BUCKETS]
     assert words.tolist() == [1374644, 2190596, 2895492]  # falls, rain falls, rain
 
@@ -178,11 +179,40 @@ def test_hashed_terms_are_tfidf_of_scikit_learn(parts):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts = parts[0].texts.to_pylist()
-    terms = HashedTerms.of(texts)
-    rows = terms.transform(texts).toarray()
+    hashed = HashedTexts(texts)
+    terms = HashedTerms.of(hashed)
+    rows = terms.transform(hashed).toarray()
     weigh = TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2), token_pattern=r"\b\w+\b")
     expected = weigh.fit_transform(texts)
     words = rows[:, : np.searchsorted(terms.seen, BUCKETS)]
     differences = np.abs(words @ words.T - (expected @ expected.T).toarray())
     assert (differences > 1e-3).mean() < 0.01  # a few terms of thousands share a bucket
     assert differences.mean() < 1e-4
+
+
+@pytest.mark.parametrize("texts", [["Rain\u00a0 falls, rain FALLS", "", " \t", "ΟΔΟΣ Σ\x1cİstanbul"], ["", " "]])
+def test_hashed_pieces_are_those_of_scikit_learn(texts):
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    hasher = HashingVectorizer(n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32, **HASHED_PIECES)
+    expected, (start, counts) = hasher.transform(texts), HashedTexts(texts).blocks[1]
+    assert (start, counts.shape, counts.dtype) == (BUCKETS, expected.shape, np.float32)
+    for name in ("indptr", "indices", "data"):
+        assert getattr(counts, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_the_optimiser_of_the_bag_is_that_of_torch_to_the_last_bit(parts):
+    part = _Part(HashedTerms.of(HashedTexts(parts[0].texts.to_pylist())), labelled_texts(parts[0]))
+    width, random = 8, torch.Generator().manual_seed(3)
+    ours, torchs = (
+        torch.nn.EmbeddingBag(part.rows.shape[1], width, mode="sum", sparse=sparse) for sparse in (False, True)
+    )
+    ours.load_state_dict(torchs.state_dict())
+    optimiser, expected = _RowAdam(ours.weight, 0.01), torch.optim.SparseAdam(torchs.parameters(), lr=0.01)
+    for start in (0, 40, 20, 70):
+        rows, gradient = part.rows[start : start + 64], torch.randn(64, width, generator=random)
+        optimiser.step(rows, gradient)
+        expected.zero_grad()
+        (_bags(SimpleNamespace(bag=torchs), rows) * gradient).sum().backward()
+        expected.step()
+        assert torch.equal(ours.weight, torchs.weight)

@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from unseen.cli import attack, audit, check, data, explain, forecast, model, runs, split, stress, study, view
 from unseen.cli.console import printable, say
-from unseen.cli.hints import PROGRAM, as_typed
+from unseen.cli.hints import PROGRAM, as_typed, program
 from unseen.errors import UnseenError
 
 JUDGE, PIECES, RESULTS = "Judge a model", "Work on its parts", "Many runs, and what came of them"
@@ -175,7 +175,7 @@ def main() -> None:
     sys.path.append("")  # module:function of the user's own lies here; last, so that it hides nothing
     try:
         with _stoppable():
-            app()
+            program()()
     except _Stopped as stopped:
         say(
             f"stopped by {stopped}: no half-written file is left\n  what to do: the same command again; what keeps "

@@ -11,6 +11,7 @@ import json
 import re
 import shlex
 import sys
+from functools import cache
 from typing import Any
 
 from typer.main import get_command
@@ -23,6 +24,12 @@ TYPED = re.compile(r"--[a-z-]+ (\S*[,-])?$")
 """What stands before a setting that is an option's value already."""
 PROGRAM: list[Any] = []
 """The program whose commands are typed; it puts itself here, because it is made of modules that print hints."""
+
+
+@cache
+def program() -> Any:
+    """All commands with their options, made once: putting them together takes longer than most mistakes."""
+    return get_command(PROGRAM[0])
 
 
 def as_typed(text: str) -> str:
@@ -41,7 +48,7 @@ def as_typed(text: str) -> str:
 
 def _options() -> dict[str, Any]:
     """The options of the command that was typed, by their names without dashes and as Python calls them."""
-    command: Any = get_command(PROGRAM[0])
+    command = program()
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
     named = {name.lstrip("-"): option for option in command.params for name in option.opts if name.startswith("--")}

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -181,8 +182,9 @@ def stated(value: Any) -> Markdown:
     return escaped(value) if value not in (None, "") else NOT_STATED
 
 
+@cache
 def environment() -> Environment:
-    """Templates whose every expression is escaped, and that miss nothing silently."""
+    """Templates whose every expression is escaped, and that miss nothing silently; each is compiled once."""
     templates = Environment(
         loader=PackageLoader("unseen.reports"), finalize=escaped, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,

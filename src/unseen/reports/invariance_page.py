@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from unseen.evaluation.invariance import BIASED, CLASSIFIER, IDENTITY, NOTHING, OPEN, SIDES, Outcome
 from unseen.reports.actions import Action
-from unseen.reports.dot_chart import DotLine, dot_chart
+from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, counted, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord

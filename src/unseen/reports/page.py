@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,8 +179,9 @@ def write_page(record: RunRecord, page: Page) -> Path:
     return write_text(folder / "report.html", html.encode("utf-8", "replace").decode("utf-8"))
 
 
+@cache
 def environment() -> Environment:
-    """Templates that escape everything and miss nothing silently."""
+    """Templates that escape everything and miss nothing silently; each is compiled once."""
     templates = Environment(
         loader=PackageLoader("unseen.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,27 @@ from unseen.registry import Registry
 from unseen.representations import ENCODERS
 from unseen.types import finite_float32
 
+
+@lru_cache(maxsize=2**14)
+def _pieces_of(word: str) -> tuple[str, ...]:
+    padded = f" {word} "
+    sizes = range(2, min(5, len(padded)) + 1)
+    return tuple(padded[start : start + size] for size in sizes for start in range(len(padded) - size + 1))
+
+
+def pieces(text: str) -> list[str]:
+    """Pieces of two to five characters within words, as scikit-learn's `char_wb` has them; a word is cut up once."""
+    return [piece for word in text.lower().split() for piece in _pieces_of(word)]
+
+
 WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
-BLOCKS: dict[str, dict[str, Any]] = {"words": WORDS, "pieces": {"analyzer": "char_wb", "ngram_range": (2, 5)}}
+BLOCKS: dict[str, dict[str, Any]] = {"words": WORDS, "pieces": {"analyzer": pieces}}
 """Kinds of terms in a vocabulary."""
 CHARACTERS: dict[str, dict[str, Any]] = {"characters": {"analyzer": "char", "ngram_range": (2, 6)}}
 """Pieces of two to six characters, across words too, as in Bianchi, Nozza and Hovy (2022)."""
 FEWEST_OF_CHARACTERS, MOST_OF_CHARACTERS = 0.001, 0.8
 """Shares of the texts in which such a piece must occur, at least and at most."""
-HASHED_BLOCKS: tuple[dict[str, Any], ...] = (WORDS, {"analyzer": "char_wb", "ngram_range": (3, 5)})
+HASHED_PIECES: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5)}
 MOST_TERMS = 200_000
 """Terms kept per block of a vocabulary: the most frequent ones."""
 BUCKETS = 2**22
@@ -110,9 +124,9 @@ class HashedTerms:
         return len(self.seen)
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> HashedTerms:
+    def of(cls, texts: HashedTexts) -> HashedTerms:
         """The terms of `texts`."""
-        columns = np.concatenate([block.indices.astype(np.int64) + start for start, block in _hashed_blocks(texts)])
+        columns = np.concatenate([block.indices.astype(np.int64) + start for start, block in texts.blocks])
         seen, counts = np.unique(columns, return_counts=True)
         often = counts >= least_texts(texts)
         if not often.any():
@@ -120,25 +134,46 @@ class HashedTerms:
         weights = np.log((1 + len(texts)) / (1 + counts[often])) + 1
         return cls(seen[often], weights.astype(np.float32))
 
-    def transform(self, texts: Sequence[str]) -> Any:
+    def transform(self, texts: HashedTexts) -> Any:
         """Sparse float32 [texts, terms], sublinear TF-IDF; words and pieces have length one each."""
         from scipy.sparse import csr_array, hstack
 
         parts = []
-        for start, block in _hashed_blocks(texts):
+        for start, block in texts.blocks:
             low, high = np.searchsorted(self.seen, (start, start + BUCKETS))
             parts.append(_weighted(block, self.seen[low:high] - start, self.weights[low:high]))
         return csr_array(hstack(parts, format="csr"))
 
 
-def _hashed_blocks(texts: Sequence[str]) -> list[tuple[int, Any]]:
+class HashedTexts:
+    """How often each hashed term occurs in each text: words and pairs of words, and pieces within words."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.blocks = [(0, _hasher(WORDS).transform(texts)), (BUCKETS, _hashed_pieces(texts))]
+        """Where the hashes of a block start, and its counts, sparse [texts, BUCKETS]."""
+
+    def __len__(self) -> int:
+        return int(self.blocks[0][1].shape[0])
+
+
+def _hasher(block: dict[str, Any], **options: Any) -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    hashers = [
-        HashingVectorizer(n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32, **block)
-        for block in HASHED_BLOCKS
-    ]
-    return [(number * BUCKETS, hasher.transform(texts)) for number, hasher in enumerate(hashers)]
+    return HashingVectorizer(n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32, **block, **options)
+
+
+def _hashed_pieces(texts: Sequence[str]) -> Any:
+    """Counts of pieces; none crosses a blank, so each distinct word is cut up and hashed once."""
+    from scipy.sparse import csr_array
+
+    words: dict[str, int] = {"": 0}
+    rows = [[words.setdefault(word, len(words)) for word in text.lower().split()] for text in texts]
+    columns = np.fromiter((column for row in rows for column in row), np.int64)
+    starts = np.cumsum([0, *map(len, rows)])
+    words_of_texts = csr_array((np.ones(len(columns), np.float32), columns, starts), shape=(len(rows), len(words)))
+    counts = words_of_texts @ _hasher(HASHED_PIECES, lowercase=False).transform(words)
+    counts.sort_indices()
+    return counts
 
 
 def _weighted(block: Any, seen: npt.NDArray[np.int64], weights: npt.NDArray[np.float32]) -> Any:
@@ -185,6 +220,6 @@ class Vectors:
         return np.asarray(finite_float32(vectors), dtype=np.float64)
 
 
-def least_texts(texts: Sequence[str]) -> int:
+def least_texts(texts: Sized) -> int:
     """In how many of the texts a term must occur."""
     return 2 if len(texts) >= ENOUGH_TEXTS else 1

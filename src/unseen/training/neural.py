@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
@@ -25,7 +26,7 @@ from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
-from unseen.training.features import HashedTerms
+from unseen.training.features import HashedTerms, HashedTexts
 from unseen.training.labelled_texts import (
     ClassWeights,
     LabelledTexts,
@@ -65,7 +66,7 @@ class NeuralClassifier:
         self.network.eval()
         with one_thread(), torch.no_grad():
             for start in range(0, len(texts), TEXTS_AT_ONCE):
-                rows = self.terms.transform(texts[start : start + TEXTS_AT_ONCE])
+                rows = self.terms.transform(HashedTexts(texts[start : start + TEXTS_AT_ONCE]))
                 outputs[start : start + rows.shape[0]] = upper(_bags(self.network, rows)).numpy()
         return outputs
 
@@ -131,7 +132,8 @@ class HashedNetwork:
         if start is not None:
             check_start(start, NeuralClassifier, {"width": self.width, "bottleneck": self.bottleneck})
         texts, dev_texts = training_texts(train, dev)
-        terms = HashedTerms.of(texts.texts)
+        hashed = HashedTexts(texts.texts)
+        terms = HashedTerms.of(hashed)
         if start is not None:
             terms = _joined(start.terms, terms)
         with one_thread(), torch.random.fork_rng(devices=[]):
@@ -140,7 +142,8 @@ class HashedNetwork:
             if start is not None:
                 _copy(start, network, terms, train.label_names)
             weights = torch.from_numpy(label_weights(texts, self.class_weights)).float()
-            best_epoch = self._train(network, _Part(terms, texts), _Part(terms, dev_texts), weights, seed)
+            train_part, dev_part = _Part(terms, texts, hashed), _Part(terms, dev_texts)
+            best_epoch = self._train(network, train_part, dev_part, weights, seed)
         settings = {name: value for name, value in vars(self).items() if name != "class_weights"}
         settings |= {"recipe": "neural.v1", "class_weights": self.class_weights, "seed": seed, "best_epoch": best_epoch}
         settings |= {} if start is None else {"went_on": True}
@@ -152,20 +155,22 @@ class HashedNetwork:
         """Train `network` in place; returns the epoch whose weights it holds, counted from one."""
         import torch
 
-        optimisers = [
-            torch.optim.SparseAdam(list(network.bag.parameters()), lr=self.rate),
-            torch.optim.AdamW(network.head.parameters(), lr=self.rate),
-        ]
+        bag, head = _RowAdam(network.bag.weight, self.rate), torch.optim.AdamW(network.head.parameters(), lr=self.rate)
 
         def epoch(number: int) -> None:
+            assert train.rows is not None
             network.train()
-            for rows in _shuffled(len(train), self.batch, generator(seed, "neural", "order", number)):
-                loss = _loss(network, train, rows, weights, self.smoothing, self.word_dropout)
-                for optimiser in optimisers:
-                    optimiser.zero_grad()
+            for places in _shuffled(len(train), self.batch, generator(seed, "neural", "order", number)):
+                rows = train.rows[places]
+                rows.data = torch.nn.functional.dropout(torch.from_numpy(rows.data), self.word_dropout).numpy()
+                with torch.no_grad():
+                    bags = _bags(network, rows)
+                bags.requires_grad_()
+                loss = weighted_loss(network.head(bags), train.labels[places], weights, self.smoothing)
+                head.zero_grad()
                 loss.backward()
-                for optimiser in optimisers:
-                    optimiser.step()
+                head.step()
+                bag.step(rows, bags.grad)
 
         dev_loss = (lambda: _mean_loss(network, dev, weights)) if len(dev) else None
         return keep_best(network, epoch, dev_loss, self.epochs, self.patience, "train neural.v1")
@@ -186,14 +191,49 @@ class HashedNetwork:
 class _Part:
     """Weighted terms and labels of one part."""
 
-    def __init__(self, terms: HashedTerms, texts: LabelledTexts) -> None:
+    def __init__(self, terms: HashedTerms, texts: LabelledTexts, hashed: HashedTexts | None = None) -> None:
         import torch
 
-        self.rows = terms.transform(texts.texts) if len(texts) else None
+        self.rows = terms.transform(hashed or HashedTexts(texts.texts)) if len(texts) else None
         self.labels = torch.from_numpy(texts.labels)
 
     def __len__(self) -> int:
         return len(self.labels)
+
+
+class _RowAdam:
+    """Adam on the rows of an embedding that a batch touches, to the last bit what torch's SparseAdam does.
+
+    The gradient of a row is the sum over the texts that hold its term, which a product of sparse rows gives at once.
+    torch puts sparse tensors together and takes them apart again, several times in each step; the order of its sums
+    is that of `torch.sort`.
+    """
+
+    def __init__(self, weight: Any, rate: float, betas: tuple[float, float] = (0.9, 0.999), tiny: float = 1e-8) -> None:
+        self.weight, self.rate, self.betas, self.tiny = weight.detach().numpy(), rate, betas, tiny
+        self.mean, self.square = np.zeros_like(self.weight), np.zeros_like(self.weight)
+        self.steps = 0
+
+    def step(self, rows: Any, gradient: Any) -> None:
+        """Move the weights, given the weighted terms of a batch and the gradient of its bags [texts, width]."""
+        import torch
+        from scipy.sparse import csr_array
+
+        self.steps += 1
+        terms, order = (ordered.numpy() for ordered in torch.sort(torch.from_numpy(rows.indices.astype(np.int64))))
+        starts = np.flatnonzero(np.diff(terms, prepend=-1))
+        touched = terms[starts]
+        texts = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        shape = (len(touched), rows.shape[0])
+        by_term = csr_array((rows.data[order], texts[order], np.append(starts, len(terms))), shape=shape)
+        gradients = by_term @ gradient.numpy()
+        mean, square = self.mean.take(touched, axis=0), self.square.take(touched, axis=0)
+        mean += (gradients - mean) * (1 - self.betas[0])
+        square += (gradients * gradients - square) * (1 - self.betas[1])
+        self.mean[touched], self.square[touched] = mean, square
+        by_mean, by_square = (1 - beta**self.steps for beta in self.betas)
+        size = self.rate * math.sqrt(by_square) / by_mean
+        self.weight[touched] += -size * (mean / (torch.from_numpy(square).sqrt().numpy() + self.tiny))
 
 
 @contextmanager
@@ -241,7 +281,7 @@ def _network(terms: int, width: int, bottleneck: int, labels: int, dropout: floa
     from torch import nn
 
     network = nn.Module()
-    network.bag = nn.EmbeddingBag(terms, width, mode="sum", sparse=True)
+    network.bag = nn.EmbeddingBag(terms, width, mode="sum")
     nn.init.normal_(network.bag.weight, std=0.01)
     network.head = nn.Sequential(
         nn.Linear(width, bottleneck), nn.Tanh(), nn.Dropout(dropout), nn.Linear(bottleneck, labels)
@@ -271,21 +311,13 @@ def _copy(start: NeuralClassifier, network: Any, terms: HashedTerms, label_names
         network.head[3].bias.copy_(start.network.head[3].bias[labels])
 
 
-def _bags(network: Any, rows: Any, hidden: float = 0.0) -> Any:
+def _bags(network: Any, rows: Any) -> Any:
     """Weighted sums of embeddings [rows, width]."""
     import torch
 
     weights = torch.from_numpy(rows.data)
-    if hidden:
-        weights = torch.nn.functional.dropout(weights, hidden)
     terms, starts = (torch.from_numpy(places.astype(np.int64)) for places in (rows.indices, rows.indptr[:-1]))
     return network.bag(terms, starts, per_sample_weights=weights)
-
-
-def _loss(network: Any, part: _Part, rows: npt.NDArray[np.intp], weights: Any, smoothing: float, hidden: float) -> Any:
-    """Weighted log loss of a batch, as it counts for training."""
-    assert part.rows is not None
-    return weighted_loss(network.head(_bags(network, part.rows[rows], hidden)), part.labels[rows], weights, smoothing)
 
 
 def weighted_loss(scores: Any, labels: Any, weights: Any, smoothing: float = 0.0) -> Any:

@@ -6,10 +6,11 @@ import gzip
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, PackageLoader
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from unseen.errors import UnseenError
 from unseen.reports.page import environment, gzipped, hash_of, moment, scripts
@@ -21,13 +22,18 @@ OWN = Path(__file__).parent / "templates"
 
 def rendered(template: str, script: str = "", connect: bool = False, **context: Any) -> str:
     """A page with its one script; `connect` lets it ask the server that it came from, and nobody else."""
-    templates = environment()
-    assert templates.loader is not None
-    templates.loader = ChoiceLoader([PackageLoader("unseen.viewer"), templates.loader])
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     policy += f"; script-src '{hash_of(script)}'" if script else ""
     policy += "; connect-src 'self'" if connect else ""
-    return templates.get_template(template).render(script=script, policy=policy, moment=moment, **context)
+    return _templates().get_template(template).render(script=script, policy=policy, moment=moment, **context)
+
+
+@cache
+def _templates() -> Environment:
+    """Those of the viewer before those of reports."""
+    of_reports = environment()
+    assert of_reports.loader is not None
+    return of_reports.overlay(loader=ChoiceLoader([PackageLoader("unseen.viewer"), of_reports.loader]))
 
 
 def own_script(*names: str) -> str:
