@@ -22,7 +22,7 @@ from unseen.seeding import generator
 from unseen.store import read_json, write_json
 from unseen.store.files import door, harmless, read_rows, unharmed, write_rows
 from unseen.store.journal import append_entry, now, read_entries
-from unseen.store.manifest import read_about
+from unseen.store.run_folder import read_about
 
 SHEET, KEY, RATED = "sheet.csv", "key.json", "ratings.jsonl"
 COLUMNS = ("id", "original", "changed", "label")
