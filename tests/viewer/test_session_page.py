@@ -103,6 +103,7 @@ def test_words_are_chosen_edited_submitted_and_rated(
         rate(page, 3)
         page.wait_for_function("before => document.querySelector('#progress').textContent !== before", arg=done)
     assert "That was all" in page.locator("#mode").inner_text()
+    assert not page.locator("#attempt").is_visible()
     (log,) = read_sessions(session.path)
     assert [*log.ends] == turns
     assert all(end.attempt == 1 and {*end.ratings.values()} == {3} for end in log.ends.values())
@@ -122,6 +123,7 @@ def test_auto_and_manual_show_no_probability_and_a_telephone_shows_all(
         done = page.locator("#progress").inner_text()
         if page.locator("#made").is_visible():
             assert not page.locator("#reference").is_visible()
+            assert not page.locator("#attempt").is_visible()  # a program wrote it
             rate(page, 5)
         else:
             page.click("#attempt")

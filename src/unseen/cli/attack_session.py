@@ -141,7 +141,7 @@ def _print_item(session: Any, item: dict[str, Any]) -> None:
             say(f"  {number} {keyword['word']}: {', '.join(keyword['candidates']) or 'nothing is offered'}")
     else:
         last = attempts[-1]
-        sure = f", {last['p']:.0%} sure; right label {last['p_label']:.0%}" if "p" in last else ""
+        sure = f", {last['p']:.0%} sure" if "p" in last else ""
         flipped = "It errs (:submit hands it in)" if last["flipped"] else "Not yet"
         say(f"{flipped}: the model says “{last['predicted']}”{sure}:\n  {last['text']}")
     if "scores" in item:

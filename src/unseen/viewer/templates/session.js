@@ -10,14 +10,14 @@
     auto: "A program wrote this text. Read it and rate it.",
     manual: "Write it so that people still read the same, and the model does not. You are told what the model says of each try.",
     select: "Change some of these words, five at most. You are told what the model says, and how sure it is.",
-    saliency: "The darker a word, the more the model holds on to it; the map is made anew for every try. Change what you like.",
+    saliency: "The stronger the colour of a word, the more the model holds on to it; the map is made anew for every try. Change what you like.",
   };
   const text = place("text"), feedback = place("feedback");
   let item = null, busy = false;
 
   const percent = share => `${Math.round(100 * share)} %`;
   const verdict = attempt => (attempt.flipped ? "It errs: " : "Not yet: ") + `the model says “${attempt.predicted}”`
-    + (attempt.p === undefined ? "" : ` (${percent(attempt.p)}; right label ${percent(attempt.p_label)})`) + ".";
+    + (attempt.p === undefined ? "" : ` (${percent(attempt.p)}${attempt.flipped ? `; right label ${percent(attempt.p_label)}` : ""})`) + ".";
 
   const keyword = ({ place, word, candidates }, chosen) => {
     const label = made("label", { htmlFor: `word-${place}` }, word);
