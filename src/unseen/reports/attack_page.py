@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unseen.attacks.rating_sheet import ATTEMPTS, EXAMPLES
 from unseen.attacks.worded_text import swaps
 from unseen.reports.actions import Action
 from unseen.reports.formats import Cell, Table
@@ -16,7 +17,7 @@ from unseen.types.numbers import bounds, number, percent, points
 
 RAW, VALID = "success.raw", "success.valid"
 CHECK = "check."
-EXAMPLES, SUITE = "examples.json", "suite.csv"
+SUITE = "suite.csv"
 SHOWN = 30
 """Changed texts that the page shows."""
 MANY = 0.1
@@ -39,7 +40,7 @@ def page(record: RunRecord) -> Page:
     examples = _examples(record)
     if examples:
         shown.append(Section("Changed texts", tables=[_example_table(examples[:SHOWN])]))
-    files = {"every text and attack, without texts": "attacks.csv"}
+    files = {"every text and attack, without texts": ATTEMPTS}
     if any(example["valid"] for example in examples):
         files["valid changes as a suite for later models"] = SUITE
     return Page(

@@ -13,19 +13,21 @@ import numpy as np
 from unseen import inference
 from unseen.attacks import ATTACKS
 from unseen.attacks.dictionaries import read_pairs, read_tags
+from unseen.attacks.rating_sheet import ATTEMPTS, EXAMPLES
+from unseen.attacks.ratings import mean_row
+from unseen.attacks.recipes import prepare_for
 from unseen.attacks.search import Attempt, Informants, attack_texts
 from unseen.attacks.validity import CHECKS, ChangedText, Knowledge, judged, learn_label_words
 from unseen.attacks.worded_text import edit_rate
 from unseen.errors import InputError, installed
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.intervals import newcombe
-from unseen.explanations.networks import network_of
 from unseen.functional.rates import rate
 from unseen.functional.suite import suite_of
 from unseen.functional.tables import write_suite
 from unseen.models import open_model
 from unseen.redaction import redacted
-from unseen.reports.attack_page import EXAMPLES, RAW, SUITE, VALID
+from unseen.reports.attack_page import RAW, SUITE, VALID
 from unseen.runs.chosen_texts import registered, slices_of, some_texts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.store import atomic, read_json, write_json
@@ -39,10 +41,6 @@ LIMIT = 100
 """Texts that are attacked when nothing is said."""
 AT_ONCE = 50
 """Texts that are searched side by side, and what an interruption may lose."""
-
-
-UNKNOWN = "qzxqz"
-"""Stands for an unknown word where a model has no token for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +107,8 @@ class Attacked:
             rows += [
                 rate(metric, values[within], texts[within], slice=name, tags=tags) for metric, values in shares.items()
             ]
-            rows.append(_mean("queries", queries[within & self.attacked], name, tags))
-            rows.append(_mean("edit_rate", self.edit_rates[within & self.flipped], name, tags))
+            means = {"queries": queries[within & self.attacked], "edit_rate": self.edit_rates[within & self.flipped]}
+            rows += [replace(mean_row(metric, values, tags), slice=name) for metric, values in means.items()]
         return rows
 
     def part_difference(self, slices: Mapping[str, Mask]) -> list[Measurement]:
@@ -127,19 +125,6 @@ class Attacked:
             n = counts[0][1] + counts[1][1]
             rows.append(Measurement(f"difference.{metric}", value, n, low, high, tags=tags))
         return rows
-
-
-def _mean(metric: str, values: Floats, name: str, tags: Mapping[str, Any]) -> Measurement:
-    """A mean with its interval by Student's t."""
-    from scipy.stats import t
-
-    n = len(values)
-    if not n:
-        return Measurement(metric, None, 0, slice=name, tags=tags)
-    mean = float(values.mean())
-    reach = float(t.ppf(0.975, n - 1) * values.std(ddof=1) / n**0.5) if n > 1 else None
-    low, high = (None, None) if reach is None else (mean - reach, mean + reach)
-    return Measurement(metric, mean, n, low, high, name, dict(tags))
 
 
 def attack(
@@ -180,7 +165,7 @@ def attack(
     within = slices_of(chosen, slices, split) | _labels(chosen)
     made = registered(ATTACKS, list(attacks) or default_attacks(), params or {}, "attack")
     for one in made.values():
-        _prepare(one, opened)
+        prepare_for(one, opened)
     known = Knowledge(
         learn_label_words(data), _pairs(antonyms), None if tags is None else read_tags(tags),
         "minilm" if installed("models") else None, language,
@@ -204,7 +189,7 @@ def attack(
         ]
         rows = [row for one in every for row in (*one.measurements(within), *one.part_difference(within))]
         if folder is not None:
-            _write_attempts(every, folder / "attacks.csv")
+            _write_attempts(every, folder / ATTEMPTS)
             if texts:
                 _write_texts(every, folder)
         more = {
@@ -227,14 +212,6 @@ def params_of(one: Any) -> dict[str, Any]:
     return {
         name: Path(value).name if isinstance(value, str) and "/" in value else value for name, value in params.items()
     }
-
-
-def _prepare(one: Any, model: Any) -> None:
-    """Read what an attack needs, and tell it the model's token for unknown words."""
-    if getattr(one, "unknown", None) == "":
-        tokenizer = getattr(network_of(model), "tokenizer", None)
-        one.unknown = getattr(tokenizer, "unk_token", None) or UNKNOWN
-    one.prepare()
 
 
 def _pairs(files: Sequence[str | Path]) -> Mapping[str, tuple[str, ...]] | None:
