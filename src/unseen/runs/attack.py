@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,8 @@ class Attacked:
             "accuracy": self.attacked.astype(float), "accuracy.attacked": (self.attacked & ~self.flipped).astype(float),
         }  # fmt: skip
         shares |= {f"check.{name.replace(' ', '_')}": verdicts for name, verdicts in self.checks.items()}
-        tags, texts, rows = {"attack": self.name}, np.arange(len(self.data)), []
+        tags: dict[str, str | int | float] = {"attack": self.name}
+        texts, rows = np.arange(len(self.data)), list[Measurement]()
         for name, within in slices.items():
             rows += [
                 rate(metric, values[within], texts[within], slice=name, tags=tags) for metric, values in shares.items()
