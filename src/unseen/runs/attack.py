@@ -109,7 +109,7 @@ class Attacked:
                 rate(metric, values[within], texts[within], slice=name, tags=tags) for metric, values in shares.items()
             ]
             means = {"queries": queries[within & self.attacked], "edit_rate": self.edit_rates[within & self.flipped]}
-            rows += [replace(mean_row(metric, values, tags), slice=name) for metric, values in means.items()]
+            rows += [replace(mean_row(metric, values.tolist(), tags), slice=name) for metric, values in means.items()]
         return rows
 
     def part_difference(self, slices: Mapping[str, Mask]) -> list[Measurement]:
