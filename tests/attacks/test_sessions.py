@@ -92,9 +92,8 @@ def test_texts_that_the_model_gets_wrong_are_not_attacked(data: Dataset, model: 
     )
     right = inference.predict(model, mislabelled).probabilities.argmax(axis=1) == mislabelled.labels
     assert 40 < right.sum() < 60
-    assert {item.id for item in session.log.items} == {
-        id for id, one in zip(data.ids.to_pylist(), right, strict=True) if one
-    }
+    expected = {id for id, one in zip(data.ids.to_pylist(), right, strict=True) if one}
+    assert {item.id for item in session.log.items} == expected
 
 
 def test_manual_tells_the_label_alone_and_counts_failed_tries(begin: Begin, model: Any, tmp_path: Path) -> None:
