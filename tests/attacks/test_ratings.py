@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +134,8 @@ def test_the_sheet_is_blind_and_the_key_is_elsewhere(tmp_path: Path) -> None:
     assert not any(word in raw for word in ("manual", "auto", "program", "person", "pwws"))
     key = {one.sheet: one for one in read_key(tmp_path) if one.sheet}
     assert all(key[row["id"]].changed == row["changed"] for row in rows)
+    sources = [key[row["id"]].source for row in rows]
+    assert any(one == other for one, other in itertools.pairwise(sources))  # no pattern gives the source away
     assert len(read_key(tmp_path)) == 39  # failed attacks too, to count by
     assert [one.sheet for one in read_key(tmp_path) if one.sheet] != sorted(key)  # shuffled
     with pytest.raises(InputError, match="already"):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from attacked_posts import WEAKER, WORDS, DeletionAttack, fitted, posts, write_synonyms
+from tiny_data import build
 from unseen import inference
 from unseen.attacks.session_log import MODES, RATINGS, read_sessions
 from unseen.attacks.sessions import AttackSession
@@ -70,9 +71,7 @@ def swapped(text: str) -> str:
     return "".join(pairs.get(word, word) for word in re.split(r"(\W+)", text))
 
 
-def test_texts_are_drawn_from_what_the_model_gets_right_and_orders_are_kept(
-    begin: Begin, data: Dataset, model: Any, tmp_path: Path
-) -> None:
+def test_texts_are_drawn_from_what_the_model_gets_right_and_orders_are_kept(begin: Begin, tmp_path: Path) -> None:
     session, other = begin(*MODES, limit=8), begin(*MODES, limit=8, participant="bob")
     first, second = lines(tmp_path)
     assert first["items"] == second["items"]  # the same texts for everybody
@@ -81,13 +80,20 @@ def test_texts_are_drawn_from_what_the_model_gets_right_and_orders_are_kept(
     assert {*first["modes"][:2]} == {"auto", "manual"}
     assert any(first["orders"][mode] != second["orders"][mode] for mode in MODES)
     assert first["simulated"] is True
-    labels = {row["id"]: (row["text"], row["label"]) for row in first["items"]}
-    answers = inference.predict(model, data)
-    right = {id for id, p, gold in zip(data.ids.to_pylist(), answers.probabilities, data.labels, strict=True)
-             if int(p.argmax()) == gold}  # fmt: skip
-    assert labels.keys() <= right
     assert session.log.turns == [tuple(turn) for turn in read_sessions(session.path)[0].turns]
     assert len(other.log.turns) == 32
+
+
+def test_texts_that_the_model_gets_wrong_are_not_attacked(data: Dataset, model: Any, tmp_path: Path) -> None:
+    gold = [data.label_names[int(code) ^ (row % 3 == 0)] for row, code in enumerate(data.labels)]  # every third wrong
+    mislabelled = build(data.ids.to_pylist(), data.texts.to_pylist(), gold, data.label_names)
+    session = AttackSession.begin(
+        mislabelled, model, "characters", out=tmp_path, participant="ann", modes=["manual"], limit=80, simulated=True
+    )
+    right = inference.predict(model, mislabelled).probabilities.argmax(axis=1) == mislabelled.labels
+    assert 40 < right.sum() < 60
+    expected = {id for id, one in zip(data.ids.to_pylist(), right, strict=True) if one}
+    assert {item.id for item in session.log.items} == expected
 
 
 def test_manual_tells_the_label_alone_and_counts_failed_tries(begin: Begin, model: Any, tmp_path: Path) -> None:
