@@ -154,20 +154,20 @@ def _bases(word: str, part: str) -> list[str]:
 
 def _dictionary_files(path: Path) -> Iterator[tuple[Path, bytes]]:
     """The files of the dictionary, wherever in a folder or an archive they lie."""
-    wanted = NEEDED | {f"{part}.exc" for part in PARTS}
+    names = NEEDED | {f"{part}.exc" for part in PARTS}
     if path.is_dir():
         for file in path.rglob("*"):
-            if file.name in wanted and file.stat().st_size <= LARGEST:
+            if file.name in names and file.stat().st_size <= LARGEST:
                 yield file, file.read_bytes()
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as zipped:
             for entry in zipped.infolist():
-                if Path(entry.filename).name in wanted and entry.file_size <= LARGEST:
+                if Path(entry.filename).name in names and entry.file_size <= LARGEST:
                     yield Path(entry.filename), zipped.read(entry)
     else:
         with tarfile.open(path) as tarred:
             for member in tarred:
-                if member.isfile() and Path(member.name).name in wanted and member.size <= LARGEST:
+                if member.isfile() and Path(member.name).name in names and member.size <= LARGEST:
                     content = tarred.extractfile(member)
                     assert content is not None
                     yield Path(member.name), content.read()

@@ -19,9 +19,9 @@ def deletion_importance(whole: Floats, without: Floats, label: int) -> Floats:
     return np.asarray(importance + np.where(new == label, 0.0, gains))
 
 
-def weighted_saliency(saliency: Floats, gains: Floats) -> Floats:
-    """PWWS: `saliency` is what the label loses when a word becomes unknown, `gains` by its best substitute.
+def weighted_importance(unknown: Floats, substituted: Floats) -> Floats:
+    """PWWS: what the label loses when each word becomes `unknown`, and when it is `substituted` by its best candidate.
 
-    softmax(saliency) × gain, the softmax over all words of the text.
+    softmax(unknown) × substituted, the softmax over all words of the text.
     """
-    return np.asarray(softmax(saliency) * gains)
+    return np.asarray(softmax(unknown) * substituted)

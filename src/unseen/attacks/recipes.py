@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unseen.attacks.dictionaries import WordNet, Words, read_pairs, read_tags
-from unseen.attacks.importance import deletion_importance, weighted_saliency
+from unseen.attacks.importance import deletion_importance, weighted_importance
 from unseen.attacks.search import AskModel, CompareTexts, FindWords, Search
 from unseen.attacks.sources import MaskedWords, Synonyms, WordSource, encoded_neighbours, read_neighbours
 from unseen.attacks.worded_text import WordedText, like
@@ -143,7 +143,7 @@ def cosines(encoder: str, pairs: Sequence[tuple[str, str]], angular: bool = Fals
     return 1.0 - np.arccos(values) / np.pi if angular else values
 
 
-class WeightedSaliency(WordAttack):
+class WeightedImportance(WordAttack):
     """Places in the order of PWWS (Ren et al. 2019)."""
 
     unknown: str
@@ -168,11 +168,11 @@ class WeightedSaliency(WordAttack):
             if of_place:
                 gains[place] = whole[label] - answers[at : at + len(of_place), label].min()
             at += len(of_place)
-        return weighted_saliency(whole[label] - answers[: len(every), label], gains)[places]
+        return weighted_importance(whole[label] - answers[: len(every), label], gains)[places]
 
 
 @dataclass
-class Pwws(WeightedSaliency):
+class Pwws(WeightedImportance):
     """PWWS (Ren et al. 2019): synonyms of WordNet by weighted saliency; stop words and named entities stay."""
 
     name: ClassVar[str] = "pwws"
@@ -186,7 +186,7 @@ class Pwws(WeightedSaliency):
 
 
 @dataclass
-class PwwsSynonyms(WeightedSaliency):
+class PwwsSynonyms(WeightedImportance):
     """PWWS with a list of synonyms (two words on each line) instead of WordNet."""
 
     name: ClassVar[str] = "pwws-synonyms"

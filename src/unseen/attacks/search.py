@@ -138,11 +138,11 @@ def _ended(running: Sequence[_Running], answers: Informants) -> Iterator[_Runnin
 
 
 def _ask(asking: Sequence[tuple[_Running, AskModel]], answers: Informants) -> None:
-    wanted = [(one, one.affordable(question.texts)) for one, question in asking]
-    new = list(dict.fromkeys(text for one, texts in wanted for text in texts if text not in one.known))
-    told = dict(zip(new, answers.ask(new), strict=True)) if new else {}
-    for one, texts in wanted:
-        fresh = {text: told[text] for text in texts if text not in one.known}
+    questions = [(one, one.affordable(question.texts)) for one, question in asking]
+    new = list(dict.fromkeys(text for one, texts in questions for text in texts if text not in one.known))
+    answered = dict(zip(new, answers.ask(new), strict=True)) if new else {}
+    for one, texts in questions:
+        fresh = {text: answered[text] for text in texts if text not in one.known}
         one.repeated += len(texts) - len(fresh)
         one.known |= fresh
         labels = len(one.known[one.text])
