@@ -303,7 +303,7 @@ KINDS: dict[str, Kind] = {
     "attack": Kind(
         (
             f"model train {POSTS} --model logistic --set C=1 -o model -q",
-            f"attack run {POSTS} --model model --with characters,pwws-synonyms --limit 30 --slice part --texts -o run "
+            f"attack run {POSTS} --model model --with characters,pwws-synonyms --limit 16 --slice part --texts -o run "
             "--set pwws-synonyms.synonyms=synonyms.txt --set characters.edits=2 --set characters.places=3 "
             "--antonyms opposites.txt --gate 'success.valid<=0.9'",
             "runs report run --json",

@@ -20,6 +20,7 @@ import pytest
 import typer
 
 from unseen import __version__, load, read_split
+from unseen.attacks import ATTACKS
 from unseen.audits.checks import CHECKS
 from unseen.audits.pipelines.examples import EXAMPLES
 from unseen.cli import app
@@ -303,11 +304,12 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
         *(f"{name}.v1" for name in EXPLAINERS),
     ]
     assert all(len(line.split()) > 3 for line in lines)
-    listed = {group: json.loads(do(f"{group} ls --json").out) for group in ("split", "audit", "suite")}
+    listed = {group: json.loads(do(f"{group} ls --json").out) for group in ("split", "audit", "data suite", "attack")}
     assert [*listed["split"]["splitters"]] == [f"{name}.v1" for name in SPLITTERS]
     assert [*listed["audit"]["checks"]] == [f"{name}.v1" for name in CHECKS]
     assert [*listed["audit"]["pipelines"]] == [f"{name}.v1" for name in EXAMPLES]
-    assert [*listed["suite"]["perturbations"]] == [f"{name}.v1" for name in PERTURBATIONS]
+    assert [*listed["data suite"]["perturbations"]] == [f"{name}.v1" for name in PERTURBATIONS]
+    assert [*listed["attack"]["attacks"]] == [f"{name}.v1" for name in ATTACKS]
 
 
 def test_version(program: Run, unseen: Run) -> None:

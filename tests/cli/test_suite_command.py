@@ -82,7 +82,7 @@ def test_a_wrong_file_leaves_nothing_behind(kitchen: Path, unseen: Run) -> None:
 @pytest.mark.parametrize("words", [("build", "kitchen.toml"), ("perturb", "posts.csv", "--id", "id", "--with", "swap")])
 def test_somebody_elses_file_stays(kitchen: Path, unseen: Run, words: tuple[str, ...]) -> None:
     before = (kitchen / "posts.csv").read_bytes()
-    done = unseen("suite", *words, "-o", "posts.csv")
+    done = unseen("data", "suite", *words, "-o", "posts.csv")
     assert done.code == 2
     assert "posts.csv is not a file of unseen's and would be overwritten" in done.err
     assert (kitchen / "posts.csv").read_bytes() == before
