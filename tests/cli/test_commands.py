@@ -358,6 +358,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     pytest.importorskip("datasets")
     # long, or not without others; `view` serves until it is stopped, and has tests of its own
     elsewhere = {("demo",), ("data", "fetch"), ("runs", "track"), ("data", "suite", "holdout"), ("view",)}
+    elsewhere |= {("attack", "session"), ("attack", "rate")}  # they serve too
     flow = [
         ("stress",), ("model", "train"), ("model", "encode"), ("split", "make"), ("model", "predict"), ("check",)
     ]  # fmt: skip

@@ -63,7 +63,7 @@ def run(
 
     With --texts the valid changes are written as a suite for later models, and people can read them.
 
-    Example: unseen attack run posts.csv --model model --texts -o attacked
+    Example: unseen attack run posts.csv --model model --with characters --texts -o attacked
     """
     from unseen.runs.attack import attack
 
