@@ -410,10 +410,11 @@ def invariance(folder: Path, name: str) -> Path:
         "classifiers": {"original": {"model": name}}, "settings": {"trial": "transformation", name: name},
         "versions": {name: name},
     }  # fmt: skip
+    findings = findings_of(name, outcome(pairs, rows), rows, single=True)
+    write_run(folder, about, rows, findings, ["predictions/"])
     with (folder / "flips.csv").open("w", encoding="utf-8", errors="replace", newline="") as file:
         csv.writer(file).writerows([("transformation", "id", "gold"), (name, name, name)])
-    findings = findings_of(name, outcome(pairs, rows), rows, single=True)
-    return write_run(folder, about, rows, findings, ["predictions/"])
+    return folder
 
 
 def score_table(folder: Path, name: str) -> Path:

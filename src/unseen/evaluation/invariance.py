@@ -267,7 +267,7 @@ def _holds(row: Measurement, value: float) -> bool:
 # -- what can be said --------------------------------------------------------------------------------------------------
 
 
-class Outcome(NamedTuple):
+class BiasVerdict(NamedTuple):
     """What can be said of the distributions before and after, and why."""
 
     kind: str
@@ -276,7 +276,7 @@ class Outcome(NamedTuple):
     """Those whose share moved."""
 
 
-def outcome(pairs: AnsweredPairs, rows: Sequence[Measurement], margin: float = MARGIN) -> Outcome:
+def outcome(pairs: AnsweredPairs, rows: Sequence[Measurement], margin: float = MARGIN) -> BiasVerdict:
     """Which bias there is, by the measurements of `pairs`: of the transformation, of the classifier, or nobody knows.
 
     The transformation is biased where the share of a label moves from before to after: its interval, widened for the
@@ -288,7 +288,7 @@ def outcome(pairs: AnsweredPairs, rows: Sequence[Measurement], margin: float = M
     if pairs.two:
         doubt = _doubt_about_two(pairs, margin)
         if doubt:
-            return Outcome(OPEN, doubt)
+            return BiasVerdict(OPEN, doubt)
         before, after = (pairs.held_out[side].expected(pairs.gold) for side in SIDES)
         own = dict(zip(pairs.label_names, (after - before).tolist(), strict=True))
     families = len(pairs.label_names) if len(pairs.label_names) > 2 else 1
@@ -298,15 +298,17 @@ def outcome(pairs: AnsweredPairs, rows: Sequence[Measurement], margin: float = M
     unsteady = [name for name in moved if not _is_steady(rows, shifts[name])]
     if apparent and not moved:
         why = "the second classifier is skewed as far on texts of its own that it did not learn from"
-        return Outcome(OPEN, why, tuple(apparent))
+        return BiasVerdict(OPEN, why, tuple(apparent))
     if moved and len(unsteady) == len(moved):
-        return Outcome(OPEN, "the shift changes its sign when the classifier is trained again", tuple(moved))
+        return BiasVerdict(OPEN, "the shift changes its sign when the classifier is trained again", tuple(moved))
     if moved:
-        return Outcome(BIASED, "shares move by more than chance", tuple(name for name in moved if name not in unsteady))
+        return BiasVerdict(
+            BIASED, "shares move by more than chance", tuple(name for name in moved if name not in unsteady)
+        )
     skews = [[_row(rows, f"skew[{name}]", side=side) for side in SIDES] for name in pairs.label_names]
     if any((a.value or 0) * (b.value or 0) > 0 and not (_holds(a, 0.0) and _holds(b, 0.0)) for a, b in skews):
-        return Outcome(CLASSIFIER, "both distributions are skewed to the same side of the gold labels")
-    return Outcome(NOTHING, "no share moves by more than chance")
+        return BiasVerdict(CLASSIFIER, "both distributions are skewed to the same side of the gold labels")
+    return BiasVerdict(NOTHING, "no share moves by more than chance")
 
 
 def _doubt_about_two(pairs: AnsweredPairs, margin: float) -> str:

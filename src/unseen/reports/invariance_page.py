@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 
-from unseen.evaluation.invariance import BIASED, CLASSIFIER, IDENTITY, NOTHING, OPEN, SIDES, Outcome
+from unseen.evaluation.invariance import BIASED, CLASSIFIER, IDENTITY, NOTHING, OPEN, SIDES, BiasVerdict
 from unseen.reports.actions import Action
 from unseen.reports.dot_chart import DotLine, dot_chart
 from unseen.reports.formats import Cell, Table
@@ -18,7 +18,8 @@ FLIPS = "flips.csv"
 """The texts whose answer flips, in the folder of the run."""
 TRIALS = ("transformation", "model")
 """What the verdict is about: the transformation, judged by a classifier, or a model, judged by a transformation."""
-SHOWN = 20
+SHOWN, CUT = 20, 200
+"""Texts that flip on the page, and characters of each."""
 MANY_UNCHANGED, MANY_EMPTY = 0.1, 0.0
 LEVELS = {BIASED: "fail", CLASSIFIER: "ok", NOTHING: "ok", OPEN: "warn"}
 ON_TRIAL = {BIASED: "the model is not invariant", CLASSIFIER: NOTHING, NOTHING: NOTHING, OPEN: OPEN}
@@ -28,12 +29,12 @@ ON_TRIAL = {BIASED: "the model is not invariant", CLASSIFIER: NOTHING, NOTHING: 
 
 
 def findings_of(
-    name: str, outcome: Outcome, rows: Sequence[Measurement], single: bool, trial: str = TRIALS[0]
+    name: str, outcome: BiasVerdict, rows: Sequence[Measurement], single: bool, trial: str = TRIALS[0]
 ) -> list[Finding]:
     """What is found of one transformation: of the distributions, and, by a single classifier, of the flips."""
     own = [row for row in rows if row.tags.get("transformation") == name]
     called = ON_TRIAL[outcome.kind] if trial == TRIALS[1] else outcome.kind
-    labels = outcome.labels or tuple(_labels(own)[-1:])
+    labels = outcome.labels if len(_labels(own)) > 2 and outcome.labels else _labels(own)[-1:]
     shares = "; ".join(_shift(own, label) for label in labels)
     bias = Finding(f"bias[{name}]", LEVELS[outcome.kind], f"{name}: {called}: {outcome.why}. {shares}.")
     above, rate = _row(own, "difference.flip_rate"), _row(own, "flip_rate")
@@ -85,19 +86,19 @@ def _labels(rows: Sequence[Measurement]) -> list[str]:
 
 
 def _row(rows: Sequence[Measurement], metric: str, slice: str = "all", **tags: object) -> Measurement:
-    return next(
-        row for row in rows
-        if row.metric == metric and row.slice == slice and "seed" not in row.tags
-        and all(str(row.tags.get(name)) == str(value) for name, value in tags.items())
-    )  # fmt: skip
+    for row in rows:
+        named = (row.metric, row.slice) == (metric, slice) and "seed" not in row.tags
+        if named and all(str(row.tags.get(name)) == str(value) for name, value in tags.items()):
+            return row
+    raise LookupError(f"{metric} of {slice} was not measured")
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 DISTRIBUTIONS_TEXT = (
     "Shares of the property: in the gold labels, in the answers about the original texts, p(A), and about the "
-    "transformed ones, p(B); 95 % intervals over texts. A skew that both have is the classifier's; one that comes with "
-    "the transformation is the transformation's."
+    "transformed ones, p(B); 95 % intervals over texts. In the picture, top to bottom: gold, p(A), p(B). A skew that "
+    "both have is the classifier's; one that comes with the transformation is the transformation's."
 )
 DISTANCES_TEXT = (
     "KL divergence of the gold distribution from the answers (natural logarithm, 1e-8 added to every count, as "
@@ -292,5 +293,6 @@ def _examples(record: RunRecord) -> Table | None:
         return None
     with path.open(encoding="utf-8", newline="") as file:
         header, *lines = csv.reader(file)
-    note = f"The first {SHOWN} of {len(lines):,}; all are in {FLIPS}." if len(lines) > SHOWN else ""
-    return Table("Texts that flip, the surest first", tuple(header), tuple(map(tuple, lines[:SHOWN])), note)
+    note = f"The first {SHOWN} of {len(lines):,}; all are in {FLIPS}, uncut." if len(lines) > SHOWN else ""
+    shown = tuple(tuple(cell if len(cell) <= CUT else f"{cell[:CUT]}…" for cell in line) for line in lines[:SHOWN])
+    return Table("Texts that flip, the surest first", tuple(header), shown, note)

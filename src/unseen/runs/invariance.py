@@ -21,8 +21,8 @@ from unseen.evaluation.invariance import (
     RETRAINED,
     SIDES,
     AnsweredPairs,
+    BiasVerdict,
     HeldOut,
-    Outcome,
     held_out_f1,
     outcome,
 )
@@ -295,9 +295,9 @@ def judge(
     groups: str | None,
     margin: float,
     seed: int,
-) -> tuple[list[Measurement], dict[str, Outcome], dict[str, AnsweredPairs]]:
+) -> tuple[list[Measurement], dict[str, BiasVerdict], dict[str, AnsweredPairs]]:
     """Every number, and what can be said of each transformation."""
-    rows, outcomes, judged = list[Measurement](), dict[str, Outcome](), dict[str, AnsweredPairs]()
+    rows, outcomes, judged = list[Measurement](), dict[str, BiasVerdict](), dict[str, AnsweredPairs]()
     for name, version in versions.items():
         tags = {"transformation": name}
         pairs = judged[name] = _pairs(data, version, name, floors, asked, groups)
