@@ -18,6 +18,8 @@ from small_run import stress_folder
 
 import unseen
 from unseen.attacks.dictionaries import WordNet, read_pairs, read_tags
+from unseen.attacks.rating_sheet import read_ratings as read_attack_ratings
+from unseen.attacks.session_log import read_sessions
 from unseen.bias.groups import read_terms
 from unseen.cards.facts import read_ratings
 from unseen.cards.pages import read_document
@@ -267,6 +269,18 @@ def _folders(folder: Path) -> Iterator[Door]:
     undone = {"undo": "a", "reviewer": "ann"}
     (folder / "reviews.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (line, line, undone)))
     yield Door("reviews.jsonl", folder / "reviews.jsonl", read_reviews)
+    item = {"id": "a", "text": "one two", "label": "fine", "p": 0.9}
+    begun = {"kind": "session", "session": "s", "participant": "h", "modes": ["manual"], "items": [item],
+             "orders": {"manual": ["a"]}, "data": "d", "fingerprint": "f", "model": "m", "attack": "characters.v1",
+             "params": {}, "seed": 1, "started": "2026-11-18"}  # fmt: skip
+    tried = {"kind": "attempt", "session": "s", "item": "a", "mode": "manual", "n": 1, "text": "one", "edits": [],
+             "predicted": "bad", "p": 0.8, "p_label": 0.2, "flipped": True, "queries": 2, "help_queries": 0,
+             "milliseconds": 5}  # fmt: skip
+    (folder / "session.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (begun, tried)))
+    yield Door("session.jsonl", folder / "session.jsonl", read_sessions)
+    rated = {"item": "t0001", "question": "grammar", "answer": "4", "rater": "h", "seconds": 1.5}
+    (folder / "ratings.jsonl").write_text(json.dumps(rated) + "\n" + json.dumps({"undo": ["t0001", "grammar"]}) + "\n")
+    yield Door("ratings.jsonl", folder / "ratings.jsonl", read_attack_ratings)
     data = unseen.load(folder / "d.csv")
     for model in ("logistic", "neural", "birnn-attention"):
         trained = unseen.train(data, model=model)
