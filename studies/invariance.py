@@ -185,12 +185,22 @@ def age_table(folder: Path) -> str:
     lines = []
     for language, engine, one in pairs_of(folder, "age"):
         moved = [scored(one.row(f"difference.skew[{label}]", engine), points) for label in AGES]
+        oldest = [percent(one.row(f"share[{AGES[-1]}]", engine, side=side).value) for side in ("gold", *SIDES)]
         lines.append((
-            f"{language} → en, {engine}", *moved, p_value(one.row("kl.answers", engine)),
+            f"{language} → en, {engine}", *moved, ", ".join(oldest), p_value(one.row("kl.answers", engine)),
             *(kl(one.row("kl.gold", engine, side=side)) for side in SIDES), percent(one.row("flip_rate", engine).value),
             one.verdict(engine),
         ))  # fmt: skip
-    header = ["pair", *AGES, "Bhapkar p", "KL(gold, p(A))", "KL(gold, p(B))", "flips", "verdict"]
+    header = [
+        "pair",
+        *AGES,
+        "65+: gold, before, after",
+        "Bhapkar p",
+        "KL(gold, p(A))",
+        "KL(gold, p(B))",
+        "flips",
+        "verdict",
+    ]
     return f"## Age: points by which shares move\n\n{table(header, lines)}" if lines else ""
 
 
@@ -226,4 +236,7 @@ if __name__ == "__main__":
     place, *chosen = sys.argv[1:]
     Path(place).mkdir(parents=True, exist_ok=True)
     for part in chosen or [*PROPERTIES, "page"]:
-        write_page(Path(place)) if part == "page" else measure(part, Path(place))
+        if part == "page":
+            write_page(Path(place))
+        else:
+            measure(part, Path(place))

@@ -94,14 +94,15 @@ def test_groups_that_move_together_widen_the_interval() -> None:
 
 
 def test_a_distance_that_is_chance_begins_at_zero() -> None:
-    gold = np.tile([0, 1], 200)
+    """However many texts flip, as long as about as many flip back."""
+    gold = np.tile([0, 1], 2000)
     near, far = gold.copy(), gold.copy()
-    near[:10], far[:200] = 1, 1
+    near[0:800:2], near[1:761:2], far[:400] = 1, 0, 1
     for after, begins in ((near, True), (far, False)):
         rows = pairs_of(gold, gold, after).measurements({"transformation": "t"})
         (row,) = [row for row in rows if row.metric == "kl.gold" and row.tags["side"] == "transformed"]
         assert row.low <= row.value <= row.high  # type: ignore[operator]
-        assert (row.low == 0) == begins or after is near
+        assert (row.low == 0) == begins
 
 
 GOLD = np.tile([0, 1], 200)
