@@ -72,7 +72,7 @@ def test_a_fault_of_our_own_is_one_message_and_not_the_code_of_a_gate(monkeypatc
 
     file = tmp_path / "odd.csv"
     file.write_text("text,label\n")
-    monkeypatch.setattr(cli, "app", broken)
+    monkeypatch.setattr(cli, "program", lambda: broken)
     monkeypatch.setattr("sys.argv", ["unseen", "split", str(file)])
     with pytest.raises(SystemExit) as caught:
         cli.main()
