@@ -87,14 +87,14 @@ class WordNet:
 
     def antonyms(self, word: str) -> list[str]:
         """Words that WordNet calls the opposite of it."""
-        own = word.lower()
         opposites = []
-        for lemma, part, synset in self._meanings(own):
+        for lemma, part, synset in self._meanings(word.lower()):
             words, pointers = self._synset(part, synset)
             for to_part, to_synset, source, target in pointers:
-                if source == 0 or words[source - 1].lower() == lemma:
-                    others = self._synset(to_part, to_synset)[0]
-                    opposites += others if target == 0 else [others[target - 1]]
+                with door(self.path, "WordNet's dictionary"):
+                    if source == 0 or words[source - 1].lower() == lemma:
+                        others = self._synset(to_part, to_synset)[0]
+                        opposites += others if target == 0 else [others[target - 1]]
         return list(dict.fromkeys(opposites))
 
     def _meanings(self, word: str) -> Iterator[tuple[str, str, int]]:
@@ -119,8 +119,11 @@ class WordNet:
     @cached_property
     def _irregular(self) -> dict[str, dict[str, list[str]]]:
         """Inflected words that follow no rule, where the dictionary has lists of them."""
-        lists = {part: self._files.get(f"{part}.exc", b"").decode("utf-8").splitlines() for part in PARTS}
-        return {part: {line.split()[0]: line.split()[1:] for line in lines if line} for part, lines in lists.items()}
+        with door(self.path, "WordNet's dictionary"):
+            lists = {part: self._files.get(f"{part}.exc", b"").decode("utf-8").splitlines() for part in PARTS}
+        return {
+            part: {line.split()[0]: line.split()[1:] for line in lines if line.strip()} for part, lines in lists.items()
+        }
 
     @cached_property
     def _lines(self) -> dict[str, dict[int, str]]:
