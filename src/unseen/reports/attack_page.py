@@ -22,7 +22,7 @@ SHOWN = 30
 """Changed texts that the page shows."""
 MANY = 0.1
 """Valid success from which on a model is worth a closer look."""
-BADGES = {"ok": "withstands", "warn": "can be fooled", "fail": "a gate failed", "skipped": "not measured"}
+BADGES = {"ok": "few changes found", "warn": "can be fooled", "fail": "a gate failed", "skipped": "not measured"}
 HOW = (
     "Raw success is the share of texts that the model got right and that a change makes it get wrong. Valid success "
     "counts a change only where no check objects: programs can tell some changes that lose the label, never all, so "
