@@ -133,7 +133,7 @@ class LoggedSession:
         }
 
     def take(self, entry: Mapping[str, Any]) -> None:
-        """Add a line of this session; refuses one that does not fit."""
+        """Add one of its lines; refuses one that does not fit."""
         turn = (str(entry.get("mode")), str(entry.get("item")))
         _refuse_unless(turn in self.turns, "mode and item")
         if entry["kind"] == "attempt":
