@@ -303,7 +303,7 @@ KINDS: dict[str, Kind] = {
     "attack": Kind(
         (
             f"model train {POSTS} --model logistic --set C=1 -o model -q",
-            f"attack run {POSTS} --model model --with characters,pwws-synonyms --limit 16 --slice part --texts -o run "
+            f"attack run {POSTS} --model model --with characters,pwws-synonyms --limit 12 --texts -o run "
             "--set pwws-synonyms.synonyms=synonyms.txt --set characters.edits=2 --set characters.places=3 "
             "--antonyms opposites.txt --gate 'success.valid<=0.9'",
             "runs report run --json",
@@ -313,7 +313,7 @@ KINDS: dict[str, Kind] = {
     ),
     "invariance": Kind(
         (
-            f"audit invariance {POSTS} --property label --train others.csv --with upper,spread --model char-ngrams "
+            f"audit invariance {POSTS} --property label --train others.csv --with upper --model char-ngrams "
             "--set C=1 --folds 2 --texts -o run --gate 'flip_rate where transformation=upper <= 0.5'",
             "runs report run --json",
         ),
