@@ -160,7 +160,7 @@ class Case:
         share = self.novelty.value / self.drop
         if share >= MOST and self.is_new:
             return "new"
-        if share < MOST / 2:
+        if share < MOST / 2 and (self.novelty.high is None or self.novelty.high < MOST * self.drop):
             return "hard"
         return "mixed" if self.is_new else "unclear"
 
