@@ -164,6 +164,7 @@ def test_without_the_seen_control_new_and_hard_are_not_told_apart() -> None:
         ((0.3, -0.1, 0.7), "is open"),  # not certain
         ((0.15, 0.1, 0.2), "partly because"),
         ((0.05, 0.01, 0.09), "not because its texts are unseen"),
+        ((0.05, -0.3, 0.35), "is open"),  # being unseen may be nearly all of it
     ],
 )
 def test_a_fall_is_what_most_of_it_is(novelty: Score, cause: str) -> None:
@@ -379,6 +380,7 @@ def test_weak_slices_are_named() -> None:
     weak = [
         *rows("random", "test", (0.4, 0.35, 0.45), 3, slice="topic=pool"),
         *rows("random", "test", (0.7, 0.65, 0.75), 3, slice="topic=buses"),
+        *rows("random", "test", (0.6, 0.4, 0.8), 3, slice="topic=post"),  # the interval holds the score of all texts
     ]
     run = replace(HARD, measurements=(*HARD.measurements, *weak))
     (action,) = [each for each in verdict(run).actions if each.action == "slice"]
