@@ -95,6 +95,29 @@ def test_a_click_on_a_point_tells_what_is_known_of_it(run: Path, look: Callable[
     assert drawn > 120  # every point has more than a pixel
 
 
+def test_escape_forgets_the_text_that_was_chosen(run: Path, look: Callable[..., Any]) -> None:
+    page = look((run / "report.html").as_uri())
+    page.wait_for_selector("#live-map:not([hidden])")
+    hint = page.locator(".details").inner_text()
+    page.locator(".frame").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".details h3")
+    page.keyboard.press("Escape")
+    assert page.locator(".details").inner_text() == hint
+
+
+def test_keys_show_one_name_of_the_legend_alone_and_stay_on_it(run: Path, look: Callable[..., Any]) -> None:
+    page = look((run / "report.html").as_uri())
+    page.wait_for_selector("#live-map:not([hidden])")
+    page.select_option(".by", "part in closest")
+    last = page.locator(".legend button").last
+    kept, name = last.locator(".soft").inner_text(), last.inner_text()
+    last.focus()
+    page.keyboard.press("Shift+Enter")
+    assert counted(page) == f"{kept} of 120 texts"
+    assert page.evaluate("document.activeElement.innerText") == name
+
+
 def test_without_scripts_the_map_is_a_picture(run: Path, look: Callable[..., Any]) -> None:
     page = look((run / "report.html").as_uri(), java_script_enabled=False)
     assert page.locator(".maps figure svg").first.is_visible()

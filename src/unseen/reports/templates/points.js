@@ -297,7 +297,7 @@ class PointMap {
 
   show() { this.painter.show(this.points.visible); this.draw(); }
 
-  choose(row) { this.chosen = row; this.draw(); if (row >= 0) this.picked(row); }
+  choose(row) { this.chosen = row; this.draw(); this.picked(row); }
 
   draw() {
     if (!this.view || this.waiting) return;
@@ -427,7 +427,8 @@ class Panel { // a map, what it is coloured by, its legend, filters, and the poi
     Object.assign(this, { root, points, more, changed });
     const part = name => root.querySelector("." + name);
     this.parts = { by: part("by"), legend: part("legend"), chips: part("chips"), details: part("details"), count: part("count") };
-    this.map = new PointMap(part("frame"), points, row => this.details(row));
+    const hint = this.parts.details.firstElementChild;
+    this.map = new PointMap(part("frame"), points, row => row < 0 ? this.parts.details.replaceChildren(hint) : this.details(row));
     this.parts.by.replaceChildren(...points.columns.map(column => element("option", { value: column.name }, column.name)));
     this.parts.by.addEventListener("change", () => this.refresh());
     this.refresh();
@@ -451,12 +452,15 @@ class Panel { // a map, what it is coloured by, its legend, filters, and the poi
     const { points, column } = this, palette = colours(points, column), counts = points.counts(column);
     const hidden = points.filters.get(column.name) || new Set();
     const items = points.bins(column).map((name, bin) => {
-      const button = element("button", { type: "button", title: "click: hide or show; double click: only this" },
+      const button = element("button", { type: "button", title: "click: hide or show; double click, or with Shift: only this" },
         element("i", { className: "key", style: `background:${css(palette[bin] || OTHER)}` }), ` ${name} `,
         element("span", { className: "soft" }, counts[bin].toLocaleString("en")));
       button.setAttribute("aria-pressed", String(!hidden.has(bin)));
-      button.addEventListener("click", () => { points.toggle(column, bin); this.refresh(); this.focus(bin); });
-      button.addEventListener("dblclick", () => { points.only(column, [bin]); this.refresh(); });
+      button.dataset.bin = bin;
+      const alone = () => { points.only(column, [bin]); this.refresh(); this.focus(bin); };
+      const toggle = () => { points.toggle(column, bin); this.refresh(); this.focus(bin); };
+      button.addEventListener("click", event => event.shiftKey ? alone() : toggle());
+      button.addEventListener("dblclick", alone);
       return counts[bin] || hidden.has(bin) ? element("li", {}, button) : "";
     });
     this.parts.legend.replaceChildren(...items);
@@ -474,7 +478,7 @@ class Panel { // a map, what it is coloured by, its legend, filters, and the poi
     this.changed(points);
   }
 
-  focus(bin) { const button = this.parts.legend.querySelectorAll("button")[bin]; if (button) button.focus(); }
+  focus(bin) { const button = this.parts.legend.querySelector(`[data-bin="${bin}"]`); if (button) button.focus(); }
 
   async details(row) {
     const { points } = this;
