@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from unseen.errors import InputError, UnseenError
+from unseen.errors import InputError, UnseenError, complaint
 from unseen.viewer import pages
 from unseen.viewer.opened import REPORT, OpenRun
 from unseen.viewer.tasks import Task
@@ -197,8 +197,8 @@ async def body_of(request: Request) -> Mapping[str, Any]:
             raise InputError("the request is too long")
     try:
         parsed = json.loads(content)
-    except ValueError as cause:
-        raise InputError(f"the request is not JSON: {cause}") from cause
+    except (ValueError, RecursionError) as cause:
+        raise InputError(f"the request is not JSON: {complaint(cause)}") from cause
     if not isinstance(parsed, dict):
         raise InputError("the request is not a JSON object")
     return parsed
