@@ -14,10 +14,13 @@ from unseen.audits.reviewed_labels import INVALID, UNCLEAR, UNREAD, ReviewedLabe
 from unseen.errors import InputError
 from unseen.evaluation.intervals import Spread
 from unseen.evaluation.metrics import metric
+from unseen.reports.case import cases
 from unseen.reports.record import read_record
 from unseen.reports.review import ReviewPool, review_items, review_measurements, review_pool
+from unseen.reports.review_section import review_sentences
 from unseen.runs.frame import report
 from unseen.store.reviews import Review, append_review
+from unseen.types import Measurement
 
 EXACT = Spread(0.0, 1e9)
 """A fall that chance does not move but for the choice of texts."""
@@ -237,6 +240,17 @@ def test_two_texts_correct_no_fall(made: MadeReviews, folder: Path) -> None:
     record = read_record(folder)
     rows = review_measurements(record, [answer_of(made, item.id) for item in review_items(record, 2)])
     assert [row.value for row in rows if row.metric == "fall.reviewed.f1.macro"] == [None]
+
+
+def test_a_wide_interval_is_no_verdict_that_there_is_no_fall(folder: Path) -> None:
+    record = read_record(folder)
+    case = cases(record)[0]
+    tags = {"family": case.family, "part": "test", "standard_error": 0.5, "df": 1.0}
+    read = Measurement("reviewed_texts", 10, 600, tags={"reviewers": 1})
+    fall = Measurement(f"fall.reviewed.{record.metric}", -0.1, 10, -1.0, 1.0, tags=tags)
+    measured = replace(record, measurements=(*record.measurements, read, fall))
+    (sentence,) = review_sentences(cases(measured)[0])
+    assert sentence.endswith("there may be no fall or a large one (−10 points [−100, 100]).")
 
 
 def test_the_page_says_what_people_read_and_nothing_without_them(made: MadeReviews, folder: Path) -> None:

@@ -9,7 +9,7 @@ from unseen.audits.hardness import FAR
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.intervals import widened
 from unseen.reports.record import BASELINE, RunRecord, SplitFile
-from unseen.reports.wording import higher_is_better
+from unseen.reports.wording import farthest, higher_is_better
 from unseen.types import Measurement
 
 FAIL_ABOVE = 0.2
@@ -37,7 +37,7 @@ class Case:
     @cached_property
     def fall(self) -> Measurement:
         """The fall, its interval wide enough for the worst of so many families."""
-        return _worst_of(self.measured, self.families)
+        return _worst_of(self.measured, self.families, self.run.metric)
 
     @property
     def drop(self) -> float:
@@ -100,7 +100,7 @@ class Case:
     def novelty(self) -> Measurement | None:
         """What they lose by being unseen, its interval wide enough for the worst of the families."""
         row = self.run.measured(f"fall.novelty.{self.run.metric}", self.family)
-        return None if row is None else _worst_of(row, self.families)
+        return None if row is None else _worst_of(row, self.families, self.run.metric)
 
     @property
     def is_new(self) -> bool:
@@ -132,7 +132,7 @@ class Case:
     def reviewed(self) -> Measurement | None:
         """The fall against what people say is right, its interval wide enough for the worst of the families."""
         row = self.run.measured(f"fall.reviewed.{self.run.metric}", self.family)
-        return None if row is None else _worst_of(row, self.families)
+        return None if row is None else _worst_of(row, self.families, self.run.metric)
 
     @property
     def mislabelled(self) -> float | None:
@@ -177,13 +177,14 @@ class Case:
         return f"{what} it finds hardest (“{self.family}”)" if self.drop >= VISIBLE else f"{what} “{self.family}”"
 
 
-def _worst_of(row: Measurement, families: int) -> Measurement:
-    """The fall with an interval that allows for its being the worst of so many families."""
+def _worst_of(row: Measurement, families: int, metric: str) -> Measurement:
+    """The fall with an interval that allows for its being the worst of so many families, no farther than scores go."""
     error, df = row.tags.get("standard_error"), row.tags.get("df")
     if row.low is None or row.high is None or error is None or df is None:
         return row
     low, high = widened(row.low, row.high, float(error), float(df), families)
-    return replace(row, low=low, high=high)
+    most = farthest(metric)
+    return replace(row, low=max(-most, low), high=min(most, high))
 
 
 def cases(run: RunRecord) -> list[Case]:

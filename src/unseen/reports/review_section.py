@@ -36,9 +36,13 @@ def review_sentences(case: Case) -> Iterator[str]:
     fall = case.reviewed
     if fall is not None and fall.value is not None:
         left = amount_within(run.metric, fall)
-        sentence += (
-            f"; against the right labels {f'the fall is {left}' if fall.value > 0 else f'there is no fall ({left})'}"
-        )
+        if fall.value > 0:
+            against = f"the fall is {left}"
+        elif fall.high is not None and fall.high > case.limit:
+            against = f"there may be no fall or a large one ({left})"
+        else:
+            against = f"there is no fall ({left})"
+        sentence += f"; against the right labels {against}"
     yield f"{sentence}."
 
 

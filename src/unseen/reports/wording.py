@@ -61,6 +61,16 @@ def higher_is_better(metric: str) -> bool:
         return True
 
 
+def farthest(metric: str) -> float:
+    """How far apart two scores of this metric can be; 1 for metrics nobody knows."""
+    from unseen.evaluation.metrics import metric as known
+
+    try:
+        return float(known(metric).high - known(metric).low)
+    except UnseenError:
+        return 1.0
+
+
 def is_score(metric: str) -> bool:
     """Whether it is a metric of which it is known which way is better."""
     from unseen.evaluation.metrics import metric as known
