@@ -111,7 +111,7 @@ def _collect(run: RunRecord) -> Iterator[Action]:
 
 
 def _slices(run: RunRecord) -> Iterator[Action]:
-    """Slices that are certainly weaker than the whole on random splits: at the better end of every interval."""
+    """Slices that are certainly weaker than the whole on random splits: even at the better end of their interval."""
     whole, sign = run.score(BASELINE), 1 if higher_is_better(run.metric) else -1
     names = dict.fromkeys(row.slice for row in run.measurements if row.metric == run.metric and "=" in row.slice)
     weak = []
@@ -119,10 +119,8 @@ def _slices(run: RunRecord) -> Iterator[Action]:
         row = run.score(BASELINE, slice=name)
         if whole is None or whole.value is None or row is None or row.value is None or row.n < FEW:
             continue
-        scores = list(run.rows(run.metric, name, family=BASELINE, part="test"))
-        best = [score.high if sign > 0 else score.low for score in scores]
-        at_best = [score.value if end is None else end for score, end in zip(scores, best, strict=True)]
-        if all(end is not None and sign * (whole.value - end) > 0 for end in at_best):
+        at_best = row.high if sign > 0 else row.low
+        if at_best is not None and sign * (whole.value - at_best) > 0:
             weak.append((sign * (whole.value - row.value), name, row))
     weak = [score for score in weak if score[0] >= VISIBLE]
     for loss, name, row in sorted(weak, key=lambda score: -score[0])[:SLICES]:
