@@ -1,4 +1,4 @@
-"""Boards: several models on several datasets, by several metrics; who is better, and does everybody agree?
+"""Boards: several models on several datasets, by several metrics: who is better, and do all metrics say so.
 
 Every cell of a board holds the runs of one model on one test set. Models of a dataset are tested on the same rows, so
 they are compared in pairs, text by text.
@@ -82,7 +82,7 @@ def board_measurements(
     """
     rows: list[Measurement] = []
     for name in track(list(metrics), "compare models", len(metrics)):
-        drawn = {}
+        drawn: dict[int, Floats] = {}
         for of_models in board.runs.values():
             drawn |= resampled([run for runs in of_models.values() for run in runs], metric_of(name), seed=seed)
         levels = list(_levels(board, name, drawn))
@@ -122,8 +122,8 @@ def _differences(board: Board, name: str, drawn: Resampled) -> Iterator[Measurem
         p_values = [_p_value(row) for row in made]
         adjusted = iter(holm([p for p in p_values if p is not None]))
         for row, p in zip(made, p_values, strict=True):
-            told = {} if p is None else {"p": p, "p.holm": next(adjusted)}
-            yield replace(row, metric=f"difference.{name}", tags={"data": data, **row.tags, **told})
+            tests = {} if p is None else {"p": p, "p.holm": next(adjusted)}
+            yield replace(row, metric=f"difference.{name}", tags={"data": data, **row.tags, **tests})
 
 
 def _p_value(row: Measurement) -> float | None:
@@ -147,11 +147,11 @@ def _scores(rows: Sequence[Measurement], name: str, datasets: Sequence[str], mod
 
 def _rankings(board: Board, name: str, levels: Sequence[Measurement]) -> Iterator[Measurement]:
     scores = _scores(levels, name, board.whole, board.models)
-    known = np.isfinite(scores).all(axis=1) if len(scores) else np.zeros(0, bool)
-    datasets = [data for data, whole in zip(board.whole, known, strict=True) if whole]
+    known = np.flatnonzero(np.isfinite(scores).all(axis=1)) if len(scores) else ()
+    datasets = [board.whole[place] for place in known]
     if not datasets or len(board.models) < 2:
         return
-    ranked = ranks(scores[known], metric_of(name).higher_is_better)
+    ranked = ranks(scores[list(known)], metric_of(name).higher_is_better)
     for data, line in zip(datasets, ranked, strict=True):
         for model, rank in zip(board.models, line, strict=True):
             yield Measurement(f"rank.{name}", float(rank), 1, tags={"data": data, "model": model})
@@ -179,25 +179,19 @@ def _gains(board: Board, name: str, reference: str, rows: Sequence[Measurement])
         for place in ("data", "family")
         if place in row.tags
     }
-    apart = {
-        (row.tags["data"], row.tags["model"], row.tags["than"]): row
-        for row in rows
-        if row.metric == f"difference.{name}"
-    }
+    differences = _both_ways(rows, name)
     for (place, where, model), row in values.items():
         before = values.get((place, where, reference))
         if model == reference or before is None or before.value is None or row.value is None:
             continue
-        difference = apart.get((where, model, reference))
-        if difference is None and (other := apart.get((where, reference, model))) is not None:
-            difference = turned(other)
+        difference = differences.get((where, model, reference)) if place == "data" else None
+        bounds = (None, None) if difference is None else (difference.low, difference.high)
         for gain, of in GAINS.items():
-            ends = [row.value] if difference is None or difference.low is None or difference.high is None else [
-                row.value, before.value + difference.low, before.value + difference.high,
-            ]  # fmt: skip
-            made = [float(value) for value in of(np.array(ends), np.array(before.value))]
-            value, low, high = (made[0], *(made[1:] or (None, None)))
-            if np.isfinite(value):
+            value, low, high = (
+                None if rise is None else float(of(np.array(before.value + rise), np.array(before.value)))
+                for rise in (row.value - before.value, *bounds)
+            )
+            if value is not None and np.isfinite(value):
                 tags = {place: where, "model": model, "than": reference}
                 yield Measurement(f"gain.{gain}.{name}", value, row.n, low, high, tags=tags)
 
@@ -209,33 +203,26 @@ def _agreements(board: Board, metrics: Sequence[str], rows: Sequence[Measurement
     """
     if len(board.models) < 2 or not board.whole:
         return
-    outcomes = {
-        (row.metric.removeprefix("difference."), row.tags["data"], row.tags["model"], row.tags["than"]): outcome(row)
-        for row in rows
-        if row.metric.startswith("difference.")
-    }
+    differences = {name: _both_ways(rows, name) for name in metrics}
 
     def is_certain(data: str, better: str, worse: str, first: str, second: str) -> bool:
-        told = [
-            outcomes.get((name, data, better, worse)) or _opposite(outcomes.get((name, data, worse, better), TIE))
-            for name in (first, second)
-        ]
-        return told == [WIN, LOSS]
+        results = [outcome(differences[name].get((data, better, worse))) for name in (first, second)]
+        return results == [WIN, LOSS]
 
     for first, second in combinations(metrics, 2):
         both = [
             _scores(rows, name, board.whole, board.models) * (1 if metric_of(name).higher_is_better else -1)
             for name in (first, second)
         ]
-        known = np.isfinite(both).all(axis=(0, 2))
-        if not known.any():
+        known = np.flatnonzero(np.isfinite(both).all(axis=(0, 2)))
+        if not len(known):
             continue
-        datasets = [data for data, whole in zip(board.whole, known, strict=True) if whole]
         means = [-ranks(scores[known]).mean(axis=0) for scores in both]
         tags = {"ranked_by": first, "than": second}
         yield Measurement("kendall_tau", agreement(*means).tau, len(board.models), tags=tags)
-        for data, *scores in zip(datasets, *(side[known] for side in both), strict=True):
-            flips = [(board.models[a], board.models[b]) for a, b in agreement(*scores).flips]
+        for place in known:
+            data = board.whole[place]
+            flips = [(board.models[a], board.models[b]) for a, b in agreement(*(side[place] for side in both)).flips]
             certain = [pair for pair in flips if is_certain(data, *pair, first, second)]
             more = {
                 kind: "; ".join(" > ".join(pair) for pair in pairs)
@@ -245,5 +232,11 @@ def _agreements(board: Board, metrics: Sequence[str], rows: Sequence[Measurement
             yield Measurement("rank_flips", len(flips), len(board.models), tags=tags | {"data": data} | more)
 
 
-def _opposite(result: str) -> str:
-    return {WIN: LOSS, LOSS: WIN}.get(result, TIE)
+def _both_ways(rows: Sequence[Measurement], name: str) -> dict[tuple[str, str, str], Measurement]:
+    """Differences by dataset, model and the model it is compared with, whichever of the two was measured first."""
+    known = {}
+    for row in rows:
+        if row.metric == f"difference.{name}":
+            data, model, than = (str(row.tags[tag]) for tag in ("data", "model", "than"))
+            known |= {(data, model, than): row, (data, than, model): turned(row)}
+    return known

@@ -81,8 +81,8 @@ class BoardView:
 
     def outcomes(self, model: str, than: str) -> dict[str, int]:
         """On how many datasets a model wins, ties and loses against another."""
-        told = [outcome(row) for data in self.datasets if (row := self.difference(data, model, than)) is not None]
-        return {word: told.count(word) for word in (WIN, TIE, LOSS)}
+        results = [outcome(self.difference(data, model, than)) for data in self.datasets]
+        return {word: results.count(word) for word in (WIN, TIE, LOSS)}
 
     @property
     def apart(self) -> float | None:
@@ -222,9 +222,10 @@ def agreement_section(board: BoardView) -> Section | None:
     certain = [line for line in table.rows if line[4]]
     text = "Every two metrics order the models alike on every dataset."
     if table.rows:
+        flips = sum(int(str(line[3])) for line in table.rows)
         text = (
-            f"Two metrics prefer different models in {sum(int(str(line[3])) for line in table.rows)} pairs of models on "
-            f"a dataset; in {len(certain)} cases both differences are more than chance."
+            f"Two metrics prefer different models in {flips} pairs on a dataset; in {len(certain)} cases both "
+            "differences are more than chance."
         )
     return Section("Do metrics agree?", text, pictures=[picture], folded={table.title: [table]} if table.rows else {})
 

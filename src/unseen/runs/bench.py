@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ from unseen.types.arrays import Floats, Rows
 
 ORDINARY, ELSEWHERE, HARD = "ordinary", "elsewhere", "hard"
 VIEWS = (ORDINARY, ELSEWHERE, HARD)
-TEST = "test"
+TEST, ARROW = "test", " → "
 Place = tuple[str, str, int]
 """Dataset, split and seed of an arm."""
 
@@ -129,7 +129,7 @@ class BenchGrid:
     def _copied(self, name: str, relatives: Sequence[str]) -> Any:
         """Which rows of a dataset stand, nearly, in a relative too."""
         own = self.members[name].data
-        texts = [member.data.texts.cast(pa.large_string()) for member in map(self.members.get, (name, *relatives))]
+        texts = [self.members[member].data.texts.cast(pa.large_string()) for member in (name, *relatives)]
         whole = pa.chunked_array([chunk for part in texts for chunk in part.chunks])
         labels = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(whole), np.int32)), pa.array(["-"]))
         ids = pa.array([str(row) for row in range(len(whole))], pa.large_string())
@@ -155,7 +155,7 @@ class BenchRuns:
         first = self.grid.bench.file.seed
         return range(first, first + self.grid.bench.seeds[model])
 
-    def _on_splits(self, name: str, model: str, splits: Sequence[Split], sample: str) -> list[Run]:
+    def _on_splits(self, name: str, splits: Sequence[Split], sample: str, model: str) -> list[Run]:
         """A run for each seed: the answers about the test rows of all splits, put together."""
         member, runs = self.grid.members[name], []
         data = member.data
@@ -188,40 +188,36 @@ class BenchRuns:
                 probabilities = aligned(texts, asked[target], np.arange(len(texts)))
             assert other.family_labels is not None
             gold, renamed = other.in_family[other.data.labels[rows]], in_family(probabilities, own)
-            runs.append(Run(f"{source} → {target}", model, seed, gold, renamed, other.family_labels, groups, target))
+            runs.append(
+                Run(f"{source}{ARROW}{target}", model, seed, gold, renamed, other.family_labels, groups, target)
+            )
         return runs
 
-    def _cells(self, named: Mapping[str, Callable[[str], list[Run]]]) -> dict[str, dict[str, list[Run]]]:
+    def _cells(self, view: str) -> dict[str, dict[str, list[Run]]]:
+        """The runs of a view, by what is tested and by model; without those that failed."""
+        grid, of = self.grid, dict[str, Callable[[str], list[Run]]]()
+        if view == ORDINARY:
+            of = {name: partial(self._on_splits, name, member.splits, name) for name, member in grid.members.items()}
+        elif view == HARD:
+            of = {name: partial(self._on_splits, name, [split], f"{name}, hard") for name, split in grid.hard.items()}
+        else:
+            pairs = [(name, other) for name in grid.members for other in grid.elsewhere(name)]
+            of = {f"{name}{ARROW}{other}": partial(self._across, name, other) for name, other in pairs}
         made = {
-            where: {model: runs for model in self.grid.bench.models if (runs := of(model))}
-            for where, of in named.items()
+            where: {model: runs for model in grid.bench.models if (runs := tell(model))} for where, tell in of.items()
         }
         return {where: cells for where, cells in made.items() if cells}
 
     @cached_property
     def boards(self) -> dict[str, Board]:
         """The board of every view that has a cell."""
-        grid = self.grid
-        families = {name: member.table.family for name, member in grid.members.items() if member.table.family}
-        pairs = [(name, other) for name in grid.members for other in grid.elsewhere(name)]
-        cells = {
-            ORDINARY: self._cells({
-                name: lambda model, name=name: self._on_splits(name, model, grid.members[name].splits, name)
-                for name in grid.members
-            }),
-            ELSEWHERE: self._cells({
-                f"{name} → {other}": lambda model, name=name, other=other: self._across(name, other, model)
-                for name, other in pairs
-            }),
-            HARD: self._cells({
-                name: lambda model, name=name: self._on_splits(name, model, [grid.hard[name]], f"{name}, hard")
-                for name in grid.hard
-            }),
-        }  # fmt: skip
-        kinships = {ELSEWHERE: {f"{name} → {other}": families[name] for name, other in pairs}}
-        return {
-            view: Board(of, kinships.get(view, families), {"view": view}) for view, of in cells.items() if of
-        }
+        family = {name: member.table.family for name, member in self.grid.members.items()}
+        boards = {}
+        for view in VIEWS:
+            if cells := self._cells(view):
+                families = {where: own for where in cells if (own := family[where.partition(ARROW)[0]]) is not None}
+                boards[view] = Board(cells, families, {"view": view})
+        return boards
 
     def falls(self, metric: str, seed: int) -> Iterator[Measurement]:
         """From the ordinary score to the hard one; from a model trained at home to one that was trained elsewhere."""
@@ -230,7 +226,7 @@ class BenchRuns:
                 for model, runs in cells.items():
                     home = self.boards[ORDINARY].runs.get(where, {}).get(model)
                     if view == ELSEWHERE:
-                        target = where.rpartition(" → ")[2]
+                        target = where.rpartition(ARROW)[2]
                         home = self._across(target, target, model)
                     if home:
                         yield fall(home, runs, metric, tags={"view": view, "data": where, "model": model}, seed=seed)
@@ -288,7 +284,7 @@ def bench(
         failures |= carry_out_all(steps, runner, results, arms, "trainings")
         _publish(grid, folder)
         runs = BenchRuns(grid, results)
-        rows = [row for row in _floors(members, chosen)]
+        rows = list(_floors(members, chosen))
         for board in runs.boards.values():
             rows += board_measurements(board, chosen.metrics, chosen.reference, chosen.file.seed)
         rows += runs.falls(chosen.file.metric, chosen.file.seed)

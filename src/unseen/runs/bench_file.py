@@ -1,4 +1,4 @@
-"""Files of benchmarks: datasets with what is known of them, models, and how both meet; and each dataset with its splits.
+"""Suites of benchmarks: the file that names datasets and models, and each dataset with its splits.
 
 Every dataset has its published split, or folds that hold each row out once. Nothing that belongs together is on both
 sides of a fold: rows of one group, and rows with nearly the same text.
@@ -21,7 +21,6 @@ from unseen.data.groups import alone, group_codes
 from unseen.data.post_texts import plain_posts
 from unseen.errors import InputError, hint
 from unseen.evaluation.gates import Gate
-from unseen.evaluation.metrics import metric as metric_of
 from unseen.registry import VERSION
 from unseen.repairs.copies import ties
 from unseen.repairs.groups import joined
@@ -152,8 +151,8 @@ def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...]
         with problems.noted(f"[model.{name}]"):
             made[name] = model.model(name, trust)
     chosen = {name: made[name] for name in models if name in made} if models else made
-    for name in (*models, *filter(None, [file.reference, file.hard and file.hard.model])):
-        if name not in file.model:
+    for name in (*models, file.reference, None if file.hard is None else file.hard.model):
+        if name is not None and name not in file.model:
             problems.add(f"the model {name!r} is not defined{hint(name, file.model)}")
     _check_families(file, problems)
     if file.hard is not None:

@@ -113,8 +113,7 @@ def tables(record: RunRecord, boards: dict[str, BoardView]) -> dict[str, Table]:
     named: dict[str, Table] = {}
     for view, board in boards.items():
         named |= {
-            f"{view}-{file_name(metric)}": score_table(board, metric)
-            for metric in (board.metrics or [record.metric])
+            f"{view}-{file_name(metric)}": score_table(board, metric) for metric in (board.metrics or [record.metric])
         }
         named |= {f"ranks-{view}": rank_table(board), f"outcomes-{view}": outcome_table(board)}
         if view != ORDINARY and (falls := fall_table(board, view)).rows:
@@ -128,7 +127,10 @@ def fall_table(board: BoardView, view: str) -> Table:
     """By how much each model falls from the ordinary score, or from a model that was trained at home."""
     metric = f"fall.{board.record.metric}"
     lines = [
-        (data, *(scored(board.record.row(metric, data=data, model=model, **board.tags), points) for model in board.models))
+        (
+            data,
+            *(scored(board.record.row(metric, data=data, model=model, **board.tags), points) for model in board.models),
+        )
         for data in board.datasets
     ]
     known = [line for line in lines if any(cell != DASH for cell in line[1:])]
