@@ -1,12 +1,12 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
 The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `invariance`,
-`transfer`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a
-folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted model on labelled texts. The verbs,
-in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`,
-`analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back with `write_split` and
-`read_split`; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an editor what may stand in
-a file. Names are imported when first used, so `import unseen` is fast.
+`transfer`, `bench`, `leaderboard`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a
+`Result`, and with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted model on
+labelled texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several),
+`predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back
+with `write_split` and `read_split`; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an
+editor what may stand in a file. Names are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from unseen.runs.attack import attack
     from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
+    from unseen.runs.bench import bench
     from unseen.runs.check import check
     from unseen.runs.explain import explain
     from unseen.runs.forecast import forecast
     from unseen.runs.frame import Result
     from unseen.runs.invariance import invariance
     from unseen.runs.item_effect import item_effect
+    from unseen.runs.leaderboard import leaderboard
     from unseen.runs.learning import learn_from_suite
     from unseen.runs.price import price
     from unseen.runs.score import report
@@ -53,12 +55,14 @@ _HOMES = {
     "unseen.runs.attack": ("attack",),
     "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
+    "unseen.runs.bench": ("bench",),
     "unseen.runs.check": ("check",),
     "unseen.runs.explain": ("explain",),
     "unseen.runs.forecast": ("forecast",),
     "unseen.runs.frame": ("Result",),
     "unseen.runs.invariance": ("invariance",),
     "unseen.runs.item_effect": ("item_effect",),
+    "unseen.runs.leaderboard": ("leaderboard",),
     "unseen.runs.learning": ("learn_from_suite",),
     "unseen.runs.price": ("price",),
     "unseen.runs.score": ("report",),
@@ -91,6 +95,7 @@ __all__ = [
     "audit",
     "audit_pipeline",
     "authors",
+    "bench",
     "check",
     "compare",
     "compare_runs",
@@ -102,6 +107,7 @@ __all__ = [
     "forecast_scores",
     "invariance",
     "item_effect",
+    "leaderboard",
     "learn_from_suite",
     "load",
     "open_model",

@@ -13,6 +13,7 @@ FILES = {
     "study": "unseen.runs.study_file:StudyFile",
     "validation": "unseen.runs.validation.file:ValidationFile",
     "transfer": "unseen.runs.transfer_file:TransferFile",
+    "bench": "unseen.runs.bench_file:BenchFile",
     "suite": "unseen.functional.suite_file:SuiteFile",
     "card": "unseen.cards.card:card_model",
 }
@@ -20,7 +21,7 @@ FILES = {
 
 
 def file_schema(kind: str) -> dict[str, Any]:
-    """The JSON Schema of a kind of file: study, validation, transfer (its label maps), suite or card.
+    """The JSON Schema of a kind of file: study, validation, transfer (its label maps), bench, suite or card.
 
     What one part of a file says of another, such as a name that is defined nowhere, is found only when it is read.
 

@@ -33,7 +33,7 @@ OTHER_WORDS = {"--by": ["--groups", "--parts"], "--group": ["--groups"], "--colu
 
 
 class Program(TyperGroup):
-    """The commands; one that is typed without its group is told with it."""
+    """The commands; where only one group has a command of a name, its name alone is enough."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an option that it does not have is told with those that are meant."""
@@ -49,13 +49,15 @@ class Program(TyperGroup):
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was typed."""
+        """The command that was typed; `unseen bench` is `unseen study bench`."""
         try:
             return super().resolve_command(ctx, args)
         except Exception as error:
-            homes = [f"unseen {path}" for path in _paths(self) if path.split()[-1] == args[0]]
+            homes = [path.split() for path in _paths(self) if path.split()[-1] == args[0]]
+            if len(homes) == 1:
+                return super().resolve_command(ctx, [*homes[0], *args[1:]])
             if homes and hasattr(error, "message"):
-                error.message = f"{error.message} Did you mean '{homes[0]}'?"
+                error.message = f"{error.message} Did you mean 'unseen {' '.join(homes[0])}'?"
             raise
 
 

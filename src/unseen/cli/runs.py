@@ -8,11 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import print_json, print_table, printable, say, write_for_builds
+from unseen.cli import options
+from unseen.cli.console import (
+    command_line,
+    notes,
+    print_json,
+    print_result,
+    print_table,
+    printable,
+    progress,
+    say,
+    write_for_builds,
+)
 from unseen.cli.options import ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
 from unseen.errors import InputError, UnknownNameError
 
-app = typer.Typer(help="Look at finished runs: report, compare, track, export.", no_args_is_help=True)
+app = typer.Typer(help="Look at finished runs: report, compare, rank, track, export.", no_args_is_help=True)
 FORMS = ("table", "csv", "md", "tex")
 
 
@@ -138,6 +149,61 @@ def _content(comparison: Any) -> dict[str, Any]:
         **unpaired,
         "changed": changed,
     }
+
+
+@app.command()
+def leaderboard(
+    predictions: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder: MODEL.csv or MODEL.seed-42.parquet; of several DATA, DIR/NAME/."),
+    ],
+    datasets: Annotated[
+        list[str], typer.Argument(metavar="DATA...", help="Labelled texts: a table, a known dataset, or NAME=…")
+    ],
+    text: Annotated[str | None, typer.Option(help="Column of the texts, of DATA that are tables.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the labels, of DATA that are tables.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of the ids, of DATA that are tables.")] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option("--split", metavar="FILE", help="Test rows of DATA: a split file, or NAME=FILE; may be repeated."),
+    ] = None,
+    metric: Metrics = None,
+    groups: options.Groups = None,
+    rename: options.Map = None,
+    reference: Annotated[str | None, typer.Option(help="Model that gains are measured over.")] = None,
+    out: options.OptionalRunFolder = None,
+    seed: options.Seed = 42,
+    gate: Gate = None,
+    junit: Junit = None,
+    summary: Summary = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure a folder of predictions on the same rows: models × measures, ranks, and where measures disagree.
+
+    Example: unseen runs leaderboard answers posts.csv --text text --label label -o board
+    """
+    from unseen import api
+    from unseen.cli.study import named_source
+    from unseen.runs.leaderboard import leaderboard as build
+
+    given = {"text": text, "label": label, "id": id, "attributes": [groups] if groups else None}
+    columns: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    with notes(quiet), progress(quiet):
+        named = dict(named_source(typed) for typed in datasets)
+        data = {name: api.load(source, **(columns if Path(source).is_file() else {})) for name, source in named.items()}
+        files = dict(named_source(typed) for typed in split or ())
+        if len(data) == len(files) == 1:
+            files = dict(zip(data, files.values(), strict=True))
+        for name in files:
+            if name not in data:
+                raise UnknownNameError.of("dataset", name, data)
+        result = build(
+            predictions, data, metrics=metric or (), groups=groups, rename=options.pairs(rename, "--map"),
+            splits={name: options.read_any_split(file, data[name]) for name, file in files.items()},
+            reference=reference, out=out, seed=seed, gates=gate or (), command=command_line(),
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from unseen.cli.options import parameters
 from unseen.errors import InputError
 
 app = typer.Typer(
-    help="Run a study file: a grid of experiments; transfer between datasets; or scores that nobody has measured.",
+    help="Run a study file: a grid of experiments; a benchmark; transfer between datasets; scores nobody has measured.",
     no_args_is_help=True,
 )
 
@@ -99,6 +99,57 @@ def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: b
 
 
 @app.command()
+def bench(
+    suite: Annotated[Path, typer.Argument(help="Suite file (TOML): datasets and models.", metavar="SUITE")],
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="NAME", help="Only this model of the suite; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the run. (default: out/SUITE)")] = None,
+    engine: Annotated[str, typer.Option(help="Where steps run: local, ray, inline.")] = "local",
+    workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
+    threads: Annotated[int, typer.Option(help="Threads of each step.")] = 1,
+    address: options.Address = None,
+    trust: options.Trust = False,
+    plan: options.Plan = False,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say which model is better over several datasets: scores, ranks, paired tests; elsewhere and on hard splits too.
+
+    Example: unseen study bench suite.toml --plan
+    """
+    from unseen.engines import ENGINES
+    from unseen.runs.bench import bench as carry_out
+    from unseen.runs.bench import plan_bench
+
+    folder = out or Path("out") / suite.stem
+    chosen_engine = ENGINES.make(engine, **_options(engine, workers, threads, address))
+    if plan:
+        with notes(quiet):
+            planned = plan_bench(suite, out=folder, models=model or (), trust=trust)
+        if as_json:
+            print_json(asdict(planned))
+        else:
+            say(described_bench(planned))
+        return
+    with notes(quiet), progress(quiet):
+        result = carry_out(
+            suite, models=model or (), out=folder, engine=chosen_engine, trust=trust, command=command_line(),
+            announce=None if quiet else lambda planned: say(described_bench(planned), err=True),
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
+
+
+def described_bench(plan: Any) -> str:
+    """A plan in a few lines."""
+    sizes = ", ".join(f"{name} {rows:,}" for name, rows in plan.datasets.items())
+    done = f", {plan.done} of them done" if plan.done else ""
+    return f"texts: {sizes}\nmodels: {', '.join(plan.models)}\n{plan.trainings} trainings{done}"
+
+
+@app.command()
 def transfer(
     datasets: Annotated[
         list[str] | None,
@@ -159,7 +210,7 @@ def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_di
     entries: dict[str, Any] = {}
     tables = 0
     for named in names or known.entries:
-        name, source = _named(named)
+        name, source = named_source(named)
         if name in entries:
             raise InputError(f"two datasets are called {name!r}", fix=f"name them: {name}-2={source}")
         is_table = named not in known.entries and Path(source).is_file()
@@ -174,7 +225,8 @@ def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_di
     return Datasets(entries, known.labels, known.positive)
 
 
-def _named(typed: str) -> tuple[str, str]:
+def named_source(typed: str) -> tuple[str, str]:
+    """The name and the source of a dataset: `posts=a.csv`, or what is typed for both."""
     name, middle, source = typed.partition("=")
     if not middle or Path(typed).is_file() or set(name) & set("/\\"):
         return (Path(typed).stem if Path(typed).is_file() else typed), typed

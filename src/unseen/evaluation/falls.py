@@ -23,6 +23,9 @@ from unseen.seeding import child_seed
 from unseen.types import Dataset, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Mask, Rows
 
+Resampled = Mapping[int, Floats]
+"""Values of runs on resampled rows, by the identity of the run."""
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -113,12 +116,14 @@ def level(
     tags: Mapping[str, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 42,
+    drawn: Resampled | None = None,
 ) -> list[Measurement]:
     """Mean over runs with its 95 % interval, then, of several runs, `standard_error.METRIC`, the spread of runs alone.
 
     The tags `standard_error` and `df` are those of the interval (see `_spread`), `seeds` is the number of training
     seeds. With one seed only rows are drawn, and the interval says nothing about training again. Where no interval
-    would hold there is none, and a tag of `intervals.refusal` says why.
+    would hold there is none, and a tag of `intervals.refusal` says why. `drawn` is what `resampled` gives for these
+    runs among others, where many levels and falls are of the same ones.
     """
     chosen, tags = metric(name), {"seed": "mean", **(tags or {})}
     scores, n = _scores(runs, chosen), _tested_rows(runs)
@@ -126,7 +131,8 @@ def level(
         return [Measurement(name, None, 0, tags=tags)]
     mean, error, _, _ = over_seeds(scores)
     refused = _refused(runs, chosen)
-    spread = _spread([_by_seed(runs, _drawn(runs, chosen, draws, seed))], _fewest_groups(runs))
+    values = resampled(runs, chosen, draws, seed) if drawn is None else drawn
+    spread = _spread([_by_seed(runs, values)], _fewest_groups(runs))
     low, high = within(mean, spread, chosen.low, chosen.high) if spread and not refused else (None, None)
     levels = [Measurement(name, mean, n, low, high, tags=tags | refused | _statistics(spread, [runs]))]
     return levels if error is None else [*levels, Measurement(f"standard_error.{name}", error, n, tags=tags)]
@@ -140,6 +146,7 @@ def fall(
     tags: Mapping[str, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 42,
+    drawn: Resampled | None = None,
 ) -> Measurement:
     """`fall.METRIC`: by how much the mean of `hard` is worse than that of `reference`; positive is worse.
 
@@ -154,7 +161,7 @@ def fall(
         return Measurement(f"fall.{name}", None, 0, tags=tags)
     sign, runs = 1.0 if chosen.higher_is_better else -1.0, [*reference, *hard]
     value = sign * (float(np.mean(before)) - float(np.mean(after)))
-    drawn = _drawn(runs, chosen, draws, seed)
+    drawn = resampled(runs, chosen, draws, seed) if drawn is None else drawn
     first, second = (_by_seed(side, drawn) for side in (reference, hard))
     on_reference, on_hard = ({(run.seed, run.sample) for run in side} for side in (reference, hard))
     sides = [first - second] if on_reference == on_hard else [first, -second]
@@ -192,7 +199,7 @@ def _statistics(spread: Spread | None, sides: Sequence[Sequence[Run]]) -> dict[s
     return {"seeds": seeds} | ({} if spread is None else spread._asdict() | spread.tags)
 
 
-def _drawn(runs: Sequence[Run], chosen: Metric, draws: int, seed: int) -> dict[int, Floats]:
+def resampled(runs: Sequence[Run], chosen: Metric, draws: int = DRAWS, seed: int = 42) -> Resampled:
     """The metric of each run (by identity) on its rows, then on resampled ones [1 + draws].
 
     Runs on the same rows share the draws.
@@ -217,7 +224,7 @@ def _drawn(runs: Sequence[Run], chosen: Metric, draws: int, seed: int) -> dict[i
     return drawn
 
 
-def _by_seed(runs: Sequence[Run], drawn: Mapping[int, Floats]) -> Floats:
+def _by_seed(runs: Sequence[Run], drawn: Resampled) -> Floats:
     """The mean over the runs of each seed [seeds, 1 + draws]."""
     seeds = sorted({run.seed for run in runs})
     return np.array([np.mean([drawn[id(run)] for run in runs if run.seed == seed], axis=0) for seed in seeds])

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
+from unseen.evaluation.rankings import not_apart
 from unseen.reports.wording import shortened
 from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
@@ -285,6 +286,31 @@ def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow
     axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
     axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
     return svg(figure, _dots_in_words(lines, models, axis))
+
+
+def rank_chart(ranked: Sequence[tuple[str, Measurement]], apart: float | None, narrow: bool = False) -> str:
+    """Models from the best average rank down, with intervals; a bar joins those that are within `apart` of each other.
+
+    That is the picture of critical differences, with a line for each model.
+    """
+    models = len(ranked)
+    averages = [row.value or 0.0 for _, row in ranked]
+    groups = [] if apart is None else not_apart(averages, apart)
+    figure, axes = lines_of_names(models, 0.62 if narrow else 0.4, 0.75, narrow, left=0.24)
+    for place, (name, row) in enumerate(ranked):
+        name_line(axes, name, place, 0.3 if narrow else None, (22, 40))
+        _dot(axes, row, place + 0.12 * narrow, 0)
+    room = 0.12 * (models - 1)
+    for column, group in enumerate(groups):
+        side = models + room * (column + 1)
+        ends = [place + 0.12 * narrow for place in (min(group), max(group))]
+        axes.plot([side, side], ends, color=INK, linewidth=3.2, solid_capstyle="round")
+    axes.set_xlim(1 - room / 2, models + room * (len(groups) + 1))
+    axes.set_xticks(range(1, models + 1))
+    axes.set_xlabel("average rank, 1 is the best", color=INK, fontsize=9)
+    in_words = "; ".join(f"{name} {number(row.value)}" for name, row in ranked)
+    joined = "; ".join(", ".join(ranked[place][0] for place in group) for group in groups) or "none"
+    return svg(figure, f"Average ranks: {in_words}. Not told apart: {joined}. The table has the same numbers.")
 
 
 def colour_of(place: int) -> str:

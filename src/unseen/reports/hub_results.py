@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from unseen.reports.record import RunRecord
 from unseen.reports.summary import JudgedRun, summary
 from unseen.reports.wording import called
 from unseen.store import write_text
+from unseen.store.files import file_name
 from unseen.store.plain_yaml import front_matter
 from unseen.types import Measurement
 from unseen.types.numbers import bounds
@@ -77,6 +78,23 @@ def model_index(record: RunRecord, scores: list[Score], dataset: str | None) -> 
         metrics = [_metric(score.row) for score in scores if score.family == family]
         results.append({"task": {"type": TASK}, "dataset": about, "metrics": metrics})
     return {"name": str(record.about.get("model") or "model"), "results": results}
+
+
+def write_model_indexes(rows: Sequence[Measurement], metrics: Sequence[str], folder: Path) -> None:
+    """Write a `MODEL.md` for each model of a board: the `model-index` for the head of its model card."""
+    levels = [row for row in rows if row.metric in metrics and "data" in row.tags and row.value is not None]
+    for model in dict.fromkeys(str(row.tags["model"]) for row in levels):
+        own = [row for row in levels if row.tags["model"] == model]
+        results = [
+            {
+                "task": {"type": TASK},
+                "dataset": {"type": data, "name": data},
+                "metrics": [_metric(row) for row in own if row.tags["data"] == data],
+            }
+            for data in dict.fromkeys(str(row.tags["data"]) for row in own)
+        ]
+        content = front_matter({"model-index": [{"name": model, "results": results}]})
+        write_text(folder / f"{file_name(model)}.md", content)
 
 
 def _metric(row: Measurement) -> dict[str, Any]:

@@ -122,13 +122,13 @@ def answers(
     engine = Inline() if workers == 1 else Local(workers)
     shared = {arm.name: replace(arm, start=None) for arm in arms}
     carry_out(list(steps.values()), engine, results, shared, work)
-    return {
-        arm.name: {
-            name: read_predictions(_file(results.folder(steps[arm.name].key), name), taken(data))
-            for name, data in arm.ask.items()
-        }
-        for arm in arms
-    }
+    return {arm.name: answered(arm, steps[arm.name], results) for arm in arms}
+
+
+def answered(arm: Arm, step: Step, results: Results) -> dict[str, Predictions]:
+    """What the model of an arm said about each of its test sets, once its step is done."""
+    folder = results.folder(step.key)
+    return {name: read_predictions(_file(folder, name), taken(data)) for name, data in arm.ask.items()}
 
 
 def publish(predictions: Mapping[str, Predictions], folder: RunFolder) -> None:

@@ -38,6 +38,8 @@ KINDS = {
     "study": "unseen.reports.study_page:page",
     "validation": "unseen.runs.validation.page:page",
     "transfer": "unseen.runs.transfer_page:page",
+    "bench": "unseen.runs.bench_page:page",
+    "leaderboard": "unseen.runs.leaderboard:page",
     "learning": "unseen.runs.learning_page:page",
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",

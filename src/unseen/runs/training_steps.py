@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from unseen import api, inference
 from unseen.analysis.words import Words, typical_words, words_of
@@ -32,7 +31,7 @@ from unseen.splits.quotas import rows_asked
 from unseen.splits.split_records import random_rows, split_records
 from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
 from unseen.store.results import key_of
-from unseen.types import Dataset, Embeddings, Split
+from unseen.types import Dataset, Embeddings, Split, string_array
 
 TOP = 300
 BASELINE = "random"
@@ -71,11 +70,7 @@ class Lexicon:
 
     def marked(self, data: Dataset) -> Dataset:
         """The same rows with marked texts."""
-        texts = pa.chunked_array([pa.array([self.mark(text) for text in data.texts.to_pylist()], pa.large_string())])
-        place = data.table.column_names.index("text")
-        return replace(
-            data, table=data.table.set_column(place, "text", texts.cast(data.table.schema.field("text").type))
-        )
+        return data.with_column("text", string_array([self.mark(text) for text in data.texts.to_pylist()]))
 
 
 class Marking:

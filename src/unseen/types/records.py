@@ -160,6 +160,13 @@ class Dataset:
         places = None if self.places is None else np.concatenate([self.places, unknown])
         return replace(self, table=table, places=places)
 
+    def with_column(self, name: str, values: pa.ChunkedArray) -> Dataset:
+        """The same rows with other values in this column, or with a further attribute."""
+        if name in self.table.column_names:
+            place, kind = self.table.column_names.index(name), self.table.schema.field(name).type
+            return replace(self, table=self.table.set_column(place, name, values.cast(kind)))
+        return replace(self, table=self.table.append_column(name, values), attributes=(*self.attributes, name))
+
     def place(self, row: int) -> str:
         """Where the row at this position stands in its source: `line 17` or `row 17`, nothing where nobody knows."""
         number = 0 if self.places is None else int(self.places[row])
