@@ -46,7 +46,8 @@ def test_a_name_of_a_metric(text: str, metric: str) -> None:
     [
         "F1@IoU=.3", "F1@10", "F1a", "SemEval 2007", "Senseval 2", "ReVerb45k", "Aspect", "Sentiment", "DVD", "Books",
         "Out-of-domain", "Dev", "Test", "Val", "10 fold Cross validation", "Score", "Average", "P", "UAS/LAS", "H-Mean",
-        "Accuracy (DVD)", "Weighted accuracy", "Weighted average precision", "Macro F1 micro", "accuracyx", "", "Accuracy 10%",
+        "Accuracy (DVD)", "Weighted accuracy", "Weighted average precision", "Macro F1 micro", "accuracyx", "",
+        "Accuracy 10%",
         "classification", "R@10%", "F1 " * 100,
     ],
     ids=lambda text: text[:30] or "empty",
