@@ -48,7 +48,7 @@ def test_parents_and_companions_exist_and_metrics_say_all_that_a_reader_needs() 
         assert [name for name in entry.companions if name not in entries()] == [], entry.id
         if not entry.is_group:
             full = fact(entry.id)
-            assert full.formula and full.direction and full.range is not None, entry.id
+            assert None not in (full.formula or None, full.direction, full.range), entry.id
             assert full.unit or "METRIC" in entry.id, entry.id
 
 
