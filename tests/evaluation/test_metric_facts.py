@@ -16,12 +16,13 @@ from unseen.evaluation.metric_facts import children, described, entries, fact, f
 GOLDEN = Path(__file__).parents[1] / "golden" / "expected"
 
 
-def measured() -> set[str]:
-    """The metrics of all golden runs."""
-    names = set()
+def measured() -> dict[str, bool]:
+    """The metrics of all golden runs, and whether some number of each has an interval."""
+    names: dict[str, bool] = {}
     for path in GOLDEN.glob("*/run/measurements.csv"):
         with path.open(encoding="utf-8", newline="") as file:
-            names |= {row["metric"] for row in csv.DictReader(file)}
+            for row in csv.DictReader(file):
+                names[row["metric"]] = names.get(row["metric"], False) or bool(row["low"])
     return names
 
 
@@ -30,6 +31,11 @@ def test_every_metric_of_a_golden_run_has_an_entry() -> None:
     assert len(names) > 150
     assert sorted(name for name in names if not is_known(name)) == []
     assert sorted(name for name in names if not fact(name).formula or fact(name).range is None) == []
+
+
+def test_an_interval_of_a_golden_run_is_explained() -> None:
+    explained = {name: fact(name).interval for name, has_interval in measured().items() if has_interval}
+    assert {name: text for name, text in explained.items() if not text or text.startswith("none")} == {}
 
 
 def test_every_metric_that_is_computed_has_an_entry_that_leaves_direction_and_range_to_it() -> None:

@@ -21,7 +21,14 @@ FILE = Path(__file__).with_name("metric_facts.toml")
 SEVERAL_MEANINGS = "several_meanings"
 """The table of the file that is no metric: names that mean several things, and which."""
 REQUIRED = "required"
-PLACES = {"LABEL": r".+", "METRIC": r".+", "NAME": r"[^.\[\]]+", "COUNT": r"\d+"}
+PLACES = {
+    "LABEL": r".+",
+    "METRIC": r".+",
+    "NAME": r"[^.\[\]]+",
+    "COUNT": r"\d+",
+    "SCHEME": r"[a-z]+",
+    "TERMS": r".+",
+}
 """What capitals in an id stand for."""
 PLACE = re.compile("|".join(PLACES))
 NESTED = 3
@@ -107,24 +114,17 @@ def fact(name: str) -> MetricFact:
     return replace(full, direction="higher" if own.higher_is_better else "lower", range=(own.low, own.high))
 
 
-def entry_of(name: str, nested: int = NESTED) -> tuple[MetricFact, dict[str, str]]:
+def entry_of(name: str) -> tuple[MetricFact, dict[str, str]]:
     """The entry of an id and what its capitals stand for; refuses an id without one."""
-    if name in entries():
-        return entries()[name], {}
-    for entry, pattern in _patterns():
-        match = pattern.fullmatch(name)
-        if match and ("METRIC" not in match.groupdict() or (nested and is_known(match["METRIC"], nested - 1))):
-            return entry, match.groupdict()
-    raise UnknownNameError.of("metric", name, entries())
+    matched = _matched(name)
+    if matched is None:
+        raise UnknownNameError.of("metric", name, entries())
+    return matched
 
 
-def is_known(name: str, nested: int = NESTED) -> bool:
+def is_known(name: str) -> bool:
     """Whether there is an entry for this id."""
-    try:
-        entry_of(name, nested)
-    except UnknownNameError:
-        return False
-    return True
+    return _matched(name) is not None
 
 
 def line_of(name: str) -> list[str]:
@@ -158,6 +158,17 @@ def described(name: str) -> dict[str, Any]:
     if isinstance(bounds, tuple):
         return {**vars(known), "range": [end if abs(end) < float("inf") else None for end in bounds]}
     return dict(vars(known))
+
+
+def _matched(name: str, nested: int = NESTED) -> tuple[MetricFact, dict[str, str]] | None:
+    if name in entries():
+        return entries()[name], {}
+    for entry, pattern in _patterns():
+        match = pattern.fullmatch(name)
+        inner = match.groupdict().get("METRIC") if match else None
+        if match and (inner is None or (nested and _matched(inner, nested - 1))):
+            return entry, match.groupdict()
+    return None
 
 
 @cache

@@ -47,11 +47,12 @@ def computed(measurements: Iterable[Measurement]) -> list[Computed]:
             continue
         entry, places = entry_of(name)
         kind = kinds.setdefault(entry.id, Computed(entry.id, entry.formula, []))
-        kind.of += [place for place in places.values() if place not in kind.of]
+        if places:
+            kind.of.append(name if len(places) > 1 else next(iter(places.values())))
         if not kind.details:
             kind.details.append(direction_and_range(entry.id))
         interval = fact(entry.id).interval
-        if with_interval[name] and interval not in kind.details:
+        if with_interval[name] and interval and interval not in kind.details:
             kind.details.append(interval)
     return list(kinds.values())
 
