@@ -98,11 +98,11 @@ class MetricName:
         return self.id is not None and not self.missing
 
     def __str__(self) -> str:
-        said = [f"{name} {value}" for name, value in self.qualifiers.items()]
+        qualified = [f"{name} {value}" for name, value in self.qualifiers.items()]
         if self.id is None:
-            return "; ".join([f"undetermined: {self.reason}", *said])
+            return "; ".join([f"undetermined: {self.reason}", *qualified])
         lacking = [f"does not say: {', '.join(self.missing)}"] if self.missing else []
-        return "; ".join([self.id, *said, *lacking])
+        return "; ".join([self.id, *qualified, *lacking])
 
 
 class Reading(NamedTuple):
