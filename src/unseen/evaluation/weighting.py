@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +56,7 @@ class Weighting:
             raise UnknownNameError.of("weighting", scheme, (*SCHEMES, *FORMS))
         items = [] if inside is None else list(_items(written, inside))
         if scheme == "mix":
-            return cls("mix", mix=_mix(written, items))
+            return cls.of_mix(_shares(written, items), written)
         power = None
         if scheme == "power":
             power = _number(written, items.pop(0)[0]) if items and not items[0][1] else None
@@ -75,6 +75,16 @@ class Weighting:
         if total not in (["all"], ["included"]):
             raise UnknownNameError.of("total", "|".join(total), ("all", "included"))
         return cls(scheme, power, excluded, total[0] if excluded else "all")
+
+    @classmethod
+    def of_mix(cls, shares: Mapping[str, float], written: str = "the mix") -> Weighting:
+        """The weighting by shares of labels; refuses what is no mix. `written` is what was typed."""
+        total = sum(shares.values())
+        if any(not 0 <= share <= 1 for share in shares.values()) or abs(total - 1) > WHOLE:
+            raise InputError(
+                f"the shares of {written} must sum to one", expected="shares from 0 to 1", got=f"sum {total:.4f}"
+            )
+        return cls("mix", mix=tuple((name, float(share)) for name, share in sorted(shares.items()) if share > 0))
 
     def __str__(self) -> str:
         if self.mix:
@@ -156,24 +166,14 @@ def _items(written: str, inside: str) -> Iterator[tuple[str, list[str]]]:
         yield item[0], item[2::2]
 
 
-def _mix(written: str, items: Sequence[tuple[str, list[str]]]) -> tuple[tuple[str, float], ...]:
+def _shares(written: str, items: Sequence[tuple[str, list[str]]]) -> dict[str, float]:
     expected = "a share for each label, mix(hate=0.01,no=0.99)"
     if not items or any(len(values) != 1 for _, values in items):
         raise InputError(f"{written} is not a mix", expected=expected)
     shares = {_label(name): _number(written, values[0]) for name, values in items}
     if len(shares) < len(items):
         raise InputError(f"{written} gives a label twice", expected=expected)
-    return mix_of(shares, written)
-
-
-def mix_of(shares: dict[str, float], written: str) -> tuple[tuple[str, float], ...]:
-    """The shares of labels in the order of their names; refuses what is no mix. `written` is what was typed."""
-    if any(not 0 <= share <= 1 for share in shares.values()) or abs(sum(shares.values()) - 1) > WHOLE:
-        raise InputError(
-            f"the shares of {written} must sum to one", expected="shares from 0 to 1",
-            got=f"sum {sum(shares.values()):.4f}",
-        )  # fmt: skip
-    return tuple((name, share) for name, share in sorted(shares.items()) if share > 0)
+    return shares
 
 
 def _number(written: str, text: str) -> float:
