@@ -1,5 +1,8 @@
 """Metrics against scikit-learn, and the worked numbers of Harbecke et al. (2022)."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -30,6 +33,13 @@ def test_entropy_depends_on_whether_excluded_rows_count():
     assert of_tally("f1.entropy(exclude=A,total=included)") == pytest.approx(0.6393, abs=5e-5)
     assert of_tally("precision.micro(exclude=A)") == pytest.approx(0.8031, abs=5e-5)
     assert of_tally("recall.micro(exclude=A)") == pytest.approx(0.7850, abs=5e-5)
+
+
+def test_the_worked_numbers_of_the_documents():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
+    numbers = re.findall(r"^\| `(.+)` \| (0\.\d{4}) \|$", page, re.M)
+    assert len(numbers) == 13
+    assert {name: f"{of_tally(name):.4f}" for name, _ in numbers} == dict(numbers)
 
 
 def test_per_class_numbers():

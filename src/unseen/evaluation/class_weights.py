@@ -131,7 +131,7 @@ def crossings(differences: Floats, counts: Floats) -> list[float]:
 
     sizes, place = np.unique(counts, return_inverse=True)
     terms = np.bincount(place.reshape(-1), differences)
-    terms = np.where(np.abs(terms) < ROUNDING, 0.0, terms)
+    terms = np.where(np.abs(terms) < ROUNDING, 0.0, terms).astype(np.float64)
     logs = np.log(sizes) - np.log(sizes).mean()  # a factor that is positive changes no sign
 
     def value(alpha: float) -> float:

@@ -54,6 +54,11 @@ class Metric:
     weighting: Weighting | None = None
     """How labels are weighted, where the metric is an average over them, or pools their counts."""
 
+    def refuse_labels(self, label_names: Sequence[str]) -> None:
+        """Refuse a name with a label that is none of these, before anything is trained."""
+        if self.of_counts is not None:
+            self.of_counts(np.zeros((3, len(label_names))), label_names)
+
     def __call__(self, gold: Codes, probabilities: Floats, label_names: Sequence[str]) -> float | None:
         """The value; None when the rows cannot give one, e.g. for lack of a class."""
         return self.compute(gold, probabilities, label_names) if len(gold) else None

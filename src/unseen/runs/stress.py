@@ -610,6 +610,7 @@ def stress(
     texts of this data in other runs; they join the reviews of this one.
     """
     graph = _graph(source, model, budget, params, given)
+    metric_of(graph.settings.metric).refuse_labels(graph.source.data.label_names)
     engine = _engine(graph, workers)
     answers = reviews_of(reviews, graph.source.data)
 
