@@ -95,6 +95,15 @@ def test_a_missing_file_is_wrong_input(two_models, unseen):
     assert "nowhere.csv" in done.err
 
 
+def test_files_of_the_same_name_are_two_models(two_models, unseen):
+    Path("other").mkdir()
+    Path("other/a.csv").write_bytes(Path("b.csv").read_bytes())
+    done = unseen("model", "score", *SOURCE, "--compare", "other/a.csv", "-m", "accuracy", "--json", "--schemes")
+    rows = json.loads(done.out)
+    assert rows[1]["metric"] == "difference.accuracy"
+    assert {row["tags"]["model"] for row in rows if row["metric"] == "f1.macro"} == {"a", "other/a.csv"}
+
+
 def test_a_label_can_be_left_out_of_every_average(two_models, unseen):
     done = unseen("model", "score", *SOURCE, "--exclude", "calm", "-m", "f1.micro", "-m", "accuracy", "--json")
     assert done.code == 0, done.err

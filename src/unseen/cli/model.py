@@ -155,16 +155,16 @@ def score(
         metrics = [without(name, exclude or []) for name in metric or DEFAULT_METRICS]
         metrics += [] if shares is None else [f"{score}.{Weighting.of_mix(shares)}" for score in ("recall", "f1")]
         options: dict[str, Any] = {"metrics": metrics, "slices": slice_by or [], "groups": groups, "seed": seed}
-        files = [(predictions.stem, str(predictions)), *map(name_and_place, compare or ())]
+        files = _named(str(predictions), compare or [])
         read = [(name, read_predictions(path, data, pairs(rename, "--map"))) for name, path in files]
         (own, answers), *others = read
         rows = api.score(data, answers, parted, **options)
-        differences = {
-            path: [replace(row, tags={**row.tags, "than": path}) if len(others) > 1 else row for row in compared]
-            for (name, other), (_, path) in zip(others, files[1:], strict=True)
-            if name != own
-            for compared in [api.compare(data, answers, other, parted, **options)]
-        }
+        differences: dict[str, list[Any]] = {}
+        for (name, other), (_, path) in zip(others, files[1:], strict=True):
+            if name != own:
+                compared = api.compare(data, answers, other, parted, **options)
+                than = {"than": path} if len(others) > 1 else {}
+                differences[path] = [replace(row, tags={**row.tags, **than}) for row in compared]
         by_scheme: list[Any] = []
         if schemes:
             models = {name: [one for owner, one in read if owner == name] for name, _ in read}
@@ -187,6 +187,16 @@ def score(
     print_schemes(by_scheme)
     for line in _without_interval(everything):
         say(line)
+
+
+def _named(predictions: str, compare: Sequence[str]) -> list[tuple[str, str]]:
+    """The files with the names of their models; only files that were given one name are of one model."""
+    files = [(Path(predictions).stem, predictions)]
+    for typed in compare:
+        name, place = name_and_place(typed)
+        taken = any(name == other for other, _ in files)
+        files.append((place if taken and place == typed else name, place))
+    return files
 
 
 def _mix_of(typed: str | None, data: Any) -> Any:

@@ -13,6 +13,8 @@ MOST_LABELS = 20
 INFLUENCE = "influence."
 WAYS = {"removal": "left out", "correction": "answered rightly"}
 """What happens to a text whose influence is told."""
+DEMANDS = {"D1": "no smaller weight", "D2": "no larger weight per row"}
+"""What weights should keep."""
 
 
 def print_schemes(rows: Sequence[Any]) -> None:
@@ -74,12 +76,9 @@ def _sentences(rows: Sequence[Any]) -> Iterator[str]:
         tags, name = row.tags, row.metric
         if name.startswith("demands_broken.") and row.value:
             scheme = name.removeprefix("demands_broken.")
-            if "D1" in tags:
-                larger, smaller = tags["D1"].split(", ", 1)
-                yield f"{scheme} breaks D1: {larger} has more rows than {smaller}, or as many, and weighs less"
-            if "D2" in tags:
-                larger, smaller = tags["D2"].split(", ", 1)
-                yield f"{scheme} breaks D2: {larger} has more rows than {smaller}, or as many, and weighs more per row"
+            for demand, means in DEMANDS.items():
+                if demand in tags:
+                    yield f"{scheme} breaks {demand}, a larger label has {means}: {tags[demand]}"
         elif name.startswith(INFLUENCE) and tags["flagged"]:
             way, _, metric = name.removeprefix(INFLUENCE).partition(".")
             model = f" of {_who(row)[0]}" if "model" in tags else ""

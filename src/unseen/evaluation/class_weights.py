@@ -72,7 +72,7 @@ def _perplexity(counts: Floats) -> float:
     return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
-class Change(NamedTuple):
+class WinnerChange(NamedTuple):
     """From this power on another model has the best score."""
 
     alpha: float
@@ -88,7 +88,7 @@ class AlphaSweep:
     scores: Floats
     """Of each class [models, k]."""
     counts: Floats
-    changes: tuple[Change, ...]
+    changes: tuple[WinnerChange, ...]
     """Where the winner changes, exactly."""
 
     def at(self, alpha: float) -> Floats:
@@ -118,7 +118,7 @@ def alpha_sweep(models: Mapping[str, tuple[Floats, Floats]]) -> AlphaSweep:
     cuts = [0.0, *sorted(roots), 1.0]
     winners = [(low, int(sweep.at((low + high) / 2).argmax())) for low, high in pairwise(cuts) if high > low]
     changes = [
-        Change(alpha, names[before], names[after])
+        WinnerChange(alpha, names[before], names[after])
         for (_, before), (alpha, after) in pairwise(winners)
         if before != after
     ]
@@ -169,8 +169,8 @@ def rank_flips(scores: Mapping[str, Mapping[str, float]]) -> list[Flip]:
     models = list(dict.fromkeys(model for of_models in scores.values() for model in of_models))
     flips = []
     for one, other in combinations(models, 2):
-        gains = {name: by[one] - by[other] for name, by in scores.items() if one in by and other in by}
-        wins, losses = ([name for name, gain in gains.items() if sign * gain > ROUNDING] for sign in (1, -1))
+        leads = {name: by[one] - by[other] for name, by in scores.items() if one in by and other in by}
+        wins, losses = ([name for name, lead in leads.items() if sign * lead > ROUNDING] for sign in (1, -1))
         if wins and losses:
             flips.append(Flip(one, other, tuple(wins), tuple(losses)))
     return flips

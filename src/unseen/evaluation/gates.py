@@ -55,8 +55,9 @@ class Gate:
         where = {name.strip(): value.strip() for name, middle, value in pairs if middle and name.strip()}
         if len(where) < len(pairs):
             raise wrong
+        name = canonical(match["metric"])
         try:
-            gate = cls(canonical(match["metric"]), match["bound"], float(match["limit"]), where)
+            gate = cls(name, match["bound"], float(match["limit"]), where)
         except ValueError as cause:
             raise wrong from cause
         if gate.metric.startswith(FINDINGS) and gate.metric.removeprefix(FINDINGS) not in LEVELS:

@@ -84,12 +84,12 @@ def _averages(metric: Metric, now: Floats, gold: Codes, answer: Codes, names: tu
     score, weigh = metric.id.partition(".")[0], metric.weighting
     scores, counts, after = class_scores(now, score), now[2], np.empty(len(gold))
 
-    def gain(hits: int, predicted: int, rows: int) -> Floats:
+    def moved_by(hits: int, predicted: int, rows: int) -> Floats:
         """By how much the score of each class moves when its tally does."""
         return class_scores(now + np.array([[hits], [predicted], [rows]]), score) - scores
 
-    right, lost = gain(-1, -1, -1), gain(0, -1, 0)
-    missed = gain(0, 0, -1) if way == "removal" else gain(1, 1, 0)
+    right, lost = moved_by(-1, -1, -1), moved_by(0, -1, 0)
+    missed = moved_by(0, 0, -1) if way == "removal" else moved_by(1, 1, 0)
     for label in np.unique(gold):  # cells stand in the order of their gold labels
         cells = slice(*np.searchsorted(gold, [label, label + 1]))
         rows = counts - (np.arange(len(counts)) == label) * (way == "removal")

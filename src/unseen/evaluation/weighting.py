@@ -67,8 +67,10 @@ class Weighting:
         known = ("exclude", "total") if scheme == "entropy" else ("exclude",)
         given = dict(items)
         for name, values in items:
-            if name not in known or not values:
-                raise InputError(f"{written} is not a weighting", expected=f"{scheme}({known[0]}=LABEL)", got=name)
+            if name not in known:
+                raise UnknownNameError.of(f"parameter of {scheme}", name, known)
+            if not values:
+                raise InputError(f"{written} is not a weighting", expected=f"{scheme}(exclude=LABEL)")
         if len(given) < len(items):
             raise InputError(f"{written} says something twice", fix="several labels: exclude=A|B")
         total, excluded = given.get("total", ["all"]), tuple(sorted({_label(one) for one in given.get("exclude", [])}))
