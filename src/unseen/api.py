@@ -20,6 +20,8 @@ from unseen.data.tables import load_table
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.evaluation import DEFAULT_METRICS, measure
 from unseen.evaluation.measurements import by_part
+from unseen.evaluation.scheme_scores import scheme_scores
+from unseen.evaluation.weighting import Weighting
 from unseen.models import open_model
 from unseen.naming import content_of_name, encoder_of, recipe_of, settings_of, splitter_of
 from unseen.release import __version__
@@ -212,6 +214,29 @@ def score(
         return measure(data, predictions, rows, metrics, slices=slices, groups=groups, seed=seed, tags=tags)
 
     return by_part(data, split, [predictions], measured)
+
+
+def score_by_schemes(
+    data: Dataset,
+    models: Mapping[str, Sequence[Predictions]],
+    split: Split | None = None,
+    *,
+    exclude: Sequence[str] = (),
+    mix: Mapping[str, float] | None = None,
+    groups: str | None = None,
+    seed: int = 42,
+) -> list[Measurement]:
+    """F1 under every weighting scheme, weights, imbalance and influence; of several models, who wins by which.
+
+    `models` are the predictions of each model, one or several trainings of it. `exclude` are labels that are not
+    averaged, `mix` the shares of labels where the model will be used. What is measured: `evaluation.scheme_scores`.
+    """
+    weighting = None if mix is None else Weighting.of_mix(mix)
+
+    def measured(rows: npt.NDArray[np.intp], tags: dict[str, str]) -> list[Measurement]:
+        return scheme_scores(data, models, rows, exclude=exclude, mix=weighting, groups=groups, seed=seed, tags=tags)
+
+    return by_part(data, split, [one for trainings in models.values() for one in trainings], measured)
 
 
 def compare(

@@ -93,3 +93,46 @@ def test_a_missing_file_is_wrong_input(two_models, unseen):
     done = unseen("model", "score", *SOURCE, "--compare", "nowhere.csv")
     assert done.code == 2
     assert "nowhere.csv" in done.err
+
+
+def test_files_of_the_same_name_are_two_models(two_models, unseen):
+    Path("other").mkdir()
+    Path("other/a.csv").write_bytes(Path("b.csv").read_bytes())
+    done = unseen("model", "score", *SOURCE, "--compare", "other/a.csv", "-m", "accuracy", "--json", "--schemes")
+    rows = json.loads(done.out)
+    assert rows[1]["metric"] == "difference.accuracy"
+    assert {row["tags"]["model"] for row in rows if row["metric"] == "f1.macro"} == {"a", "other/a.csv"}
+
+
+def test_a_label_can_be_left_out_of_every_average(two_models, unseen):
+    done = unseen("model", "score", *SOURCE, "--exclude", "calm", "-m", "f1.micro", "-m", "accuracy", "--json")
+    assert done.code == 0, done.err
+    assert [row["metric"] for row in json.loads(done.out)] == ["f1.micro(exclude=calm)", "accuracy"]
+    wrong = unseen("model", "score", *SOURCE, "--exclude", "clam")
+    assert wrong.code == 2
+    assert "did you mean 'calm'" in wrong.err
+
+
+@pytest.mark.parametrize("given", ["calm=0.9,loud=0.1", "mix.csv"])
+def test_scores_in_a_mix(given, two_models, unseen):
+    Path("mix.csv").write_text("label,share\ncalm,0.9\nloud,0.1\n", encoding="utf-8")
+    done = unseen("model", "score", *SOURCE, "--mix", given, "-m", "accuracy", "--json")
+    assert done.code == 0, done.err
+    names = [row["metric"] for row in json.loads(done.out)]
+    assert names == ["accuracy", "recall.mix(calm=0.9,loud=0.1)", "f1.mix(calm=0.9,loud=0.1)"]
+    assert "must sum to one" in unseen("model", "score", *SOURCE, "--mix", "calm=0.5").err
+    assert "no label is called 'maybe'" in unseen("model", "score", *SOURCE, "--mix", "maybe=1").err
+
+
+def test_the_schemes_are_printed_with_what_one_text_does(two_models, unseen):
+    Path("a2.csv").write_bytes(Path("b.csv").read_bytes())
+    words = ("--schemes", "--compare", "b.csv", "--compare", "a=a2.csv", "-m", "accuracy")
+    done = unseen("model", "score", *SOURCE, *words, "-o", "m.csv")
+    assert done.code == 0, done.err
+    assert "F1 under every weighting of the labels" in done.out
+    assert "less b.csv" in done.out
+    assert "less a2.csv" not in done.out, "another training of the same model"
+    assert "labels are as hard to guess as 2.00 of equal size" in done.out
+    assert "single texts move macro F1 of a 1 by more than a point when answered rightly" in done.out
+    written = {row.metric for row in read_measurements("m.csv")}
+    assert {"weight.dodrans", "perplexity", "influence.removal.f1.macro", "difference.accuracy"} <= written

@@ -7,6 +7,7 @@ import pytest
 from html_page import Page
 
 from unseen.errors import InputError
+from unseen.evaluation.class_weights import alpha_sweep
 from unseen.reports import figures
 from unseen.reports.figures import (
     BOTH_COLOUR,
@@ -15,6 +16,7 @@ from unseen.reports.figures import (
     TRAIN_COLOUR,
     CurvePoint,
     Series,
+    alpha_chart,
     curve_chart,
     shared_map,
 )
@@ -54,6 +56,23 @@ def test_points_are_joined_in_order_and_stand_where_they_belong():
     assert (np.diff(x) > 0).all()
     assert (x[1] - x[0]) / (x[2] - x[0]) == pytest.approx(1 / 3, abs=1e-3)
     assert (y[1] - y[0]) / (y[2] - y[0]) == pytest.approx(0.1 / 0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_sweep_marks_where_the_winner_changes(narrow):
+    counts = np.array([100.0, 1.0])
+    models = {"$a$": (np.array([0.9, 0.1]), counts), HOSTILE: (np.array([0.6, 0.8]), counts)}
+    sweep = alpha_sweep(models)
+    picture = alpha_chart(sweep, "F1", narrow=narrow)
+    assert {"$a$", "macro", "dodrans", "weighted", ".18"} <= {text.strip() for text in texts(picture)}
+    assert picture.count("stroke-dasharray: 1.8,1.8") == 1, "one rule"
+    assert "changes at .184 from " in picture
+    assert "$a$: .50 at 0, " in picture
+    assert "script>" not in picture
+    Page(picture)
+    same = alpha_chart(alpha_sweep({"a": models["$a$"]}), "F1", narrow=narrow)
+    assert "The winner is the same for every power" in same
+    assert "stroke-dasharray: 1.8" not in same
 
 
 def test_a_logarithmic_axis_names_what_was_measured():

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from unseen.audits.chance import chance_of, chance_of_groups, commonest_label, favourite
 from unseen.data.groups import NONE, group_codes
 from unseen.evaluation.bootstrap import DRAWS
-from unseen.evaluation.f_scores import averaged, class_scores
+from unseen.evaluation.f_scores import class_scores
 from unseen.evaluation.intervals import wilson
 from unseen.evaluation.measurements import measure
+from unseen.evaluation.weighting import PLAIN
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 from unseen.types.numbers import difference_in_points, percent, points, portion, scored, turned
 
@@ -201,7 +202,7 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
             )  # hits, predicted, gold of: the rest, the label
             values = {
                 **{score: float(class_scores(tallied, score)[1]) for score in ("precision", "recall", "f1")},
-                **{f"f1.{scheme}": averaged(tallied, scheme) for scheme in ("macro", "weighted")},
+                **{f"f1.{scheme}": float(PLAIN[scheme].averages(tallied)) for scheme in ("macro", "weighted")},
             }
             measurements += [
                 Measurement(
@@ -389,6 +390,8 @@ def _called(metric: str) -> str:
     score, _, scheme = metric.removeprefix("fall.").partition(".")
     if of_label:
         return f"{SCORES.get(of_label[1], of_label[1])} of {of_label[2]!r}"
+    if "(" in scheme:  # its parameters may have dots
+        return f"{SCORES.get(score, score)}.{scheme}"
     return f"{scheme.replace('.', ' ')} {SCORES.get(score, score.replace('_', ' '))}".strip()
 
 

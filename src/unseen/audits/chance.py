@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.evaluation.f_scores import averages, tally
+from unseen.evaluation.f_scores import tally
+from unseen.evaluation.weighting import PLAIN
 from unseen.seeding import generator
 
 Codes = npt.NDArray[np.intp]
@@ -68,4 +69,4 @@ def favourite(counts: npt.NDArray[Any], everywhere: npt.NDArray[np.integer]) -> 
 
 def macro_f1(gold: npt.NDArray[np.integer], predicted: npt.NDArray[np.integer]) -> float:
     """Macro F1 over the labels that occur."""
-    return float(averages(tally(gold, predicted, int(max(gold.max(), predicted.max())) + 1), "macro"))
+    return float(PLAIN["macro"].averages(tally(gold, predicted, int(max(gold.max(), predicted.max())) + 1)))

@@ -52,5 +52,8 @@ def _listed(kind: str) -> dict[str, str]:
     registered: Any = getattr(import_module(module), name)
     if kind == "metrics":
         better = {True: "higher is better", False: "lower is better"}
-        return {name: better[metric.higher_is_better] for name, metric in registered.items()}
+        forms = {
+            f"SCORE.{form}": meaning for form, meaning in import_module("unseen.evaluation.weighting").FORMS.items()
+        }
+        return {name: better[metric.higher_is_better] for name, metric in registered.items()} | forms
     return {registered.full_name(name): registered.summary(name) for name in registered}

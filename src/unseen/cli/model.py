@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +13,16 @@ from unseen.cli import metrics, options
 from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.listing import listing
-from unseen.cli.options import check_measurements, check_target, pairs, parameters, split_of
-from unseen.errors import InputError
+from unseen.cli.options import (
+    check_measurements,
+    check_target,
+    class_mix,
+    name_and_place,
+    pairs,
+    parameters,
+    split_of,
+)
+from unseen.errors import InputError, UnknownNameError
 
 app = typer.Typer(help="Train a model, ask it, encode texts, score predictions.", no_args_is_help=True)
 NO_INTERVAL = {
@@ -111,8 +119,18 @@ def score(
     metric: options.Metrics = None,
     slice_by: options.Slice = None,
     groups: options.Groups = None,
+    exclude: options.Exclude = None,
+    mix: options.Mix = None,
+    schemes: Annotated[
+        bool, typer.Option("--schemes", help="F1 under every weighting of the labels: scores, weights, influence.")
+    ] = False,
     compare: Annotated[
-        Path | None, typer.Option(help="Predictions of another model: differences on the same rows, with p.")
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="Predictions of another model: differences on the same rows, with p; may be repeated, "
+            "files of one name are trainings of one model.",
+        ),
     ] = None,
     rename: options.Map = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
@@ -125,33 +143,72 @@ def score(
     Example: unseen model score posts.csv predictions.csv --text text --label label --split hard.csv -m f1.macro
     """
     from unseen import api
+    from unseen.cli.scheme_tables import print_schemes
     from unseen.evaluation import DEFAULT_METRICS
+    from unseen.evaluation.metrics import without
+    from unseen.evaluation.weighting import Weighting
     from unseen.store import read_predictions, write_measurements
 
     check_measurements(out)
     with notes(quiet), progress(quiet):
-        parted = split_of(data, split)
-        options: dict[str, Any] = {"metrics": metric or list(DEFAULT_METRICS), "slices": slice_by or []}
-        options |= {"groups": groups, "seed": seed}
-        files = [path for path in (predictions, compare) if path is not None]
-        own, *other = (read_predictions(path, data, pairs(rename, "--map")) for path in files)
-        rows = api.score(data, own, parted, **options)
-        differences = api.compare(data, own, other[0], parted, **options) if other else []
+        parted, shares = split_of(data, split), _mix_of(mix, data)
+        metrics = [without(name, exclude or []) for name in metric or DEFAULT_METRICS]
+        metrics += [] if shares is None else [f"{score}.{Weighting.of_mix(shares)}" for score in ("recall", "f1")]
+        options: dict[str, Any] = {"metrics": metrics, "slices": slice_by or [], "groups": groups, "seed": seed}
+        files = _named(str(predictions), compare or [])
+        read = [(name, read_predictions(path, data, pairs(rename, "--map"))) for name, path in files]
+        (own, answers), *others = read
+        rows = api.score(data, answers, parted, **options)
+        differences: dict[str, list[Any]] = {}
+        for (name, other), (_, path) in zip(others, files[1:], strict=True):
+            if name != own:
+                compared = api.compare(data, answers, other, parted, **options)
+                than = {"than": path} if len(others) > 1 else {}
+                differences[path] = [replace(row, tags={**row.tags, **than}) for row in compared]
+        by_scheme: list[Any] = []
+        if schemes:
+            models = {name: [one for owner, one in read if owner == name] for name, _ in read}
+            given: dict[str, Any] = {"exclude": exclude or [], "mix": shares, "groups": groups, "seed": seed}
+            by_scheme = api.score_by_schemes(data, models, parted, **given)
+        everything = [*rows, *(row for some in differences.values() for row in some), *by_scheme]
         if out is not None:
-            write_measurements([*rows, *differences], out)
+            write_measurements(everything, out)
     if out is not None and not quiet:
         say(f"note: written: {out}", err=True)
     if as_json:
-        print_json([asdict(row) for row in [*rows, *differences]])
+        print_json([asdict(row) for row in everything])
         return
     print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
-    if differences:
+    for path, compared in differences.items():
         say()
-        head = ["part", "slice", f"less {compare}", "value", "95 % interval", "n", "p"]
-        lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in differences]
+        head = ["part", "slice", f"less {path}", "value", "95 % interval", "n", "p"]
+        lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in compared]
         print_table([head, *lines], numbers_from=3)
-    for line in _without_interval([*rows, *differences]):
+    print_schemes(by_scheme)
+    for line in _without_interval(everything):
         say(line)
+
+
+def _named(predictions: str, compare: Sequence[str]) -> list[tuple[str, str]]:
+    """The files with the names of their models; only files that were given one name are of one model."""
+    files = [(Path(predictions).stem, predictions)]
+    for typed in compare:
+        name, place = name_and_place(typed)
+        taken = any(name == other for other, _ in files)
+        files.append((place if taken and place == typed else name, place))
+    return files
+
+
+def _mix_of(typed: str | None, data: Any) -> Any:
+    """The share of each label, where a mix was typed."""
+    if typed is None:
+        return None
+    shares = class_mix(typed)
+    if shares == "balanced":
+        return {name: 1 / len(data.label_names) for name in data.label_names}
+    if isinstance(shares, str):
+        raise UnknownNameError.of("mix", shares, ["balanced"], fix="or give a share per label, or a file")
+    return shares
 
 
 def _without_interval(rows: Sequence[Any]) -> Iterator[str]:

@@ -117,6 +117,13 @@ Map = Annotated[
 METRIC = "f1.macro"
 Metric = Annotated[str, typer.Option("-m", "--metric", help="The metric; 'unseen model ls metrics'.")]
 Metrics = Annotated[Texts, typer.Option("-m", "--metric", help="A metric; may be repeated.")]
+Mix = Annotated[Text, typer.Option(help="Class mix: 'balanced', 'a=0.5,b=0.5', or a CSV file of label and share.")]
+Exclude = Annotated[
+    Texts,
+    typer.Option(
+        "--exclude", metavar="LABEL", help="A label that no average counts, e.g. the negative one; may be repeated."
+    ),
+]
 Slice = Annotated[Texts, typer.Option("--slice", metavar="COLUMN", help="Column to score by; may be repeated.")]
 Positive = Annotated[Texts, typer.Option(help="A label that counts as positive; may be repeated.")]
 Distance = Annotated[str, typer.Option(help="cosine or euclidean.")]
@@ -226,6 +233,25 @@ def pairs(given: list[str] | None, option: str) -> dict[str, str]:
             raise InputError(f"{option} says twice what {left!r} is", got=f"{values[left]!r} and {right!r}")
         values[left] = right
     return values
+
+
+def class_mix(typed: str) -> str | dict[str, float]:
+    """The share of each label, from 'a=0.5,b=0.5' or a CSV file of label and share; else what is typed."""
+    import csv
+
+    from unseen.evaluation.weighting import Weighting
+    from unseen.store.files import door
+
+    if not Path(typed).is_file():
+        return dict(Weighting.parsed("mix", typed).mix) if "=" in typed else typed
+    with door(Path(typed), "a class mix"), Path(typed).open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    if not lines or not {"label", "share"} <= lines[0].keys():
+        raise InputError(f"{typed} is no class mix", expected="a CSV file with the columns label and share")
+    shares = {
+        str(line["label"]): float(any_number(line["share"] or "", "share", "a share per label")) for line in lines
+    }
+    return dict(Weighting.of_mix(shares, typed).mix)
 
 
 def name_and_place(typed: str) -> tuple[str, str]:

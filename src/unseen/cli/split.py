@@ -19,8 +19,8 @@ from unseen.cli.console import notes, print_json, print_table, printable, progre
 from unseen.cli.data_options import ROLES, takes_data
 from unseen.cli.listing import listing
 from unseen.cli.options import (
-    any_number,
     check_target,
+    class_mix,
     json_or_text,
     listed,
     needed_split,
@@ -65,7 +65,7 @@ def make(
         Path | None, typer.Option(metavar="FILE", help="Vectors (.npy) of texts that the model will meet.")
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of folds, for hard-kfold.")] = None,
-    mix: Annotated[str | None, typer.Option(help="Class mix of the test part: 'balanced' or 'a=0.5,b=0.5'.")] = None,
+    mix: options.Mix = None,
     settings: options.Set = None,
     seed: options.Seed = 42,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File. (default: DATA-SPLITTER.csv)")] = None,
@@ -153,7 +153,7 @@ def _knobs(
         "difficulty": difficulty,
         "deployment": None if deployment is None else _array(deployment),
         "n_splits": folds,
-        "mix": mix and _mix(mix),
+        "mix": mix and class_mix(mix),
     }
     for other in others:
         name, middle, value = other.partition("=")
@@ -166,15 +166,6 @@ def _knobs(
             raise InputError(f"{name} is given twice", got=repr(other), fix="leave one of them out")
         knobs[name] = json_or_text(value)
     return {name: value for name, value in knobs.items() if value is not None}
-
-
-def _mix(text: str) -> str | dict[str, float]:
-    if "=" not in text:
-        return text
-    pairs = [pair.partition("=") for pair in text.split(",")]
-    return {
-        name.strip(): float(any_number(share, "--mix", "a share per label, 'a=0.5,b=0.5'")) for name, _, share in pairs
-    }
 
 
 def _array(path: Path) -> Any:

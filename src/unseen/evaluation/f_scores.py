@@ -19,6 +19,8 @@ from unseen.types.arrays import Codes, Floats
 
 SCHEMES = ("micro", "macro", "weighted", "dodrans", "entropy")
 SCORES = ("f1", "precision", "recall")
+POWERS = {"macro": 0.0, "dodrans": 0.75, "weighted": 1.0}
+"""Schemes whose weights are a power of the class counts."""
 
 
 def tally(gold: Codes, predicted: Codes, k: int) -> Floats:
@@ -44,55 +46,35 @@ def class_scores(tallies: Floats, score: str = "f1") -> Floats:
     return _ratio(hits, predicted if score == "precision" else gold)
 
 
-def scheme_weights(counts: Floats, scheme: str, total: Floats | float | None = None) -> Floats:
+def scheme_weights(counts: Floats, scheme: str | float, total: Floats | float | None = None) -> Floats:
     """Normalised weights of the classes [..., k]; classes without rows have none.
 
-    `total` is the N of the entropy scheme: all rows of the data, those of excluded classes too. The
-    choice matters, so it is part of what must be reported; by default the sum of `counts`.
+    `scheme` is a name, or the power of the counts. `total` is the N of the entropy scheme: all rows of the data, those
+    of excluded classes too. The choice matters, so it is part of a metric's name; by default the sum of `counts`.
     """
     total = counts.sum(axis=-1) if total is None else total
     present = counts > 0
-    if scheme == "macro":
-        raw = present.astype(np.float64)
-    elif scheme == "weighted":
-        raw = counts
-    elif scheme == "dodrans":
-        raw = counts**0.75
+    power = POWERS.get(scheme) if isinstance(scheme, str) else scheme
+    if power is not None:
+        raw = counts**power
     elif scheme == "entropy":
         raw = -counts * np.log(np.where(present, counts, 1.0) / np.maximum(total, 1.0)[..., None])
     else:
-        raise UnknownNameError.of("weighting scheme", scheme, SCHEMES[1:])
+        raise UnknownNameError.of("weighting scheme", str(scheme), SCHEMES[1:])
     weights = np.where(present, raw, 0.0)
     return _ratio(weights, np.broadcast_to(weights.sum(axis=-1, keepdims=True), weights.shape))
 
 
-def averages(
-    tallies: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
-) -> Floats:
-    """One number for all classes but the `excluded` ones, for each tally [..., 3, k]; NaN when no class has rows.
+def pooled(tallies: Floats, score: str = "f1", excluded: Sequence[int] = ()) -> Floats:
+    """The score of the counts of all classes but the `excluded` ones, for each tally [..., 3, k]; NaN without rows.
 
-    With `micro`, true positives come from the included classes only; false positives are wrong
-    predictions of an included class, also on rows of an excluded one.
+    True positives come from the included classes only; false positives are wrong predictions of an included class,
+    also on rows of an excluded one.
     """
     included = np.setdiff1d(np.arange(tallies.shape[-1]), excluded)
-    some = tallies[..., included]
-    counts = some[..., 2, :]
-    hits, predicted, rows = (some[..., count, :].sum(axis=-1) for count in range(3))
-    if scheme == "micro":
-        below = {"f1": predicted + rows, "precision": predicted, "recall": rows}[score]
-        score_of_all = _ratio((2 if score == "f1" else 1) * hits, below)
-    else:
-        total = tallies[..., 2, :].sum(axis=-1) if count_excluded else rows
-        score_of_all = (scheme_weights(counts, scheme, total) * class_scores(some, score)).sum(axis=-1)
-    return np.where(rows > 0, score_of_all, np.nan)
-
-
-def averaged(
-    tallied: Floats, scheme: str, score: str = "f1", excluded: Sequence[int] = (), count_excluded: bool = True
-) -> float | None:
-    """`averages` of one tally; None when no class has rows."""
-    value = float(averages(tallied, scheme, score, excluded, count_excluded))
-    return None if np.isnan(value) else value
+    hits, predicted, rows = (tallies[..., count, included].sum(axis=-1) for count in range(3))
+    below = {"f1": predicted + rows, "precision": predicted, "recall": rows}[score]
+    return np.where(rows > 0, _ratio((2 if score == "f1" else 1) * hits, below), np.nan)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

@@ -128,14 +128,14 @@ def level(
     chosen, tags = metric(name), {"seed": "mean", **(tags or {})}
     scores, n = _scores(runs, chosen), _tested_rows(runs)
     if scores is None:
-        return [Measurement(name, None, 0, tags=tags)]
+        return [Measurement(chosen.id, None, 0, tags=tags)]
     mean, error, _, _ = over_seeds(scores)
     refused = _refused(runs, chosen)
     values = resampled(runs, chosen, draws, seed) if drawn is None else drawn
     spread = _spread([_by_seed(runs, values)], _fewest_groups(runs))
     low, high = within(mean, spread, chosen.low, chosen.high) if spread and not refused else (None, None)
-    levels = [Measurement(name, mean, n, low, high, tags=tags | refused | _statistics(spread, [runs]))]
-    return levels if error is None else [*levels, Measurement(f"standard_error.{name}", error, n, tags=tags)]
+    levels = [Measurement(chosen.id, mean, n, low, high, tags=tags | refused | _statistics(spread, [runs]))]
+    return levels if error is None else [*levels, Measurement(f"standard_error.{chosen.id}", error, n, tags=tags)]
 
 
 def fall(
@@ -158,7 +158,7 @@ def fall(
     chosen, tags = metric(name), dict(tags or {})
     before, after = _scores(reference, chosen), _scores(hard, chosen)
     if before is None or after is None:
-        return Measurement(f"fall.{name}", None, 0, tags=tags)
+        return Measurement(f"fall.{chosen.id}", None, 0, tags=tags)
     sign, runs = 1.0 if chosen.higher_is_better else -1.0, [*reference, *hard]
     value = sign * (float(np.mean(before)) - float(np.mean(after)))
     drawn = resampled(runs, chosen, draws, seed) if drawn is None else drawn
@@ -169,7 +169,7 @@ def fall(
     refused = {tag: reason for tag, reason in _refused(runs, chosen).items() if tag != "few_rows"}
     low, high = apart(value, spread, chosen.high - chosen.low) if spread and not refused else (None, None)
     tags |= refused | _statistics(spread, [reference, hard])
-    return Measurement(f"fall.{name}", value, _tested_rows(hard), low, high, tags=tags)
+    return Measurement(f"fall.{chosen.id}", value, _tested_rows(hard), low, high, tags=tags)
 
 
 def _scores(runs: Sequence[Run], chosen: Metric) -> list[float] | None:
@@ -191,7 +191,9 @@ def _fewest_groups(runs: Sequence[Run]) -> float:
 
 def _refused(runs: Sequence[Run], chosen: Metric) -> dict[str, int | float]:
     """The tags of the runs that no interval would hold for."""
-    return {tag: reason for run in runs for tag, reason in refusal(chosen, run.gold, run.groups).items()}
+    return {
+        tag: reason for run in runs for tag, reason in refusal(chosen, run.gold, run.label_names, run.groups).items()
+    }
 
 
 def _statistics(spread: Spread | None, sides: Sequence[Sequence[Run]]) -> dict[str, Any]:

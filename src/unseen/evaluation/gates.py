@@ -10,13 +10,15 @@ from fnmatch import fnmatchcase
 
 from unseen.errors import InputError
 from unseen.evaluation.intervals import STATISTICS
-from unseen.evaluation.metrics import metric
+from unseen.evaluation.metrics import canonical, metric
 from unseen.types import LEVELS, Finding, Measurement
 from unseen.types.numbers import number
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 GATE = re.compile(
-    r"^\s*(?P<metric>\S+?(?:\[.+?\])?)\s*(?:\s+where\s+(?P<where>.+?))?\s*(?P<bound><=|>=|<|>)\s*(?P<limit>[-+.\deE]+)\s*$"
+    r'^\s*(?P<metric>\S+?(?:\[.+?\]|\((?:"(?:\\.|[^"\\])*"|[^"()])*\))?)'
+    r"\s*(?:\s+where\s+(?P<where>.+?))?\s*(?P<bound><=|>=|<|>)\s*(?P<limit>[-+.\deE]+)\s*$",
+    re.DOTALL,
 )
 EXPECTED = "METRIC<=NUMBER, e.g. 'fall.f1.macro<=0.2' or 'pass_rate where functionality=* >= 0.5'"
 FINDINGS = "findings."
@@ -53,8 +55,9 @@ class Gate:
         where = {name.strip(): value.strip() for name, middle, value in pairs if middle and name.strip()}
         if len(where) < len(pairs):
             raise wrong
+        name = canonical(match["metric"])
         try:
-            gate = cls(match["metric"], match["bound"], float(match["limit"]), where)
+            gate = cls(name, match["bound"], float(match["limit"]), where)
         except ValueError as cause:
             raise wrong from cause
         if gate.metric.startswith(FINDINGS) and gate.metric.removeprefix(FINDINGS) not in LEVELS:

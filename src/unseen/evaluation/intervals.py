@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from unseen.evaluation.bootstrap import DRAWS, bootstrap
-from unseen.evaluation.f_scores import scheme_weights
 from unseen.evaluation.metrics import Metric
 from unseen.types.arrays import Codes, Floats
 
@@ -70,7 +69,7 @@ def interval(
     and an interval that ignores it is too narrow. There is none, and a tag says why, where none would hold:
     see `refusal` and `Spread.tags`.
     """
-    refused = refusal(metric, gold, groups)
+    refused = refusal(metric, gold, label_names, groups)
     if refused:
         return Interval(None, None, refused)
     value = metric(gold, probabilities, label_names)
@@ -81,7 +80,7 @@ def interval(
     return Interval(*within(value, spread, metric.low, metric.high), spread.tags)
 
 
-def refusal(metric: Metric, gold: Codes, groups: Codes | None) -> dict[str, int | float]:
+def refusal(metric: Metric, gold: Codes, label_names: Sequence[str], groups: Codes | None) -> dict[str, int | float]:
     """Why no interval would hold, as a tag; empty where one does.
 
     `few_groups` is what the groups are worth (`effective_groups`): too little to tell how groups differ.
@@ -91,10 +90,14 @@ def refusal(metric: Metric, gold: Codes, groups: Codes | None) -> dict[str, int 
     worth = effective_groups(gold, groups)
     if groups is not None and worth < FEWEST_GROUPS:
         return {"few_groups": round(worth, 2)}
-    counts = np.unique(gold, return_counts=True)[1].astype(np.float64)
-    if metric.scheme is None or np.ptp(counts) <= 1:
+    if metric.weighting is None or metric.weighting.pooled:
         return {}
-    weights = scheme_weights(counts, metric.scheme)
+    counts = np.bincount(gold, minlength=len(label_names)).astype(np.float64)
+    weights = metric.weighting.weights(counts, label_names)
+    counting = (weights > 0) & (counts > 0)
+    counts, weights = counts[counting], weights[counting]
+    if not len(counts) or np.ptp(counts) <= 1:
+        return {}
     # a label's score is biased by about 1 / rows and varies by 1 / rows; this is bias over standard error
     bias = (weights / counts).sum() / max(((weights**2) / counts).sum() ** 0.5, TINY)
     return {"few_rows": int(counts.min())} if bias > MOST_BIAS else {}

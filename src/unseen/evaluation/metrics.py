@@ -1,7 +1,7 @@
 """Metrics with a full identity: score, averaging, class. A bare "f1" is refused.
 
-`f1.macro`, `precision.micro`, `recall.dodrans`, … average over classes; `f1[hate]`, `average_precision[hate]`
-are about one label. `metric(id)` gives the function and its facts: direction and bounds.
+`f1.macro`, `precision.micro`, `recall.dodrans(exclude=none)`, … average over classes (see `weighting`); `f1[hate]`,
+`average_precision[hate]` are about one label. `metric(id)` gives the function and its facts: direction and bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.f_scores import SCHEMES, SCORES, averages, class_scores, tally
+from unseen.evaluation.f_scores import SCORES, class_scores, tally
 from unseen.evaluation.probability_scores import (
     auc,
     aucs,
@@ -25,12 +25,15 @@ from unseen.evaluation.probability_scores import (
     mean_auc,
     squared_distances,
 )
+from unseen.evaluation.weighting import FORMS, PLAIN, Weighting
 from unseen.types.arrays import Codes, Floats
 
 Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
 OfCounts = Callable[[Floats, Sequence[str]], Floats]
 OfWeights = Callable[[Codes, Floats, Sequence[str]], Callable[[Floats], Floats]]
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$")
+WEIGHTED = re.compile(rf"(?:^|(?<=\.))(?P<score>{'|'.join(SCORES)})\.(?P<scheme>\w+)\((?P<inside>.*)\)$", re.DOTALL)
+"""An average whose weighting has parameters, perhaps behind other words: `fall.f1.macro(exclude=none)`."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,13 @@ class Metric:
     of_weights: OfWeights | None = None
     """The same with each row counted so often: of rows, a function of many weightings [draws, rows]. What does not
     depend on the weights is done once."""
-    scheme: str | None = None
-    """How labels are weighted, where the metric is an average over them."""
+    weighting: Weighting | None = None
+    """How labels are weighted, where the metric is an average over them, or pools their counts."""
+
+    def refuse_labels(self, label_names: Sequence[str]) -> None:
+        """Refuse a name with a label that is none of these, before anything is trained."""
+        if self.of_counts is not None:
+            self.of_counts(np.zeros((3, len(label_names))), label_names)
 
     def __call__(self, gold: Codes, probabilities: Floats, label_names: Sequence[str]) -> float | None:
         """The value; None when the rows cannot give one, e.g. for lack of a class."""
@@ -66,7 +74,33 @@ def metric(name: str) -> Metric:
     match = OF_LABEL.match(name)
     if match and match["score"] in (*SCORES, "roc_auc", "average_precision"):
         return _of_label(match["score"], match["label"])
-    raise UnknownNameError.of("metric", name, METRICS, fix="or one of a label, e.g. f1[LABEL]")
+    weighted = WEIGHTED.match(name)
+    if weighted:
+        return _averaged(weighted["score"], Weighting.parsed(weighted["scheme"], weighted["inside"]))
+    raise UnknownNameError.of("metric", name, METRICS, fix=f"or f1[LABEL], f1.{', f1.'.join(FORMS)}")
+
+
+def canonical(name: str) -> str:
+    """The name of a measurement with the metric in it as it is always written.
+
+    >>> canonical("fall.f1.macro( exclude = b | a )"), canonical("pass_rate")
+    ('fall.f1.macro(exclude=a|b)', 'pass_rate')
+    """
+    weighted = WEIGHTED.search(name)
+    return name if weighted is None else name[: weighted.start()] + metric(name[weighted.start() :]).id
+
+
+def without(name: str, labels: Sequence[str]) -> str:
+    """The id of the metric without these labels, where it is an average over labels; else its own.
+
+    >>> without("f1.macro", ["none"]), without("accuracy", ["none"])
+    ('f1.macro(exclude=none)', 'accuracy')
+    """
+    chosen = metric(name)
+    score, dot, _ = chosen.id.partition(".")
+    if not labels or chosen.of_counts is None or chosen.weighting is None:
+        return chosen.id
+    return f"{score}{dot}{chosen.weighting.without(labels)}"
 
 
 def chance(metric: Metric, gold: Codes, mix: Floats, label_names: Sequence[str]) -> float | None:
@@ -90,14 +124,14 @@ def chance(metric: Metric, gold: Codes, mix: Floats, label_names: Sequence[str])
     return None if metric.id.startswith("ece") else metric(gold, np.tile(mix, (len(gold), 1)), label_names)
 
 
-def counted(name: str, of_counts: OfCounts, scheme: str | None = None) -> Metric:
-    """A metric that the tallies decide; `scheme` weights the labels, where it is an average over them."""
+def counted(name: str, of_counts: OfCounts, weighting: Weighting | None = None) -> Metric:
+    """A metric that the tallies decide; `weighting` is that of the labels, where it is an average over them."""
 
     def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
         value = float(of_counts(tally(gold, probabilities.argmax(axis=1), len(names)), names))
         return None if np.isnan(value) else value
 
-    return Metric(name, compute, of_counts=of_counts, scheme=scheme)
+    return Metric(name, compute, of_counts=of_counts, weighting=weighting)
 
 
 def _of_label(score: str, label: str) -> Metric:
@@ -122,9 +156,8 @@ def _of_label(score: str, label: str) -> Metric:
     return counted(full, of_counts) if score in SCORES else Metric(full, ranked, of_weights=of_weights)
 
 
-def _averaged(score: str, scheme: str) -> Metric:
-    weights = None if scheme == "micro" else scheme
-    return counted(f"{score}.{scheme}", lambda tallies, _: averages(tallies, scheme, score), weights)
+def _averaged(score: str, weighting: Weighting) -> Metric:
+    return counted(f"{score}.{weighting}", lambda tallies, names: weighting.averages(tallies, score, names), weighting)
 
 
 def _share_right(tallies: Floats, _: Sequence[str]) -> Floats:
@@ -190,11 +223,11 @@ METRICS: dict[str, Metric] = {
     one.id: one
     for one in (
         counted("accuracy", _share_right),
-        *(_averaged(score, scheme) for score in SCORES for scheme in SCHEMES),
+        *(_averaged(score, weighting) for score in SCORES for weighting in PLAIN.values()),
         Metric("roc_auc.binary", _two_classes, of_weights=lambda gold, p, _: partial(aucs, gold == 1, p[:, 1])),
         _mean_auc("roc_auc.ovo", one_vs_one=True),
         _mean_auc("roc_auc.ovr", one_vs_one=False),
-        Metric("average_precision.macro", _mean_precision, of_weights=_mean_precisions, scheme="macro"),
+        Metric("average_precision.macro", _mean_precision, of_weights=_mean_precisions, weighting=PLAIN["macro"]),
         _mean_of_rows("log_loss", log_losses, high=float("inf")),
         _mean_of_rows("brier", squared_distances, high=2.0),
         Metric(

@@ -142,7 +142,9 @@ def _score(texts: PartlyLabelled, metric: Metric, label_names: Sequence[str]) ->
 def _refusal(metric: Metric, hits: Codes, label_names: Sequence[str]) -> str:
     """Why no interval would hold; empty where one does."""
     of_label = [name for name in label_names if metric.id.endswith(f"[{name}]")]
-    asked = of_label or (list(label_names) if metric.scheme is not None else [])
+    averaged = metric.weighting is not None and not metric.weighting.pooled
+    excluded = metric.weighting.excluded if metric.weighting is not None else ()
+    asked = of_label or [name for name in label_names if averaged and name not in excluded]
     few = [name for name in asked if hits[label_names.index(name)] < FEWEST]
     return f"fewer than {FEWEST} labelled texts are rightly called {', '.join(few)}" if few else ""
 

@@ -1,6 +1,6 @@
 """Pictures as SVG text that fits into a page: maps, falls, rates with intervals, and scores over a number.
 
-Scores are drawn over the distance between training and test, or over the value of a setting.
+Scores are drawn over the distance between training and test, the value of a setting, or the power of class weights.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
+from unseen.evaluation.class_weights import AlphaSweep
 from unseen.evaluation.rankings import not_apart
 from unseen.reports.wording import shortened
 from unseen.seeding import generator
@@ -52,6 +53,8 @@ MOST_TICKS = 8
 """Up to so many places of a logarithmic axis are named, each where something was measured."""
 NARROWEST = 0.08
 """Share of such an axis that a name needs."""
+STEPS = 100
+"""Pieces that a curve which is known everywhere is drawn with."""
 
 
 def bare_axes(axes: Any, rules: str) -> None:
@@ -394,6 +397,55 @@ def curve_chart(
     return svg(figure, _curves_in_words(shown, x, metric))
 
 
+def alpha_chart(sweep: AlphaSweep, metric: str, *, narrow: bool = False) -> str:
+    """A curve per model over α, the power of its rows that a class weighs by; a rule where the winner changes.
+
+    At 0 it is macro, at 0.75 dodrans, at 1 weighted. The curves are known everywhere, so nothing on them is a guess.
+    """
+    alphas = np.linspace(0, 1, STEPS + 1)
+    scores = np.array([sweep.at(alpha) for alpha in alphas]).T  # [models, α]
+    width, plot, columns = (3.7, 2.5, 2) if narrow else (7.6, 2.9, 4)
+    keys = -(-len(sweep.models) // columns) if len(sweep.models) > 1 else 0
+    figure, axes = _empty(width, plot, KEY * keys, below=BELOW + 0.16)
+    for place, (model, values) in enumerate(zip(sweep.models, scores, strict=True)):
+        dashes = "-" if place < len(CLASS_COLOURS) else (0, (5, 2))
+        axes.plot(alphas, values, color=colour_of(place), linewidth=1.6, linestyle=dashes, label=model)
+    _bare(axes, "α: a class weighs rows to the power of α", metric, [])
+    axes.margins(0.08 if narrow else 0.03, 0.08)  # the outer names need room
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0\nmacro", ".25\n ", ".5\n ", ".75\ndodrans", "1\nweighted"])
+    _write_scores(axes)
+    _mark_changes(axes, sweep)
+    if keys:
+        _keys(axes, columns, 1 + ABOVE / plot)
+    return svg(figure, _sweep_in_words(sweep, metric))
+
+
+def _mark_changes(axes: Any, sweep: AlphaSweep) -> None:
+    """A rule and a dot where the winner changes, with the place; a place too near the one before has none."""
+    named = -1.0
+    for change in sweep.changes:
+        score = float(sweep.at(change.alpha).max())
+        axes.axvline(change.alpha, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
+        axes.plot([change.alpha], [score], "o", color=INK, markersize=4.5)
+        if change.alpha - named >= 2 * NARROWEST:
+            side = "right" if change.alpha > 0.85 else "left"
+            axes.annotate(
+                number(change.alpha), (change.alpha, 0), xycoords=("data", "axes fraction"), fontsize=9, color=INK,
+                xytext=(-4 if side == "right" else 4, 5), textcoords="offset points", ha=side,
+            )  # fmt: skip
+            named = change.alpha
+
+
+def _sweep_in_words(sweep: AlphaSweep, metric: str) -> str:
+    ends = [
+        f"{model}: {', '.join(f'{number(float(sweep.at(alpha)[place]))} at {_place(alpha)}' for alpha in (0, 0.75, 1))}"
+        for place, model in enumerate(sweep.models)
+    ]
+    changes = [f"at {number(change.alpha, 3)} from {change.before} to {change.after}" for change in sweep.changes]
+    winner = f"The winner changes {', '.join(changes)}" if changes else "The winner is the same for every power"
+    return f"{metric} over the power of its rows that a class weighs by. {'; '.join(ends)}. {winner}."
+
+
 def _places(series: Sequence[Series], logarithmic: bool) -> list[float]:
     """Where something was measured, from left to right."""
     places = sorted({point.x for line in series for point in line.points})
@@ -417,15 +469,15 @@ def _apart(places: Sequence[float]) -> list[float]:
     return named
 
 
-def _empty(width: float, plot: float, keys: float) -> tuple[Any, Any]:
+def _empty(width: float, plot: float, keys: float, below: float = BELOW) -> tuple[Any, Any]:
     """A figure `width` inches wide with room above and below axes `plot` inches high."""
     from matplotlib.figure import Figure
 
-    height = plot + BELOW + ABOVE + keys
+    height = plot + below + ABOVE + keys
     figure = Figure(figsize=(width, height))
     figure.patch.set_alpha(0)
     left = 0.45 / width
-    return figure, figure.add_axes((left, BELOW / height, 0.97 - left, plot / height))
+    return figure, figure.add_axes((left, below / height, 0.97 - left, plot / height))
 
 
 def _look(series: Series, place: int, marked: bool) -> dict[str, Any]:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unseen.errors import InputError
-from unseen.evaluation.metrics import METRICS
 from unseen.reports.record import RunRecord
 from unseen.reports.summary import JudgedRun, summary
-from unseen.reports.wording import called
+from unseen.reports.wording import called, is_score
 from unseen.store import write_text
 from unseen.store.files import file_name
 from unseen.store.plain_yaml import front_matter
@@ -61,12 +60,17 @@ def scores_of(record: RunRecord) -> Iterator[Score]:
     """Means of every metric on the test part of each family of splits; without splits, what was measured once."""
     if record.kind == "stress":
         for family in record.families:
-            for metric in dict.fromkeys(row.metric for row in record.measurements if row.metric in METRICS):
+            for metric in dict.fromkeys(row.metric for row in record.measurements if _shown(row.metric)):
                 row = record.score(family, metric=metric)
                 if row is not None and row.value is not None:
                     yield Score(family, row)
     elif record.kind == "score":
-        yield from (Score("", row) for row in record.measurements if row.metric in METRICS and row.value is not None)
+        yield from (Score("", row) for row in record.measurements if _shown(row.metric) and row.value is not None)
+
+
+def _shown(metric: str) -> bool:
+    """Whether it is a score of all labels."""
+    return is_score(metric) and not metric.endswith("]") and metric != "pass_rate"
 
 
 def model_index(record: RunRecord, scores: list[Score], dataset: str | None) -> dict[str, Any]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from unseen.errors import UnseenError
 from unseen.types import Measurement
-from unseen.types.numbers import bounds, number, points
+from unseen.types.numbers import bounds, number, percent, points
+
+if TYPE_CHECKING:
+    from unseen.evaluation.weighting import Weighting
 
 SCORES = {
     "f1": "F1",
@@ -37,13 +41,33 @@ def called(metric: str) -> str:
 
     >>> called("f1.macro"), called("f1[spam]"), called("roc_auc.ovo"), called("log_loss")
     ('macro F1', 'F1 of “spam”', 'one-vs-one ROC AUC', 'log loss')
+    >>> called("f1.macro(exclude=none)"), called("recall.mix(hate=0.01,no=0.99)")
+    ('macro F1 without “none”', 'recall in a mix of 1.0 % “hate”, 99.0 % “no”')
     """
+    if metric.endswith(")"):
+        from unseen.evaluation.metrics import metric as known
+
+        try:
+            weighting = known(metric).weighting
+        except UnseenError:
+            weighting = None
+        return metric if weighting is None else _weighted(SCORES[metric.partition(".")[0]], weighting)
     of_label = OF_LABEL.match(metric)
     if of_label:
         return f"{SCORES.get(of_label['score'], of_label['score'])} of “{of_label['label']}”"
     score, _, scheme = metric.partition(".")
     words = [SCHEMES.get(scheme, scheme.replace(".", " ")), SCORES.get(score, score.replace("_", " "))]
     return " ".join(filter(None, words))
+
+
+def _weighted(score: str, weighting: Weighting) -> str:
+    """The score of all labels by a weighting with parameters, in words."""
+    if weighting.mix:
+        return f"{score} in a mix of {', '.join(f'{percent(share)} “{name}”' for name, share in weighting.mix)}"
+    power = "" if weighting.power is None else f" weighted by rows to the power of {weighting.power:g}"
+    words = f"{score}{power}" if power else f"{weighting.scheme} {score}"
+    words += f" without {' and '.join(f'“{name}”' for name in weighting.excluded)}" if weighting.excluded else ""
+    return words + (" (N of the rest)" if weighting.total == "included" else "")
 
 
 def capital(sentence: str) -> str:

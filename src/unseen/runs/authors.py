@@ -69,7 +69,7 @@ class UnseenAuthors:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        metric_of(self.metric)
+        object.__setattr__(self, "metric", metric_of(self.metric).id)
         if self.seeds < 1 or self.cap < 1:
             raise InputError("seeds and cap are at least 1", got=f"{self.seeds} and {self.cap}")
 

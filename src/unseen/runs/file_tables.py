@@ -18,8 +18,7 @@ from unseen.store.settings_file import Listed, Names, Problems, SettingsTable, T
 
 
 def _known_metric(name: str) -> str:
-    metric_of(name)
-    return name
+    return metric_of(name).id
 
 
 Metric = Annotated[str, AfterValidator(_known_metric)]

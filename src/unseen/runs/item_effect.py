@@ -90,6 +90,7 @@ class ItemEffectSettings:
             raise InputError("repeats is at least 1", got=str(self.repeats))
         if not self.metrics:
             raise InputError("there is no metric to measure")
+        object.__setattr__(self, "metrics", tuple(metric(name).id for name in self.metrics))
 
     def check(self, data: Dataset) -> None:
         """Refuse a model that cannot be made, and metrics and groups that this data does not have."""

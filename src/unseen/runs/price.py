@@ -80,7 +80,7 @@ class Pricing:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        metric_of(self.metric)
+        object.__setattr__(self, "metric", metric_of(self.metric).id)
         if self.seeds < 1 or (self.repeats is not None and self.repeats < 1):
             raise InputError("seeds and repeats are at least 1", got=f"{self.seeds} and {self.repeats}")
 

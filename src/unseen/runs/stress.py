@@ -166,7 +166,7 @@ class StressSettings(DataSettings):
 
     def __post_init__(self) -> None:
         self.space.model.check()  # a mistake should be seen before anything is done
-        metric_of(self.metric)
+        object.__setattr__(self, "metric", metric_of(self.metric).id)
         problems = []
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             problems.append("seeds must be there, each once")
@@ -610,6 +610,7 @@ def stress(
     texts of this data in other runs; they join the reviews of this one.
     """
     graph = _graph(source, model, budget, params, given)
+    metric_of(graph.settings.metric).refuse_labels(graph.source.data.label_names)
     engine = _engine(graph, workers)
     answers = reviews_of(reviews, graph.source.data)
 
