@@ -16,6 +16,7 @@ import numpy as np
 
 from unseen.errors import InputError
 from unseen.evaluation.contrasts import holm
+from unseen.evaluation.f_scores import class_scores, tally
 from unseen.evaluation.falls import Resampled, Run, fall, level, resampled
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.evaluation.rankings import (
@@ -78,7 +79,8 @@ def board_measurements(
 
     Of each metric: its level in every cell and, as a mean over datasets, in every family; the difference of every two
     models on every dataset with p-values (Holm's for the pairs of a dataset); ranks and average ranks, Friedman's p
-    and Nemenyi's critical difference. Of the main one also gains over `reference`. Then how far metrics agree.
+    and Nemenyi's critical difference. Of the main one also gains over `reference`. Then F1 of each label, without an
+    interval, from which every weighting of labels follows, and how far metrics agree.
     """
     rows: list[Measurement] = []
     for name in track(list(metrics), "compare models", len(metrics)):
@@ -87,6 +89,7 @@ def board_measurements(
             drawn |= resampled([run for runs in of_models.values() for run in runs], metric_of(name), seed=seed)
         levels = list(_levels(board, name, drawn))
         rows += [*levels, *_differences(board, name, drawn), *_rankings(board, name, levels)]
+    rows += _of_labels(board)
     if reference is not None:
         rows += _gains(board, metrics[0], reference, rows)
     rows += _agreements(board, metrics, rows)
@@ -109,6 +112,19 @@ def _levels(board: Board, name: str, drawn: Resampled) -> Iterator[Measurement]:
         for model in board.models:
             runs = [run for data in members for run in board.runs[data][model]]
             yield from level(runs, name, tags={"family": family, "model": model}, drawn=drawn)
+
+
+def _of_labels(board: Board) -> Iterator[Measurement]:
+    """F1 of each label, the mean over runs; of labels that have rows."""
+    for data, of_models in board.runs.items():
+        for model, runs in of_models.items():
+            names = runs[0].label_names
+            tallies = [tally(run.gold, run.probabilities.argmax(axis=1), len(names)) for run in runs]
+            scores = np.mean([class_scores(tallied) for tallied in tallies], axis=0)
+            for label, value, count in zip(names, scores, tallies[0][2], strict=True):
+                if count:
+                    tags = {"data": data, "model": model, "seed": "mean"}
+                    yield Measurement(f"f1[{label}]", float(value), int(count), tags=tags)
 
 
 def _differences(board: Board, name: str, drawn: Resampled) -> Iterator[Measurement]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from unseen.evaluation.boards import ALL, LOSS, TIE, WIN, outcome
+from unseen.evaluation.class_weights import AlphaSweep, alpha_sweep
 from unseen.evaluation.rankings import ALPHA, GAINS, not_apart
-from unseen.reports.figures import rank_chart
+from unseen.reports.figures import alpha_chart, rank_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Section
@@ -228,6 +231,50 @@ def agreement_section(board: BoardView) -> Section | None:
             "differences are more than chance."
         )
     return Section("Do metrics agree?", text, pictures=[picture], folded={table.title: [table]} if table.rows else {})
+
+
+def sweep_section(board: BoardView) -> Section | None:
+    """F1 over every weighting of labels between macro and weighted, of datasets on which the winner changes."""
+    if len(board.models) < 2:
+        return None
+    sweeps = {data: sweep for data in board.datasets if (sweep := sweep_of(board, data)) is not None}
+    changing = {data: sweep for data, sweep in sweeps.items() if sweep.changes}
+    if not sweeps:
+        return None
+    if not changing:
+        text = "On no dataset does the best model change between macro F1 and weighted F1, whatever weighs between."
+        return Section("Weights of labels", text)
+    sentences = [
+        f"{data}: {change.before} is the best below α = {number(change.alpha)}, {change.after} above."
+        for data, sweep in changing.items()
+        for change in sweep.changes
+    ]
+    pictures = [
+        Markup(
+            f'<figure class="chart on-{room}">{alpha_chart(sweep, f"F1 on {data}", narrow=room == "narrow")}</figure>'
+        )
+        for data, sweep in changing.items()
+        for room in ("wide", "narrow")
+    ]
+    text = f"Labels weigh their rows to the power of α: 0 is macro F1, .75 dodrans, 1 weighted. {' '.join(sentences)}"
+    return Section("Weights of labels", text, pictures=pictures)
+
+
+def sweep_of(board: BoardView, data: str) -> AlphaSweep | None:
+    """The scores of all models on a dataset for every power of the rows of labels; None where a model lacks some."""
+    named = re.compile(r"f1\[(.+)\]", re.DOTALL)
+    scores: dict[str, dict[str, Measurement]] = {model: {} for model in board.models}
+    for row in board.record.measurements:
+        label = named.fullmatch(row.metric)
+        if label and row.tags.get("data") == data and all(row.tags.get(tag) == own for tag, own in board.tags.items()):
+            scores[str(row.tags["model"])][label[1]] = row
+    labels = list(scores[board.models[0]])
+    if not labels or any(list(of) != labels for of in scores.values()):
+        return None
+    return alpha_sweep({
+        model: (np.array([of[label].value for label in labels]), np.array([of[label].n for label in labels], float))
+        for model, of in scores.items()
+    })  # fmt: skip
 
 
 def flip_table(board: BoardView) -> Table:

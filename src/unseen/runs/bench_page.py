@@ -15,6 +15,7 @@ from unseen.reports.board_page import (
     rank_table,
     score_section,
     score_table,
+    sweep_section,
 )
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
@@ -69,7 +70,8 @@ def _sections(
             yield Section(f"{NAMES[view]}: falls", tables=[shown[f"falls-{view}"]])
         yield rank_section(board, f"{NAMES[view]}: ranks")
     if ORDINARY in boards:
-        yield from filter(None, [gain_section(boards[ORDINARY], reference), agreement_section(boards[ORDINARY])])
+        board = boards[ORDINARY]
+        yield from filter(None, [gain_section(board, reference), agreement_section(board), sweep_section(board)])
     yield Section("Data", tables=[shown["data"]], findings=sorted_findings(record.findings))
     yield Section("What it cost", tables=[shown["costs"]])
 

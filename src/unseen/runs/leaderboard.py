@@ -29,6 +29,7 @@ from unseen.reports.board_page import (
     rank_table,
     score_section,
     score_table,
+    sweep_section,
 )
 from unseen.reports.formats import Table
 from unseen.reports.hub_results import write_model_indexes
@@ -149,12 +150,12 @@ def page(record: RunRecord) -> Page:
     """Models × measures, ranks, and where measures disagree."""
     board = BoardView(record)
     shown = tables(board)
-    agreed, ranked = agreement_section(board), len(board.models) > 1
+    ranked = len(board.models) > 1
     sections = [
         Section("Models and measures", tables=[shown[f"measures-{file_name(name)}"] for name in board.datasets]),
         *([score_section(board, "Datasets")] if len(board.datasets) > 1 else []),
         *([rank_section(board, "Ranks")] if ranked else []),
-        *([agreed] if agreed is not None else []),
+        *filter(None, [agreement_section(board), sweep_section(board)]),
         Section("Files", findings=sorted_findings(record.findings) or None),
     ]
     datasets = ", ".join(f"{name} ({about['tested']:,} texts)" for name, about in record.about["data"].items())
