@@ -204,7 +204,9 @@ SIZES = {
     "dev of all rows": Case(f"{RANDOM} --dev 0.95", ["57 of 54 rows"]),
     "unknown mix": Case(f"{RANDOM} --mix equal", ["no mix is called 'equal'", "balanced"]),
     "mix of an unknown label": Case(f"{RANDOM} --mix clam=0.5,loud=0.5", ["'clam'; did you mean 'calm'?"]),
-    "mix that is no number": Case(f"{RANDOM} --mix calm=half,loud=half", ["--mix must be a number", "'half'"]),
+    "mix that is no number": Case(
+        f"{RANDOM} --mix calm=half,loud=half", ["mix(calm=half,loud=half) needs a number", "'half'"]
+    ),
     "mix that does not sum to one": Case(f"{RANDOM} --mix calm=1,loud=1", ["must sum to one", "sum 2.0"]),
     "more clusters than rows": Case(
         f"split make posts.csv {COLUMNS} --clusters 61 --vectors v.npy", ["61 clusters of 60 rows"], {"v.npy": GOOD}

@@ -130,8 +130,8 @@ def crossings(differences: Floats, counts: Floats) -> list[float]:
     from scipy.optimize import brentq
 
     sizes, place = np.unique(counts, return_inverse=True)
-    terms = np.bincount(place.reshape(-1), differences)
-    terms = np.where(np.abs(terms) < ROUNDING, 0.0, terms).astype(np.float64)
+    sums = np.bincount(place.reshape(-1), differences)
+    terms: Floats = np.where(np.abs(sums) < ROUNDING, 0.0, sums)
     logs = np.log(sizes) - np.log(sizes).mean()  # a factor that is positive changes no sign
 
     def value(alpha: float) -> float:
