@@ -109,6 +109,51 @@ def posts(folder: Path) -> None:
     write_rows(folder / "others.csv", COLUMNS, (post(number, "o") for number in range(80)))
 
 
+SUITE = """
+title = "Posts and others"
+metrics = ["accuracy"]
+seeds = 1
+folds = 2
+elsewhere = 30
+[family.noise]
+labels = ["calm", "loud"]
+[data.posts]
+source = "posts.csv"
+id = "id"
+family = "noise"
+published = 121
+[data.others]
+source = "others.csv"
+id = "id"
+family = "noise"
+split = "part"
+[model.logistic]
+C = 1.0
+[model.svm]
+C = 1.0
+"""
+
+
+def bench_suite(folder: Path) -> None:
+    """Posts, others, and a suite of both."""
+    posts(folder)
+    (folder / "suite.toml").write_text(SUITE, encoding="utf-8")
+
+
+def predictions_of_three(folder: Path) -> None:
+    """Posts, and what three models answered, one of them in two trainings and one not about all of them."""
+    posts(folder)
+    rows = [post(number) for number in range(120)]
+    write_rows(folder / "part.csv", ("id", "part"), [(row[0], row[6]) for row in rows])
+    (folder / "answers").mkdir()
+    for name, wrong, count in (("a.seed-1", 5, 120), ("a.seed-2", 6, 120), ("b", 3, 120), ("c", 4, 60)):
+        answers = [
+            (row[0], *((0.8, 0.2) if (row[2] == "calm") == bool(drawn(name, row[0]) % wrong) else (0.3, 0.7)))
+            for row in rows[:count]
+        ]
+        write_rows(folder / "answers" / f"{name}.csv", ("id", "calm", "loud"), answers)
+
+
 def noisy_posts(folder: Path) -> None:
     """posts.csv of which every eighth is too short."""
     rows = [post(number) for number in range(120)]
@@ -263,6 +308,14 @@ KINDS: dict[str, Kind] = {
             "runs report run --json",
         ),
         posts,
+    ),
+    "bench": Kind(
+        ("study bench suite.toml --engine inline -o run", "runs report run --json"),
+        bench_suite,
+    ),
+    "leaderboard": Kind(
+        ("runs leaderboard answers posts.csv --id id --split part.csv --reference b -o run", "runs report run --json"),
+        predictions_of_three,
     ),
     "learning": Kind(
         (

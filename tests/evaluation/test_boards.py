@@ -49,7 +49,8 @@ def one(rows: Sequence[Measurement], metric: str, **tags: Any) -> Measurement:
 def test_levels_and_differences_are_those_of_the_runs_alone(board: Board, rows: list[Measurement]) -> None:
     (expected, _) = level(board.runs["a"]["strong"], "accuracy")
     made = one(rows, "accuracy", data="a", model="strong")
-    assert made.value == expected.value and made.tags["view"] == "ordinary"
+    assert made.value == expected.value
+    assert made.tags["view"] == "ordinary"
     assert made.low == pytest.approx(expected.low, abs=0.01)
     pair = fall(board.runs["a"]["middle"], board.runs["a"]["strong"], "accuracy")
     assert one(rows, "difference.accuracy", data="a", model="strong", than="middle").value == -(pair.value or 0)
@@ -58,7 +59,8 @@ def test_levels_and_differences_are_those_of_the_runs_alone(board: Board, rows: 
 def test_a_win_is_more_than_chance_and_alike_models_tie(rows: list[Measurement]) -> None:
     for data in "abc":
         won = one(rows, "difference.accuracy", data=data, model="strong", than="weak")
-        assert outcome(won) == "win" and float(won.tags["p"]) <= float(won.tags["p.holm"]) < 0.01
+        assert outcome(won) == "win"
+        assert float(won.tags["p"]) <= float(won.tags["p.holm"]) < 0.01
         assert (won.low or 0) > 0
         assert outcome(one(rows, "difference.accuracy", data=data, model="middle", than="weak")) == "tie"
     assert outcome(None) == "tie"

@@ -53,7 +53,8 @@ def test_models_that_are_not_apart_are_joined_in_the_largest_groups_only() -> No
 def test_an_average_rank_has_an_interval_over_datasets_within_first_and_last() -> None:
     ranked = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [1.0, 2.0, 3.0]])
     first = average_ranks(ranked)[0]
-    assert first.value == 1.25 and first.low == 1.0
+    assert first.value == 1.25
+    assert first.low == 1.0
     assert first.high == pytest.approx(stats.t.interval(0.95, 3, 1.25, 0.5 / 2)[1])
     assert average_ranks(ranked[:1])[0].low is None
 
@@ -76,7 +77,8 @@ def test_tau_is_scipys_and_flips_are_the_discordant_pairs(pairs: list[tuple[int,
     expected = stats.kendalltau(first, second).statistic
     assert (made.tau is None) if np.isnan(expected) else made.tau == pytest.approx(expected)
     for better, worse in made.flips:
-        assert first[better] > first[worse] and second[better] < second[worse]
+        assert first[better] > first[worse]
+        assert second[better] < second[worse]
     discordant = sum((a - c) * (b - d) < 0 for i, (a, b) in enumerate(pairs) for c, d in pairs[i + 1 :])
     assert len(made.flips) == discordant
 

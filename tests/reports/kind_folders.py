@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -477,9 +478,56 @@ def score(folder: Path, name: str) -> Path:
     return write_run(folder, about | {"versions": {}}, rows, [], ["predictions/"])
 
 
+def _board(name: str, **tags: str) -> list[Measurement]:
+    """Two models on two datasets, the first better on both."""
+    rows = []
+    for model, value in ((name, 0.8), ("plain", 0.7)):
+        for data in (name, "blue"):
+            rows += [number(METRIC, value, data=data, model=model, seed="mean", **tags)]
+            rows += [number(f"f1[{label}]", value, data=data, model=model, **tags) for label in ("no", "yes")]
+        rows += [number(f"average_rank.{METRIC}", 1.0 if model == name else 2.0, model=model, **tags)]
+        rows += [number(METRIC, value, family="all", model=model, seed="mean", **tags)]
+    for data in (name, "blue"):
+        row = number(f"difference.{METRIC}", 0.1, data=data, model=name, than="plain", **tags)
+        rows += [replace(row, tags={**row.tags, "p": 0.01, "p.holm": 0.01})]
+        rows += [number(f"gain.relative.{METRIC}", 0.14, data=data, model=name, than="plain", **tags)]
+    flip = {
+        "ranked_by": METRIC,
+        "than": "accuracy",
+        "data": name,
+        "pairs": f"{name} > plain",
+        "certain": f"{name} > plain",
+    }
+    ends = {f"critical_difference.{METRIC}": 1.4, f"friedman_p.{METRIC}": 0.2}
+    rows += [Measurement(metric, value, 2, tags=tags) for metric, value in ends.items()]
+    return [*rows, Measurement("rank_flips", 1, 2, tags={**tags, **flip})]
+
+
+def bench(folder: Path, name: str) -> Path:
+    data = {
+        "family": name, "unit": "post", "groups": None, "split": "folds", "splits": 3, "published": 100, "loaded": 90,
+        "rows": 90, "together": 80, "label_names": ["no", "yes"],
+    }  # fmt: skip
+    about = {
+        "kind": "bench", "command": name, "title": name, "models": {name: {}, "plain": {}},
+        "settings": {"metric": METRIC, "reference": "plain"}, "datasets": {name: data, "blue": data},
+        "costs": [{"model": name, "trainings": 3, "seconds": 2.0, "cpu_seconds": 2.0}], "versions": {},
+    }  # fmt: skip
+    rows = [row for view in ("ordinary", "elsewhere", "hard") for row in _board(name, view=view)]
+    rows += [number(f"fall.{METRIC}", 0.2, view="hard", data=name, model=name)]
+    return write_run(folder, about, rows, [Finding(f"size[{name}]", "warn", f"{name} has 90 rows.")], ["splits/"])
+
+
+def leaderboard(folder: Path, name: str) -> Path:
+    settings = {"metric": METRIC, "metrics": [METRIC], "reference": "plain"}
+    about = {"kind": "leaderboard", "command": name, "settings": settings, "versions": {}}
+    about |= {"data": {each: {"tested": 90} for each in (name, "blue")}, "models": {name: [0], "plain": [0]}}
+    return write_run(folder, about, _board(name), [Finding(f"left out[{name}]", "fail", name)], ["hub/"])
+
+
 FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "stress": stress, "study": study, "validation": validation, "transfer": transfer, "learning": learning,
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
     "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "attack": attack,
-    "invariance": invariance, "score-table": score_table, "score": score,
+    "invariance": invariance, "score-table": score_table, "score": score, "bench": bench, "leaderboard": leaderboard,
 }  # fmt: skip

@@ -40,14 +40,16 @@ def test_every_measure_is_computed_from_the_answers(posts: Dataset, tmp_path: Pa
     result = unseen.leaderboard(tmp_path / "in", posts, out=tmp_path / "out")
     assert result.verdict.headline == "good leads by macro F1."
     row = result.record.row("f1.macro", data="posts", model="good")
-    assert row is not None and row.tags["seeds"] == 2
+    assert row is not None
+    assert row.tags["seeds"] == 2
     given = np.loadtxt(tmp_path / "in" / "poor.csv", delimiter=",", skiprows=1)[:, 1:]
     for name in ("f1.macro", "log_loss"):
         expected = metric(name)(posts.labels, given, LABELS)
         assert result.record.value(name, data="posts", model="poor") == pytest.approx(expected)
     card = (tmp_path / "out" / "hub" / "good.md").read_text(encoding="utf-8").split("---")[1]
     (index,) = yaml.safe_load(card)["model-index"]
-    assert index["name"] == "good" and index["results"][0]["metrics"][0]["args"] == {"average": "macro"}
+    assert index["name"] == "good"
+    assert index["results"][0]["metrics"][0]["args"] == {"average": "macro"}
     assert {path.suffix for path in (tmp_path / "out" / "tables").iterdir()} == {".csv", ".md", ".tex"}
 
 
@@ -56,11 +58,9 @@ def test_a_model_that_answered_only_some_rows_is_left_out_and_named(posts: Datas
     answers(tmp_path / "picked.csv", posts, 1.0, rows=60)
     result = unseen.leaderboard(tmp_path, posts)
     (finding,) = result.record.findings
-    assert (
-        finding.level == "fail"
-        and "picked" in finding.message
-        and "60 of 120 rows have no prediction" in finding.message
-    )
+    assert finding.level == "fail"
+    assert "picked" in finding.message
+    assert "60 of 120 rows have no prediction" in finding.message
     assert result.record.row("f1.macro", model="picked") is None
     assert result.verdict.headline.startswith("whole leads")
 
@@ -78,7 +78,8 @@ def test_labels_alone_have_no_log_loss(posts: Dataset, tmp_path: Path) -> None:
     lines = [f"{row},{LABELS[int(posts.labels[row])]}" for row in range(len(posts))]
     (tmp_path / "a.csv").write_text("id,prediction\n" + "\n".join(lines) + "\n", encoding="utf-8")
     result = unseen.leaderboard(tmp_path, posts)
-    assert result.record.value("accuracy", model="a") == 1.0 and result.record.row("log_loss") is None
+    assert result.record.value("accuracy", model="a") == 1.0
+    assert result.record.row("log_loss") is None
 
 
 def test_what_cannot_be_a_leaderboard_is_refused(posts: Dataset, tmp_path: Path) -> None:

@@ -66,10 +66,11 @@ class Board:
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """The datasets of every family of two or more, and those of all families."""
+        """The datasets of every family of two or more, and all of them where no family has them all."""
         named = dict.fromkeys(self.families[data] for data in self.whole if data in self.families)
         made = {name: [data for data in self.whole if self.families.get(data) == name] for name in named}
-        return {name: members for name, members in (made | {ALL: self.whole}).items() if len(members) > 1}
+        everything = {} if self.whole in made.values() else {ALL: self.whole}
+        return {name: members for name, members in (made | everything).items() if len(members) > 1}
 
 
 def board_measurements(

@@ -42,7 +42,7 @@ class BoardView:
         """Models, the best average rank first; without ranks as they were measured."""
         rows = self.record.rows(self.record.metric, **self.tags)
         measured = list(dict.fromkeys(str(row.tags["model"]) for row in rows if "model" in row.tags))
-        return sorted(measured, key=lambda model: (row := self.average(model)) and row.value or 0.0)
+        return sorted(measured, key=lambda model: ((row := self.average(model)) and row.value) or 0.0)
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -94,10 +94,14 @@ class BoardView:
 
     @property
     def leaders(self) -> list[str]:
-        """The model with the best average rank, and those that are not told apart from it."""
+        """The model with the best average rank, and those that are not told apart from it.
+
+        Over several datasets that is Nemenyi's test of ranks; on one, the paired test of scores.
+        """
+        first, *others = self.models
         averages = [row.value or 0.0 for model in self.models if (row := self.average(model)) is not None]
-        if not averages or self.apart is None:
-            return self.models[:1]
+        if self.apart is None or len(averages) < len(self.models):
+            return [first, *(than for than in others if not self.outcomes(first, than)[WIN])]
         groups = [group for group in not_apart(averages, self.apart) if 0 in group]
         return [self.models[place] for place in (groups[0] if groups else (0,))]
 
@@ -292,9 +296,12 @@ def flip_table(board: BoardView) -> Table:
 
 def leader_sentences(board: BoardView) -> Iterator[str]:
     """Who leads a board, and whether anybody is told apart from it."""
-    leaders = board.leaders
-    if not leaders or (row := board.average(leaders[0])) is None:
-        return
-    yield f"{leaders[0]} has the best average rank, {scored(row)} over {row.n} datasets."
-    if len(leaders) > 1:
-        yield f"{', '.join(leaders[1:])} cannot be told apart from it by ranks over {row.n} datasets."
+    first, *close = board.leaders
+    row = board.average(first)
+    if row is not None and row.n > 1:
+        yield f"{first} has the best average rank, {scored(row)} over {row.n} datasets."
+    beaten = [model for model in board.models if model not in (first, *close)]
+    if beaten and close:
+        yield f"It is better than {', '.join(beaten)} by more than chance, not than {', '.join(close)}."
+    elif close:
+        yield f"{', '.join(close)} cannot be told apart from it."

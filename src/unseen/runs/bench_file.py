@@ -32,13 +32,12 @@ from unseen.runs.training_steps import check_splitter
 from unseen.runs.transfer_file import LEFT_OUT, DatasetEntry
 from unseen.seeding import child_seed, generator
 from unseen.splits.problem import given_certificate
-from unseen.store.settings_file import Listed, Problems, SettingsTable, Text, each_once, read_content
+from unseen.store.settings_file import Listed, Names, Problems, SettingsTable, Text, each_once, read_content
 from unseen.types import DEV as DEV_PART
 from unseen.types import TEST, TRAIN, Dataset, Finding, Origin, Split, some
 from unseen.types.arrays import Codes, Rows
 
 METRICS = ("f1.macro", "accuracy", "f1.weighted", "f1.dodrans", "f1.entropy", "recall.macro", "log_loss")
-"""What is measured beside the metric of the file."""
 UNIT = "unseen.unit"
 """Attribute that holds what stays on one side."""
 UNITS = ("text", "post", "user", "message", "review", "sentence", "claim", "document")
@@ -89,6 +88,8 @@ class BenchFile(SettingsTable):
 
     title: str | None = None
     metric: Metric = "f1.macro"
+    metrics: Listed[Metric] = METRICS
+    """What models are compared by beside it."""
     seed: int = 42
     seeds: Annotated[int, Field(ge=1, le=20)] = 3
     folds: Annotated[int, Field(ge=2, le=20)] = 5
@@ -99,7 +100,7 @@ class BenchFile(SettingsTable):
     elsewhere: Annotated[int, Field(ge=0)] = 2_000
     """Test texts of another dataset of the family, at most; 0 for no such test."""
     hard: HardTable | None = HardTable()
-    gates: tuple[str, ...] = ()
+    gates: Names = ()
     family: dict[str, FamilyTable] = Field(default_factory=dict)
     data: dict[str, BenchTexts] = Field(default_factory=dict)
     model: dict[str, BenchModel] = Field(default_factory=dict)
@@ -126,7 +127,7 @@ class Bench:
     @property
     def metrics(self) -> tuple[str, ...]:
         """The main metric first."""
-        return tuple(dict.fromkeys([self.file.metric, *METRICS]))
+        return tuple(dict.fromkeys([self.file.metric, *self.file.metrics]))
 
 
 def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...] = ()) -> Bench:
@@ -252,15 +253,26 @@ def _member(name: str, table: BenchTexts, bench: Bench) -> BenchMember:
     data = limited(by_id(whole), table.limit, child_seed(file.seed, "limit"))
     if file.posts:
         data = data.with_column("text", plain_posts(data.texts))
-    units = [ties(data, np.arange(len(data)), "near", file.seed).groups()]
-    if table.groups is not None:
-        units.append(alone(group_codes(data, table.groups)))
-    data = data.with_column(UNIT, pa.chunked_array([pa.array(joined(units))]))
+    data = data.with_column(UNIT, pa.chunked_array([pa.array(_units(data, table.groups, file))]))
     family = file.family.get(table.family or "")
     labels = None if family is None or not file.elsewhere else family.labels
     if labels is not None:
         _check_map(data, table.map, labels)
     return BenchMember(name, table, data, len(whole), _splits(name, data, table, file), labels)
+
+
+def _units(data: Dataset, groups: str | None, file: BenchFile) -> Rows:
+    """What stays on one side: rows of a group, and rows with nearly the same text.
+
+    Chains of short texts that are like each other may tie most rows together; then only texts that are the same but
+    for trifles are tied.
+    """
+    own = [] if groups is None else [alone(group_codes(data, groups))]
+    for kind in ("near", "normalised"):
+        units = joined([*own, ties(data, np.arange(len(data)), kind, file.seed).groups()])
+        if np.bincount(units).max() <= len(data) / file.folds:
+            break
+    return units
 
 
 def _check_map(data: Dataset, renamed: Mapping[str, str], labels: tuple[str, ...]) -> None:
@@ -289,9 +301,12 @@ def _splits(name: str, data: Dataset, table: BenchTexts, file: BenchFile) -> tup
 def folds_of(data: Dataset, folds: int, seed: int) -> tuple[Split, ...]:
     """Splits that test every row once, with the class mix of all as far as whole units allow."""
     units = data.attribute(UNIT).to_numpy()
-    number = len(np.unique(units))
-    if number < folds:
-        raise InputError(f"{number} units are too few for {folds} folds")
+    sizes = np.unique(units, return_counts=True)[1]
+    if len(sizes) < folds or sizes.max() > len(data) / 2:
+        raise InputError(
+            "too much belongs together for folds", got=f"{sizes.max():,} of {len(data):,} rows are one unit",
+            fix="name finer groups, or a published split",
+        )  # fmt: skip
     tested = dealt(data.labels, units, folds, seed)
     made = []
     for fold in range(folds):

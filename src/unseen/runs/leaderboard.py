@@ -170,27 +170,17 @@ def page(record: RunRecord) -> Page:
 
 
 def verdict(board: BoardView) -> Verdict:
-    """Who leads by the main metric, and by whom it is not told apart; `warn` where that is not settled."""
-    first, metric = board.models[0], called(board.record.metric)
-    left_out = len(board.record.findings)
-    sentences = [] if len(board.datasets) < 2 else list(leader_sentences(board))
-    beaten = [
-        than for than in board.models[1:]
-        if len(board.datasets) == 1 and board.outcomes(first, than)["win"]
-    ]  # fmt: skip
-    alone = len(board.leaders) == 1 if len(board.datasets) > 1 else len(beaten) == len(board.models) - 1
-    if len(board.datasets) == 1 and len(board.models) > 1:
-        close = [than for than in board.models[1:] if than not in beaten]
-        told = f"It is better than {', '.join(beaten)} by more than chance. " if beaten else ""
-        sentences.append(told + (f"{', '.join(close)} cannot be told apart from it." if close else ""))
-    others = {name: max(board.models, key=lambda model: -_rank(board, model, name)) for name in board.metrics}
+    """Who leads by the main metric, who is not told apart from it, and which measures put another model first."""
+    (first, *close), left_out = board.leaders, len(board.record.findings)
+    sentences = list(leader_sentences(board))
+    others = {name: min(board.models, key=lambda model: _rank(board, model, name)) for name in board.metrics}
     differing = [f"{model} by {called(name)}" for name, model in others.items() if model != first]
     if differing:
         sentences.append(f"Other measures put another model first: {', '.join(differing)}.")
     if left_out:
-        sentences.append(f"{left_out} files were left out.")
-    headline = f"{first} leads by {metric}" + ("." if alone else ", but not for certain.")
-    return Verdict(headline, [sentence.strip() for sentence in sentences if sentence], "ok" if alone else "warn")
+        sentences.append("1 file was left out." if left_out == 1 else f"{left_out} files were left out.")
+    headline = f"{first} leads by {called(board.record.metric)}" + (", but not for certain." if close else ".")
+    return Verdict(headline, sentences, "warn" if close else "ok")
 
 
 def _rank(board: BoardView, model: str, metric: str) -> float:
