@@ -1,0 +1,188 @@
+"""What is known about metrics: formula, direction, range, limits, other names.
+
+`metric_facts.toml` holds an entry for each, those of papers and leaderboards included. Direction and range of metrics
+that unseen computes come from `Metric`, so that nothing is said twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.metrics import metric
+from unseen.store.settings_file import NO_OTHER_KEYS, Problems, read_content
+
+FILE = Path(__file__).with_name("metric_facts.toml")
+SEVERAL_MEANINGS = "several_meanings"
+"""The table of the file that is no metric: names that mean several things, and which."""
+REQUIRED = "required"
+PLACES = {"LABEL": r".+", "METRIC": r".+", "NAME": r"[^.\[\]]+", "COUNT": r"\d+"}
+"""What capitals in an id stand for."""
+PLACE = re.compile("|".join(PLACES))
+Direction = Literal["higher", "lower", "none", "METRIC"]
+INHERITED = ("direction", "range", "unit", "needs", "interval", "limits", "reference")
+"""What an entry has of its parents where it does not say it."""
+
+
+@dataclass(frozen=True)
+class MetricFact:
+    """What is known about one metric, or about a family or group of them."""
+
+    __pydantic_config__ = NO_OTHER_KEYS
+
+    id: str
+    parent: str | None = None
+    """The family or group that it belongs to; a group has none."""
+    name: str = ""
+    """In words; without one, the id."""
+    aliases: tuple[str, ...] = ()
+    formula: str = ""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """With their values; "required" where a name must say it."""
+    direction: Direction | None = None
+    """Which way is better; "METRIC": as that of the metric in its id."""
+    range: tuple[float, float] | Literal["METRIC", "±METRIC"] | None = None
+    unit: str = ""
+    limits: tuple[str, ...] = ()
+    """When it misleads."""
+    companions: tuple[str, ...] = ()
+    """What to report beside it."""
+    needs: tuple[str, ...] = ()
+    """What it is made from."""
+    interval: str = ""
+    """What the interval is that unseen gives."""
+    reference: str = ""
+    """A function, a tool or a paper that defines it."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Parameters that a name must say."""
+        return tuple(name for name, value in self.params.items() if value == REQUIRED)
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it is a heading, not a metric."""
+        return self.parent is None
+
+
+@cache
+def entries() -> dict[str, MetricFact]:
+    """The entries of the file by id, as they stand there."""
+    problems = Problems()
+    tables = {name: table for name, table in read_content(FILE).items() if name != SEVERAL_MEANINGS}
+    read = [problems.read(MetricFact, {"id": name, **table}, (name,)) for name, table in tables.items()]
+    problems.refuse(f"{FILE.name} is damaged")
+    return {entry.id: entry for entry in read if entry is not None}
+
+
+@cache
+def several_meanings() -> dict[str, str]:
+    """Names that mean several things, and which."""
+    return dict(read_content(FILE)[SEVERAL_MEANINGS])
+
+
+@cache
+def fact(name: str) -> MetricFact:
+    """What is known about the metric of this id, with what it has of its parents; refuses an id without an entry.
+
+    >>> fact("fall.f1[spam]").formula
+    'f1[spam] on random splits, mean, less that on the hard split; positive is worse'
+    """
+    entry, places = _entry(name)
+    formula = PLACE.sub(lambda match: places.get(match[0], match[0]), entry.formula)
+    full = replace(_with_parents(entry), id=name, formula=formula)
+    if "METRIC" in places:
+        full = _of_metric(full, fact(places["METRIC"]))
+    try:
+        own = metric(name)
+    except InputError:
+        return full
+    return replace(full, direction="higher" if own.higher_is_better else "lower", range=(own.low, own.high))
+
+
+def is_known(name: str) -> bool:
+    """Whether there is an entry for this id."""
+    try:
+        _entry(name)
+    except UnknownNameError:
+        return False
+    return True
+
+
+def family(name: str) -> str:
+    """The topmost metric that this one is a kind of: `f_measure` for `f1.macro`."""
+    entry, _ = _entry(name)
+    while entry.parent is not None and not entries()[entry.parent].is_group:
+        entry = entries()[entry.parent]
+    return entry.id
+
+
+def children(name: str | None) -> Iterator[MetricFact]:
+    """The entries right under one; with None, the groups."""
+    yield from (entry for entry in entries().values() if entry.parent == name)
+
+
+def tree(name: str | None = None) -> list[dict[str, Any]]:
+    """All facts as plain values, those of a family in its `children`."""
+    return [
+        {**{key: value for key, value in described(entry.id).items() if value}, "children": tree(entry.id)}
+        for entry in children(name)
+    ]
+
+
+def described(name: str) -> dict[str, Any]:
+    """The facts of a metric as plain values; an endless range ends with None, which JSON can say."""
+    known = fact(name)
+    bounds = known.range
+    if isinstance(bounds, tuple):
+        return {**vars(known), "range": [end if abs(end) < float("inf") else None for end in bounds]}
+    return dict(vars(known))
+
+
+def _entry(name: str) -> tuple[MetricFact, dict[str, str]]:
+    """The entry of an id and what its capitals stand for."""
+    if name in entries():
+        return entries()[name], {}
+    for entry, pattern in _patterns():
+        match = pattern.fullmatch(name)
+        if match and ("METRIC" not in match.groupdict() or is_known(match["METRIC"])):
+            return entry, match.groupdict()
+    raise UnknownNameError.of("metric", name, entries())
+
+
+@cache
+def _patterns() -> list[tuple[MetricFact, re.Pattern[str]]]:
+    """Entries whose id has capitals; the longest first, because it says the most."""
+    open_ids = [entry for entry in entries().values() if PLACE.search(entry.id)]
+    return [
+        (entry, re.compile(PLACE.sub(lambda match: f"(?P<{match[0]}>{PLACES[match[0]]})", re.escape(entry.id)), re.S))
+        for entry in sorted(open_ids, key=lambda entry: -len(entry.id))
+    ]
+
+
+def _with_parents(entry: MetricFact) -> MetricFact:
+    """The entry; what it does not say is that of its parents, the nearest first."""
+    full, above = entry, entry.parent
+    while above is not None:
+        parent = entries()[above]
+        full = replace(full, **{name: getattr(full, name) or getattr(parent, name) for name in INHERITED})
+        above = parent.parent
+    return full
+
+
+def _of_metric(entry: MetricFact, inner: MetricFact) -> MetricFact:
+    """The entry of a pattern with what it takes from the metric in its id."""
+    bounds = entry.range
+    if bounds == "METRIC":
+        bounds = inner.range
+    elif bounds == "±METRIC":
+        width = inner.range[1] - inner.range[0] if isinstance(inner.range, tuple) else float("inf")
+        bounds = (-width, width)
+    direction = inner.direction if entry.direction == "METRIC" else entry.direction
+    params = {**inner.params, **entry.params}
+    return replace(entry, range=bounds, direction=direction, unit=entry.unit or inner.unit, params=params)
