@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
@@ -181,8 +181,8 @@ def inferred_relations(tables: Sequence[ResultTable]) -> tuple[list[Relation], l
         for grid in (Grid(table), Grid(table, turned=True)):
             relations += _gains(grid)
             gains |= set() if grid.turned else set(_gain_positions(grid))
-            for pattern, kind in ((AVERAGE, "mean"), (TOTAL, "sum")):
-                kept, left = _aggregates(grid, pattern, kind, gains)
+            for kind in ("mean", "sum"):
+                kept, left = aggregates(grid, kind, gains)
                 relations += kept
                 unexplained += left
         relations += _shares(table)
@@ -191,11 +191,12 @@ def inferred_relations(tables: Sequence[ResultTable]) -> tuple[list[Relation], l
     return relations, unexplained
 
 
-def _aggregates(
-    grid: Grid, pattern: re.Pattern[str], kind: str, gains: set[int]
-) -> tuple[list[Relation], list[Unexplained]]:
-    """Means or sums of positions: of those since the last one, of all, of the other means, of those named alike."""
-    names = grid.names
+def aggregates(grid: Grid, kind: str, gains: Set[int] = frozenset()) -> tuple[list[Relation], list[Unexplained]]:
+    """Means or sums of positions: of those since the last one, of all, of the other means, of those named alike.
+
+    Columns in `gains` are in no mean of columns, and their own means are not looked at.
+    """
+    names, pattern = grid.names, AVERAGE if kind == "mean" else TOTAL
     targets = [at for at in grid.positions if pattern.search(names[at])]
     plain = [at for at in grid.positions if at not in targets and (grid.turned or at not in gains)]
     if not targets or not plain:
