@@ -100,7 +100,7 @@ class Equation:
 
     def bounds(self, changed: Changed = AS_PRINTED) -> Interval | None:
         """All that the formula can give before rounding; None where a number is missing or it is not defined."""
-        intervals = [_interval(operand, changed) for operand in self.operands]
+        intervals = [_interval(operand, changed, self._is_of_counts) for operand in self.operands]
         known = [interval for interval in intervals if interval is not None]
         if len(known) < len(intervals) or not known:
             return None
@@ -135,6 +135,12 @@ class Equation:
         return None
 
     @property
+    def _is_of_counts(self) -> bool:
+        """Whether whole numbers in it were counted, not rounded: parts of a total, and sums beyond percent."""
+        number = self.target.number
+        return self.kind.startswith("share") or (self.kind == "sum" and number is not None and number.value > 100)
+
+    @property
     def places(self) -> tuple[NumberPlace, ...]:
         """Every printed number in it."""
         return (self.target, *(operand for operand in self.operands if isinstance(operand, NumberPlace)))
@@ -165,11 +171,13 @@ def _has_pole(kind: str, new: Interval, reference: Interval) -> bool:
     return reference[0] - SLACK <= pole <= reference[1] + SLACK
 
 
-def _interval(operand: Operand, changed: Changed) -> Interval | None:
+def _interval(operand: Operand, changed: Changed, is_count: bool) -> Interval | None:
     if isinstance(operand, float):
         return operand, operand
     number = changed.get(operand, operand.number)
-    return None if number is None else (number.low, number.high)
+    if number is None:
+        return None
+    return (number.value, number.value) if is_count and number.is_count else (number.low, number.high)
 
 
 def _called(operand: Operand, target: NumberPlace) -> str:
@@ -179,7 +187,7 @@ def _called(operand: Operand, target: NumberPlace) -> str:
     if operand.table is target.table and operand.row == target.row:
         name = operand.table.columns[operand.column]
     elif operand.table is target.table and operand.column == target.column:
-        name = operand.table.label(operand.row)
+        name = operand.table.last_label(operand.row)
     else:
         name = operand.called
     number = f"{operand.text}" if operand.number is not None else "–"

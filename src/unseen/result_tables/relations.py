@@ -18,7 +18,7 @@ from unseen.result_tables.table import ResultTable
 from unseen.store.settings_file import Listed, SettingsTable, read_settings
 
 AVERAGE = re.compile(
-    r"^(?:avg|average|mean)(?![\w-])(?! (?:precision|error|number|length|rank|width))"
+    r"^(?:(?:avg|average)(?![\w-])(?!\.? (?:precision|error|number|length|rank|width)).*|mean(?:\s*\(.*\))?)$"
     r"|(?<!\bon )(?<![\w-])(?:avg|average)\.?$",
     re.I,
 )
@@ -220,26 +220,29 @@ def aggregates(grid: Grid, kind: str, gains: Set[int] = frozenset()) -> tuple[li
             if len(operands) > 1:
                 equations = tuple(grid.equations(kind, target, operands, levels))
                 readings.setdefault(reading, {})[target] = Relation(equations)
-    kept, left = list[Relation](), list[int]()
+    # a reading that holds for most of the aggregates of the table is believed of each
+    believed = [by_target for by_target in readings.values() if _is_believed(by_target)]
+    kept, left = list[Relation](), list[Unexplained]()
     for target in targets:
         own = [by_target[target] for by_target in readings.values() if target in by_target]
-        best = max(own, key=lambda relation: len(relation.right), default=Relation(()))
-        if best.is_kept and (len(best.right) >= FEWEST or not best.wrong):
-            kept.append(best)
-        else:
-            left.append(target)
-    # a reading that most of the aggregates of the table have is that of the others too
-    pooled = max(readings.values(), key=lambda by_target: _count_right(by_target, targets), default={})
-    whole = Relation(tuple(equation for at in targets if at in pooled for equation in pooled[at].equations))
-    if whole.is_kept and len(whole.right) >= FEWEST:
-        kept += [pooled[at] for at in left if at in pooled]
-        left = [at for at in left if at not in pooled]
-    unkept = [at for at in left if any(at in by_target and by_target[at].equations for by_target in readings.values())]
-    return kept, [_unexplained(grid, at) for at in unkept]
+        alone = [
+            relation for relation in own if relation.is_kept and (len(relation.right) >= FEWEST or not relation.wrong)
+        ]
+        best = max(
+            [*alone, *(by_target[target] for by_target in believed if target in by_target)],
+            key=lambda relation: len(relation.right), default=None,
+        )  # fmt: skip
+        if best is not None:
+            explained = {equation.target for relation in own for equation in relation.right}
+            kept.append(Relation(tuple(e for e in best.equations if e.holds() or e.target not in explained)))
+        elif any(relation.equations for relation in own):
+            left.append(_unexplained(grid, target))
+    return kept, left
 
 
-def _count_right(by_target: dict[int, Relation], targets: Sequence[int]) -> int:
-    return sum(len(by_target[at].right) for at in targets if at in by_target)
+def _is_believed(by_target: dict[int, Relation]) -> bool:
+    whole = Relation(tuple(equation for relation in by_target.values() for equation in relation.equations))
+    return whole.is_kept and len(whole.right) >= FEWEST
 
 
 def _unexplained(grid: Grid, position: int) -> Unexplained:
@@ -248,12 +251,14 @@ def _unexplained(grid: Grid, position: int) -> Unexplained:
 
 
 def _same_sort(grid: Grid, position: int, target: int) -> bool:
-    """Whether both are counts or both are not: a column of counts is in no mean of scores."""
-    sorts = []
-    for at in (position, target):
-        numbers = [number for line in grid.lines if (number := grid.place(line, at).number) is not None]
-        sorts.append(all(number.is_count for number in numbers))
-    return sorts[0] == sorts[1] or sorts[0] is False
+    """Whether both are counts, or neither: a column of counts is in no mean of scores."""
+    return _is_counts(grid, position) == _is_counts(grid, target)
+
+
+def _is_counts(grid: Grid, position: int) -> bool:
+    numbers = [number for line in grid.lines if (number := grid.place(line, position).number) is not None]
+    large = [number for number in numbers if number.is_count and number.value > LARGE]
+    return all(number.is_count for number in numbers) and 2 * len(large) > len(numbers)
 
 
 def _gain_positions(grid: Grid) -> list[int]:

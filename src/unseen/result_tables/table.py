@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
 NUMBER = re.compile(rf"(?P<sign>[+-]?)\s*(?P<digits>(?=[.\d]){DIGITS})\s*(?P<percent>%?)")
@@ -133,13 +134,15 @@ class ResultTable:
 
     def label(self, row: int) -> str:
         """What names a row: its cells before the first number."""
-        names = []
-        for cell in self.rows[row]:
-            if cell.number is not None:
-                break
-            if not cell.is_empty:
-                names.append(cell.text)
-        return " ".join(names)
+        return " ".join(self._names(row))
+
+    def last_label(self, row: int) -> str:
+        """The most exact of them, for sentences about a few rows."""
+        return next(reversed(self._names(row)), "")
+
+    def _names(self, row: int) -> list[str]:
+        before = takewhile(lambda cell: cell.number is None, self.rows[row])
+        return [cell.text for cell in before if not cell.is_empty]
 
     @cached_property
     def numeric(self) -> tuple[int, ...]:

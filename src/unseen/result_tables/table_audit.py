@@ -17,7 +17,7 @@ from unseen.result_tables.relations import (
 from unseen.result_tables.table import ResultTable, printed_number
 from unseen.types import Finding
 
-CHECKS = {"mean": "average", "sum": "sum", "same": "counts-differ", "share": "share", "ratio": "ratio"}
+CHECKS = {"mean": "average", "sum": "sum", "same": "differs", "share": "share", "ratio": "ratio"}
 SLIP = "percent-less-one-gain"
 
 
@@ -66,7 +66,7 @@ def _name(place: NumberPlace, beside: NumberPlace) -> str:
     """A place by what tells it apart from another."""
     if place.table is beside.table and place.row == beside.row:
         return place.table.columns[place.column]
-    return place.table.label(place.row) if place.column == beside.column else place.called
+    return place.table.last_label(place.row) if place.column == beside.column else place.called
 
 
 def _wrong(equation: Equation) -> Finding:
@@ -122,7 +122,7 @@ def _differing(equation: Equation) -> Finding:
     ]
     if elsewhere:
         message += f", where {target.text} is that of {elsewhere[0]}"
-    return _finding("counts-differ", "fail", message, [target, other], "Say which is right, and why they differ.")
+    return _finding("differs", "fail", message, [target, other], "Say which is right, and why they differ.")
 
 
 def _scale_slips(relations: Sequence[Relation]) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ def recompute_tables(
 ) -> Result:
     """What in these tables cannot follow from their other numbers; `relations` says how they hang together."""
     tables = read_all_tables(paths)
-    return _result("table audit", len(tables), audit_tables(tables, relations), gates)
+    return _result("table-audit", len(tables), audit_tables(tables, relations), gates)
 
 
 def _result(kind: str, tables: int, findings: Sequence[Finding], gates: Sequence[Gate | str]) -> Result:
@@ -47,8 +47,13 @@ def _result(kind: str, tables: int, findings: Sequence[Finding], gates: Sequence
     checked = f"{tables} table{'' if tables == 1 else 's'}"
     headline = f"{', '.join(counts) if counts else 'Nothing wrong was found'} in {checked}."
     verdict = Verdict(headline, [], level)
-    lines = tuple((finding.rows[0], finding.level, finding.check, finding.message) for finding in findings)
-    listed = Table("Findings", ("where", "level", "rule", "what was found"), lines)
-    page = Page(kind, f"Tables of results: {kind}", verdict, tables={"findings": listed})
+    grave = [finding for finding in findings if finding.level in LEVEL_NAMES]
+    lines = tuple(
+        (finding.check, text, row)
+        for finding in grave
+        for text, row in zip(finding.evidence, finding.rows, strict=True)
+    )
+    places = Table("Where", ("rule", "what stands there", "where"), lines)
+    page = Page(kind, f"Tables of results, {kind}", verdict, tables={"places": places})
     record = RunRecord({"kind": kind}, (), tuple(findings))
     return Result(kind, verdict, record, page, tuple(judged(bounds, (), findings)))
