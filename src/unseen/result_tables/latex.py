@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from unseen.errors import InputError
-from unseen.result_tables.table import PrintedCell, ResultTable, made_table
+from unseen.result_tables.table import PrintedCell, ResultTable, made_table, refuse_many
 
 TABULAR = re.compile(r"\\(begin|end)\{(tabular[*xy]?|longtable)\}")
 INNER = re.compile(r"\\begin\{tabular\}(?:\[[^\]]*\])?\{(?:[^{}]|\{[^{}]*\})*\}([^&]*?)\\end\{tabular\}")
@@ -26,7 +26,7 @@ SYMBOLS = {r"\pm": "±", r"\%": "%", r"\&": "&", r"\_": "_", r"\#": "#", r"\$": 
 SYMBOL = re.compile("|".join(re.escape(name) + (r"(?![A-Za-z])" if name[-1].isalpha() else "") for name in SYMBOLS))
 COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?")
 IGNORED = re.compile(r"(?m)^\s*%\s*lint:\s*([a-z-]+(?:\s*,\s*[a-z-]+)*)")
-WIDEST = 200
+WIDEST, DEEPEST = 200, 5
 
 
 def latex_tables(text: str, file: str) -> list[ResultTable]:
@@ -43,6 +43,7 @@ def latex_tables(text: str, file: str) -> list[ResultTable]:
         table = _table(body, bare.count("\n", 0, start) + 1, file, caption, ignored)
         if table is not None:
             tables.append(table)
+            refuse_many(tables, file)
     return tables
 
 
@@ -52,13 +53,15 @@ def _environments(text: str, file: str) -> Iterator[tuple[re.Match[str], int]]:
     for match in TABULAR.finditer(text):
         if match[1] == "begin":
             opened.append(match)
+            if len(opened) > DEEPEST:
+                break
         elif opened and opened[-1][2] == match[2]:
             begin = opened.pop()
             if not opened:
                 yield begin, match.start()
     if opened:
         line = text.count("\n", 0, opened[0].start()) + 1
-        raise InputError(f"{file}:{line}: a {opened[0][2]} begins and does not end")
+        raise InputError(f"{file}:{line}: a {opened[0][2]} begins and does not end, or holds too many others")
 
 
 def _table(body: str, line: int, file: str, caption: str, ignored: list[str]) -> ResultTable | None:

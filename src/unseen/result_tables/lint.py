@@ -16,7 +16,7 @@ from itertools import groupby
 from unseen.errors import UnknownNameError
 from unseen.evaluation.metric_facts import fact, family
 from unseen.evaluation.metric_names import MetricName, normalise
-from unseen.result_tables.relations import AVERAGE, GAIN, Grid, aggregates
+from unseen.result_tables.relations import AVERAGE, GAIN, TableGrid, aggregates
 from unseen.result_tables.table import PrintedCell, PrintedNumber, ResultTable
 from unseen.types import Finding
 
@@ -217,7 +217,8 @@ def unnamed_mean(tables: Sequence[LintedTable]) -> Iterator[Finding]:
         table = linted_table.table
         if not linted_table.series or MEAN_OVER.search(f"{table.title}\n{table.context}"):
             continue
-        unsaid = [] if linted_table.is_long else [promise.name for promise in aggregates(Grid(table), "mean")[1]]
+        is_grid = not (linted_table.is_long or table.is_large)
+        unsaid = [promise.name for promise in aggregates(TableGrid(table), "mean")[1]] if is_grid else []
         unsaid += [series.name.text for series in linted_table.series if "over" in series.name.missing]
         for name in dict.fromkeys(unsaid):
             yield _finding(
@@ -335,7 +336,7 @@ def duplicate_row(tables: Sequence[LintedTable]) -> Iterator[Finding]:
 def best_mark(tables: Sequence[LintedTable]) -> Iterator[Finding]:
     """A number in bold that is the best neither of its column nor of its row, where the others in bold are."""
     for linted_table in tables:
-        for series in linted_table.series if not linted_table.is_long else ():
+        for series in linted_table.series if not (linted_table.is_long or linted_table.table.is_large) else ():
             direction = None if series.name.id is None else fact(series.name.id).direction
             marked = [(cell, number) for cell, number in series.cells if cell.marked]
             if direction not in ("higher", "lower") or not marked:

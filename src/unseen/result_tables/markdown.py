@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from unseen.result_tables.table import PrintedCell, ResultTable, made_table
+from unseen.result_tables.table import PrintedCell, ResultTable, made_table, refuse_many
 
 RULER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 BAR = re.compile(r"(?<!\\)\|")
@@ -13,6 +13,9 @@ FENCE = re.compile(r"^\s*(?:```|~~~)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*)")
 BOLD = re.compile(r"^(?:\*\*|__)(.+?)(?:\*\*|__)")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+LONGEST_LINE = 10_000
+FAR = 300
+"""Lines around a table that may be about it."""
 COMMENT = re.compile(r"<!--\s*lint:\s*([a-z-]+(?:\s*,\s*[a-z-]+)*)\s*(?::[^>]*)?-->")
 
 
@@ -21,7 +24,8 @@ def markdown_tables(text: str, file: str) -> list[ResultTable]:
 
     A comment `<!-- lint: RULE, RULE: reason -->` above a table says which rules do not apply to it.
     """
-    lines = text.splitlines()
+    lines = [line if len(line) <= LONGEST_LINE else "" for line in text.splitlines()]
+    headings = [(number, match[1], match[2]) for number, line in enumerate(lines) if (match := HEADING.match(line))]
     tables, place, fenced = [], 0, False
     while place < len(lines):
         if FENCE.match(lines[place]):
@@ -31,9 +35,11 @@ def markdown_tables(text: str, file: str) -> list[ResultTable]:
             while end < len(lines) and "|" in lines[end]:
                 end += 1
             header, *rows = (_cells(lines[number], number + 1) for number in (place, *range(place + 2, end)))
-            tables.append(
-                made_table(file, header, rows, _title(lines, place), _context(lines, place), _ignored(lines, place))
-            )
+            heading = next((text for number, _, text in reversed(headings) if number < place), "")
+            sections = [number for number, marks, _ in headings if len(marks) > 1]
+            title, context = _title(lines, place, heading), _context(lines, place, sections)
+            tables.append(made_table(file, header, rows, title, context, _ignored(lines, place)))
+            refuse_many(tables, file)
             place = end
             continue
         place += 1
@@ -74,22 +80,20 @@ def _above(lines: Sequence[str], place: int) -> Iterator[str]:
         yield lines[number].strip()
 
 
-def _title(lines: Sequence[str], place: int) -> str:
+def _title(lines: Sequence[str], place: int, heading: str) -> str:
     """The heading above a table, and the line right above it."""
     nearest = next((line for line in _above(lines, place) if line and not line.startswith("<!--")), "")
-    heading = next((match[2] for number in range(place, -1, -1) if (match := HEADING.match(lines[number]))), "")
     last = re.split(r"(?<=[.!?])\s", nearest)[-1] if not nearest.startswith("#") else ""
     return f"{heading}. {_plain(last)}".strip(". ")
 
 
-def _context(lines: Sequence[str], place: int) -> str:
+def _context(lines: Sequence[str], place: int, sections: Sequence[int]) -> str:
     """The words of the section that holds a table, and those before the first section of the page."""
-    headings = [number for number, line in enumerate(lines) if (match := HEADING.match(line)) and len(match[1]) > 1]
-    begin = max((number for number in headings if number <= place), default=0)
-    end = min((number for number in headings if number > place), default=len(lines))
-    opening = range(min(headings, default=0))
-    words = [lines[number] for number in (*opening, *range(begin, end)) if not lines[number].lstrip().startswith("|")]
-    return "\n".join(words)
+    begin = max((number for number in sections if number <= place), default=0)
+    end = min((number for number in sections if number > place), default=len(lines))
+    opening = range(min(sections[0], FAR) if sections else 0)
+    near = range(max(begin, place - FAR), min(end, place + FAR))
+    return "\n".join(lines[number] for number in (*opening, *near) if not lines[number].lstrip().startswith("|"))
 
 
 def _ignored(lines: Sequence[str], place: int) -> frozenset[str]:

@@ -16,7 +16,7 @@ from unseen.result_tables.table import PrintedCell, ResultTable, made_table
 from unseen.store.files import door
 from unseen.store.plain_yaml import plain_yaml, plain_yaml_list
 
-LARGEST = 4_000_000
+LARGEST = 1_000_000
 """Characters of a file; what is larger is data and no table that somebody reads."""
 HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 VALUE = re.compile(r"(?m)^[ \t-]*value[ \t]*:")

@@ -35,8 +35,10 @@ UNNAMED = 0.8
 """Share of the rows on which a gain must hold whose header does not say between which columns it is."""
 LARGE = 100
 """Counts from which on it is no chance that two tables have the same."""
-MOST_COLUMNS, MOST_ROWS = 24, 1000
-"""Of a table whose relations are looked for."""
+MOST_PAIRED = 24
+"""Columns or rows of a table of which any two may make a gain."""
+MOST_TABLES = 200
+"""Tables that are compared with one another."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def _said(said: SaidRelation, tables: Sequence[ResultTable]) -> Relation:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TableGrid:
     """A table by its columns, or turned: by its rows."""
 
     table: ResultTable
@@ -165,20 +167,18 @@ class Grid:
                     yield over_present
 
 
-def _grid(tables: Sequence[ResultTable], number: int, turned: bool) -> Grid:
+def _grid(tables: Sequence[ResultTable], number: int, turned: bool) -> TableGrid:
     if number > len(tables):
         raise InputError(f"there is no table {number}", got=f"{len(tables)} tables")
-    return Grid(tables[number - 1], turned)
+    return TableGrid(tables[number - 1], turned)
 
 
 def inferred_relations(tables: Sequence[ResultTable]) -> tuple[list[Relation], list[Unexplained]]:
     """What headers promise and most rows keep, in each table and between tables; and promises that nothing keeps."""
     relations, unexplained = list[Relation](), list[Unexplained]()
     for table in tables:
-        if len(table.rows) > MOST_ROWS or len(table.columns) > MOST_COLUMNS:
-            continue
         gains: set[int] = set()
-        for grid in (Grid(table), Grid(table, turned=True)):
+        for grid in (TableGrid(table), TableGrid(table, turned=True)):
             relations += _gains(grid)
             gains |= set() if grid.turned else set(_gain_positions(grid))
             for kind in ("mean", "sum"):
@@ -186,12 +186,12 @@ def inferred_relations(tables: Sequence[ResultTable]) -> tuple[list[Relation], l
                 relations += kept
                 unexplained += left
         relations += _shares(table)
-    for one, other in combinations(tables, 2):
+    for one, other in combinations(tables[:MOST_TABLES], 2):
         relations += _counts_of_both(one, other)
     return relations, unexplained
 
 
-def aggregates(grid: Grid, kind: str, gains: Set[int] = frozenset()) -> tuple[list[Relation], list[Unexplained]]:
+def aggregates(grid: TableGrid, kind: str, gains: Set[int] = frozenset()) -> tuple[list[Relation], list[Unexplained]]:
     """Means or sums of positions: of those since the last one, of all, of the other means, of those named alike.
 
     Columns in `gains` are in no mean of columns, and their own means are not looked at.
@@ -245,35 +245,35 @@ def _is_believed(by_target: dict[int, Relation]) -> bool:
     return whole.is_kept and len(whole.right) >= FEWEST
 
 
-def _unexplained(grid: Grid, position: int) -> Unexplained:
+def _unexplained(grid: TableGrid, position: int) -> Unexplained:
     line = grid.table.rows[position][0].line if grid.turned else grid.table.line
     return Unexplained(grid.table, grid.names[position], line)
 
 
-def _same_sort(grid: Grid, position: int, target: int) -> bool:
+def _same_sort(grid: TableGrid, position: int, target: int) -> bool:
     """Whether both are counts, or neither: a column of counts is in no mean of scores."""
     return _is_counts(grid, position) == _is_counts(grid, target)
 
 
-def _is_counts(grid: Grid, position: int) -> bool:
+def _is_counts(grid: TableGrid, position: int) -> bool:
     numbers = [number for line in grid.lines if (number := grid.place(line, position).number) is not None]
     large = [number for number in numbers if number.is_count and number.value > LARGE]
     return all(number.is_count for number in numbers) and 2 * len(large) > len(numbers)
 
 
-def _gain_positions(grid: Grid) -> list[int]:
+def _gain_positions(grid: TableGrid) -> list[int]:
     names = grid.names
     return [at for at in grid.positions if GAIN.search(names[at]) and not AVERAGE.search(names[at])]
 
 
-def _gains(grid: Grid) -> list[Relation]:
+def _gains(grid: TableGrid) -> list[Relation]:
     """For each gain the formula and the pair of positions that hold on most lines, several where they hold as often.
 
     A line is wrong only where it is so under all of them; whoever judges the relations sees to that. What explains
     one gain best is not held against another, which may be adjusted in some way.
     """
     chosen: dict[tuple[str, int, int], list[tuple[int, Relation]]] = {}
-    if len(grid.positions) > MOST_COLUMNS:
+    if len(grid.positions) > MOST_PAIRED:
         return []
     for target in _gain_positions(grid):
         readings = dict(_readings(grid, target))
@@ -284,7 +284,7 @@ def _gains(grid: Grid) -> list[Relation]:
     return [max(claims, key=lambda claim: len(claim[1].right))[1] for claims in chosen.values()]
 
 
-def _readings(grid: Grid, target: int) -> Iterator[tuple[tuple[str, int, int], Relation]]:
+def _readings(grid: TableGrid, target: int) -> Iterator[tuple[tuple[str, int, int], Relation]]:
     others = [at for at in grid.positions if at != target and not GAIN.search(grid.names[at])]
     named = [at for at in others if grid.names[at] and _mentions(grid.names[target], grid.names[at])]
     for new, ref in permutations(others, 2):
@@ -303,7 +303,7 @@ def _mentions(header: str, name: str) -> bool:
 
 def _shares(table: ResultTable) -> list[Relation]:
     """Percentages of a column of counts: of a total that is named, of its total row, or of its sum."""
-    grid, relations = Grid(table), list[Relation]()
+    grid, relations = TableGrid(table), list[Relation]()
     counts = [
         at for at in table.numeric if all(n.is_count for line in grid.lines if (n := grid.place(line, at).number))
     ]
@@ -331,7 +331,7 @@ def _counts_of_both(one: ResultTable, other: ResultTable) -> list[Relation]:
     for a in one.numeric:
         for b in other.numeric:
             if one.columns[a] and one.columns[a].casefold() == other.columns[b].casefold():
-                equations = tuple(_same_rows(Grid(one), a, Grid(other), b))
+                equations = tuple(_same_rows(TableGrid(one), a, TableGrid(other), b))
                 counts = [
                     equation for equation in equations if all(p.number and p.number.is_count for p in equation.places)
                 ]
@@ -342,10 +342,10 @@ def _counts_of_both(one: ResultTable, other: ResultTable) -> list[Relation]:
     return relations
 
 
-def _same_rows(grid: Grid, target: int, other: Grid, column: int) -> Iterator[Equation]:
+def _same_rows(grid: TableGrid, target: int, other: TableGrid, column: int) -> Iterator[Equation]:
     """That the same number stands in the same line of both."""
-    names = {name.casefold(): line for line, name in enumerate(Grid(other.table, not other.turned).names) if name}
-    for line, name in enumerate(Grid(grid.table, not grid.turned).names):
+    names = {name.casefold(): line for line, name in enumerate(TableGrid(other.table, not other.turned).names) if name}
+    for line, name in enumerate(TableGrid(grid.table, not grid.turned).names):
         if name.casefold() in names and name:
             equation = Equation("same", grid.place(line, target), (other.place(names[name.casefold()], column),))
             if equation.holds() is not None:
@@ -365,14 +365,14 @@ class Multiple:
 def exact_multiples(tables: Sequence[ResultTable]) -> list[Multiple]:
     """Columns of counts, in one table or two of the same rows, of which one is a whole multiple of the other."""
     multiples = []
-    for one, other in [*((table, table) for table in tables), *combinations(tables, 2)]:
+    for one, other in [*((table, table) for table in tables), *combinations(tables[:MOST_TABLES], 2)]:
         for a in one.numeric:
             for b in other.numeric:
                 if one is other and a == b:
                     continue
                 pairs = [
                     (larger, smaller)
-                    for equation in _same_rows(Grid(one), a, Grid(other), b)
+                    for equation in _same_rows(TableGrid(one), a, TableGrid(other), b)
                     if (larger := equation.places[0]).number and (smaller := equation.places[1]).number
                 ]
                 factor = _factor([(p.number.value, q.number.value) for p, q in pairs if p.number and q.number

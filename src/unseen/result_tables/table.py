@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 
+from unseen.errors import InputError
+
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
 NUMBER = re.compile(rf"(?P<sign>[+-]?)\s*(?P<digits>(?=[.\d]){DIGITS})\s*(?P<percent>%?)")
 INTERVAL = re.compile(rf"[\[(]\s*([+-]?{DIGITS})\s*%?\s*(?:,|;|\bto\b|-|\.\.)\s*([+-]?{DIGITS})\s*%?\s*[\])]")
@@ -17,6 +19,10 @@ MARKS = re.compile(r"[*†‡§¶↑↓▲▼✓]+|\^\{?[a-z*]\}?")
 DASHES = str.maketrans({"−": "-", "–": "-", "\u2011": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 LONGEST_CELL = 500
 """Characters beyond which a cell is prose."""
+MOST_ROWS, MOST_COLUMNS = 1_000, 60
+"""Of a table that somebody reads."""
+MOST_TABLES = 1_000
+"""In one file."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,11 @@ class ResultTable:
     ignored: frozenset[str] = field(default_factory=frozenset)
     """Rules that a comment in the file says do not apply."""
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it is data rather than a table to read: its numbers are not compared with one another."""
+        return len(self.rows) > MOST_ROWS or len(self.columns) > MOST_COLUMNS
+
     def place(self, cell: PrintedCell | None = None, column: int | None = None) -> str:
         """`results.md:12, column F1`."""
         where = f"{self.file}:{cell.line if cell else self.line}"
@@ -168,3 +179,9 @@ def made_table(
         for row in rows
     )
     return ResultTable(file, line, tuple(cell.text for cell in header), filled, title, context, ignored)
+
+
+def refuse_many(tables: Sequence[ResultTable], file: str) -> None:
+    """Refuse a file with more tables than anybody writes."""
+    if len(tables) > MOST_TABLES:
+        raise InputError(f"{file} has too many tables", expected=f"at most {MOST_TABLES:,}")

@@ -27,8 +27,9 @@ def audit_tables(tables: Sequence[ResultTable], relations: str | Path | None = N
     `relations` is a file that says how columns and rows hang together; besides, headers such as Avg, Δ or % are
     believed where most rows bear them out. A number that one reading explains is not held against another.
     """
-    inferred, unexplained = inferred_relations(tables)
     said = [] if relations is None else said_relations(relations, tables)
+    tables = [table for table in tables if not table.is_large]
+    inferred, unexplained = inferred_relations(tables)
     everything = [*said, *inferred]
     right = [equation for relation in everything for equation in relation.right]
     explained = {equation.target for equation in right}
