@@ -48,6 +48,7 @@ FAULTS = {
         page("model dev_macro_F1 test_macro_F1 accuracy", "a 71.0 .70 .8", "b 68.0 .66 .8"),
     ],
     "out-of-range": [
+        page("model macro_F1 accuracy", "a .71 .80", "b 680 .79", "c .61 .70"),
         page("model macro_F1 accuracy", "a 71.0 80", "b 108.0 79", "c 66.1 70"),
         page("model MCC accuracy", "a −1.20 .8", "b .50 .7"),
     ],
@@ -90,10 +91,24 @@ def test_every_rule_has_a_fault() -> None:
         page("metric datasets %", "BLEU 300 61.1", "ROUGE 114 23.2"),
         page("model macro_F1 accuracy Average", "a .71 .81 .76", "b .68 .78 .73", "c .61 .71 .66"),
         page("model macro_F1 accuracy", "a **.71** **.80**", "b .74 .79", "c .60 .70"),
+        page("_ precision recall", "no .9 .8", "yes .7 .84", "macro_avg .8 .82"),
+        page("class F1 accuracy", "no .9 .8", "yes .7 .84"),
         page("model F1_of_“spam” accuracy", "a .71 .80", "b .68 .79"),
         page("model macro_F1 fall_of_macro_F1 accuracy", "a .71 −.20 .8", "b .68 .30 .7"),
     ],
-    ids=["good", "said", "settings", "times", "counts", "recomputable", "bold-row", "of-label", "fall"],
+    ids=[
+        "good",
+        "said",
+        "settings",
+        "times",
+        "counts",
+        "recomputable",
+        "bold-row",
+        "report",
+        "classes",
+        "of-label",
+        "fall",
+    ],
 )
 def test_what_is_clear_is_left_alone(text: str) -> None:
     assert lint(text, "unknown-metric") == []

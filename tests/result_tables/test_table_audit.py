@@ -150,6 +150,13 @@ def test_means_of_means_family_means_and_sums() -> None:
     assert audit_tables(grid(["data", "train", "test"], sums)) == []
 
 
+def test_a_weighted_average_is_held_against_nothing() -> None:
+    rows = [["no", "0.90", "0.80", "0.85", "300"], ["yes", "0.70", "0.84", "0.76", "200"],
+            ["accuracy", "", "", "0.82", "500"], ["macro avg", "0.80", "0.82", "0.81", "500"],
+            ["weighted avg", "0.82", "0.82", "0.81", "500"]]  # fmt: skip
+    assert of(audit_tables(grid(["", "precision", "recall", "f1-score", "support"], rows)), "average") == []
+
+
 def test_a_fraction_among_percent_is_a_slip_of_scale() -> None:
     rows = [["a", "80.0", "90.0", "85.0"], ["b", "70.0", "90.0", "80.0"], ["c", "60.0", "70.0", "65.0"],
             ["d", "50.0", "60.0", "0.550"]]  # fmt: skip

@@ -24,6 +24,8 @@ NAME_COLUMN, VALUE_COLUMN = re.compile(r"metrics?|measure", re.I), re.compile(r"
 OF_LABEL = re.compile(r"(.+) of [“\"'‘](.+)[”\"'’]")
 OTHER_SPLITS = ("independent", "held-out", "out-of-domain", "hard", "random")
 NO_SCORE_ROW = re.compile(r"p|p[- ]?values?|d|cohen.?s d|n|support|counts?|rows|examples|chance", re.I)
+OF_CLASSES, AVERAGED_ROW = re.compile(r"class|label|category", re.I), re.compile(r"\b(?:macro|micro|weighted) av", re.I)
+"""A column whose rows are one class each, and a row that averages them."""
 FILLER = re.compile(r"\b(?:results?|scores?|of|on|for|the|all|our|models?|fine-?tuned|published|reported|and)\b", re.I)
 UNSURE = re.compile(
     r"intervals?\b|\bseeds\b|standard (?:deviation|error)|±|confidence|bootstrap|"
@@ -174,7 +176,12 @@ def _cells(series: ScoreSeries, cells: Iterable[PrintedCell]) -> list[tuple[str,
 
 
 def _is_said(table: ResultTable, name: MetricName) -> bool:
-    """Whether a sentence of the title or the text names the metric and says what the header does not."""
+    """Whether a sentence of the title or the text names the metric and says what the header does not, or rows do."""
+    if "average" in name.missing and (
+        OF_CLASSES.fullmatch(table.columns[0])
+        or any(AVERAGED_ROW.search(table.label(at)) for at in range(len(table.rows)))
+    ):
+        return True
     answers = [ANSWERS[missing] for missing in name.missing if missing in ANSWERS]
     core = re.escape(name.text.split()[-1])
     for sentence in re.split(r"(?<=[.!?])\s|\n", f"{table.title}\n{table.context}"):
@@ -264,7 +271,9 @@ def out_of_range(tables: Sequence[LintedTable]) -> Iterator[Finding]:
         low, high = (scale * bound for bound in series.bounds)
         outside = [cell for cell, number in series.cells if number.high < low or number.low > high]
         if scale == 1.0 and series.is_share:  # percent among fractions are another rule's
-            outside = [cell for cell in outside if cell.number and not cell.number.percent]
+            outside = [
+                cell for cell in outside if not PERCENT_FROM < abs(cell.number.value if cell.number else 0) <= 100
+            ]
         if outside:
             unit = " percent" if scale > 1 else ""
             yield _finding(

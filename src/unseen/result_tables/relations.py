@@ -18,10 +18,12 @@ from unseen.result_tables.table import ResultTable
 from unseen.store.settings_file import Listed, SettingsTable, read_settings
 
 AVERAGE = re.compile(
-    r"^(?:(?:avg|average)(?![\w-])(?!\.? (?:precision|error|number|length|rank|width)).*|mean(?:\s*\(.*\))?)$"
-    r"|(?<!\bon )(?<![\w-])(?:avg|average)\.?$",
+    r"^(?!.*(?:weighted|micro|geometric|harmonic|median|\bon average))"
+    r"(?:(?:avg|average)(?![\w-])(?!\.? (?:precision|error|number|length|rank|width)).*|mean(?:\s*\(.*\))?"
+    r"|.*(?<![\w-])(?:avg|average)\.?)$",
     re.I,
 )
+"""A plain mean of something, not a metric that has the word in its name."""
 TOTAL = re.compile(r"(?<![\w-])(?:total|sum)(?![\w-])", re.I)
 GAIN = re.compile(
     r"[Δ∆]|\b(?:delta|gain|gains|improvement|difference|diff|fall|drop|reduction|increase|change|lift)\b", re.I

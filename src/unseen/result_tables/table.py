@@ -112,7 +112,7 @@ class PrintedCell:
     @property
     def is_empty(self) -> bool:
         """Whether nothing stands in it, or a dash."""
-        return self.text.strip(" -–—−/") in ("", "n", "na", "NA", "n.a.")
+        return self.text.strip(" -–—−").casefold() in ("", "na", "n/a", "n.a.", "nan")
 
 
 @dataclass(frozen=True)
