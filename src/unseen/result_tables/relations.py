@@ -372,17 +372,13 @@ def exact_multiples(tables: Sequence[ResultTable]) -> list[Multiple]:
             for b in other.numeric:
                 if one is other and a == b:
                     continue
-                pairs = [
-                    (larger, smaller)
-                    for equation in _same_rows(TableGrid(one), a, TableGrid(other), b)
-                    if (larger := equation.places[0]).number and (smaller := equation.places[1]).number
-                ]
-                factor = _factor([(p.number.value, q.number.value) for p, q in pairs if p.number and q.number
-                                  and p.number.is_count and q.number.is_count])  # fmt: skip
-                if factor is not None and one is not other and factor < 1:
-                    multiples.append(Multiple(pairs[0][1], pairs[0][0], round(1 / factor), len(pairs)))
-                elif factor is not None and factor > 1:
+                equations = _same_rows(TableGrid(one), a, TableGrid(other), b)
+                pairs = [eq.places for eq in equations if all(p.number and p.number.is_count for p in eq.places)]
+                factor = _factor([(p.number.value, q.number.value) for p, q in pairs if p.number and q.number])
+                if factor is not None and factor > 1:
                     multiples.append(Multiple(*pairs[0], round(factor), len(pairs)))
+                elif factor is not None and one is not other:
+                    multiples.append(Multiple(*reversed(pairs[0]), round(1 / factor), len(pairs)))
     return multiples
 
 
