@@ -33,6 +33,11 @@ from unseen.evaluation.metric_names import _aliases, _phrase, key, normalise
         ("macro avg f1-score", "f1.macro"),
         ("Weighted Precision", "precision.weighted"),
         ("fall.f1[spam]", "fall.f1[spam]"),
+        ("f1.macro(exclude=none)", "f1.macro(exclude=none)"),
+        ("Exact match (EM)", "exact_match"),
+        ("Word error rate (WER)", "wer"),
+        ("Accuracy (Acc.)", "accuracy"),
+        ("Area under the ROC curve (AUC)", "roc_auc"),
         *((name, name) for name in METRICS),
     ],
     ids=str,
@@ -46,7 +51,8 @@ def test_a_name_of_a_metric(text: str, metric: str) -> None:
     [
         "F1@IoU=.3", "F1@10", "F1a", "SemEval 2007", "Senseval 2", "ReVerb45k", "Aspect", "Sentiment", "DVD", "Books",
         "Out-of-domain", "Dev", "Test", "Val", "10 fold Cross validation", "Score", "Average", "P", "UAS/LAS", "H-Mean",
-        "Accuracy (DVD)", "Weighted accuracy", "Weighted average precision", "Macro F1 micro", "accuracyx", "", "Accuracy 10%",
+        "Accuracy (DVD)", "Weighted accuracy", "Weighted average precision", "Macro F1 micro", "accuracyx", "",
+        "Accuracy 10%",
         "classification", "R@10%", "F1 " * 100,
     ],
     ids=lambda text: text[:30] or "empty",
@@ -117,6 +123,11 @@ def test_names_that_the_caller_knows() -> None:
     assert normalise("DVD", names).id is None
 
 
+def test_two_metrics_in_one_name_are_told() -> None:
+    assert normalise("Precision and recall").id is None
+    assert normalise("F1 / Accuracy").reason == "several metrics are named: f1, accuracy"
+
+
 def test_g_mean_is_not_the_fowlkes_mallows_index() -> None:
     assert normalise("G-mean").id == "g_mean"
     assert normalise("Fowlkes-Mallows").id == "fowlkes_mallows"
@@ -124,7 +135,9 @@ def test_g_mean_is_not_the_fowlkes_mallows_index() -> None:
 
 def test_every_alias_is_read_as_its_own_metric_and_none_as_a_qualifier() -> None:
     exact, _ = _aliases()
-    written = [(key(alias), entry.id) for entry in entries().values() for alias in entry.aliases if "{" not in alias]
+    metrics = [entry for entry in entries().values() if not entry.is_group]
+    names = [(name, entry.id) for entry in metrics for name in (entry.name, *entry.aliases)]
+    written = [(key(name), metric) for name, metric in names if name and "{" not in name]
     assert [(alias, name) for alias, name in written if exact[alias] != name] == []
     assert [alias for alias in exact if _phrase(alias) is not None] == []
     assert exact.keys().isdisjoint(several_meanings())

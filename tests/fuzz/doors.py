@@ -25,6 +25,7 @@ from unseen.cards.facts import read_ratings
 from unseen.cards.pages import read_document
 from unseen.data.catalogue import hatexplain_posts
 from unseen.data.tables import load_texts
+from unseen.evaluation.metric_usage import metric_usage, read_leaderboards
 from unseen.forecasts.features import XLMR_LANGUAGES, read_features
 from unseen.forecasts.score_table import read_scores
 from unseen.functional.annotations import load_annotations
@@ -259,6 +260,10 @@ def _words(folder: Path) -> Iterator[Door]:
     yield door("scores.csv", "source,size,target,score,near\nen,5,de,.5,.1\nde,5,en,,.2\n", read_scores)
     scores = {"train_config": {"en": 5, "de": 0}, "eval_results": {"en": 0.5, "de": "x"}}
     yield door("scores.json", json.dumps([scores]), read_scores)
+    yield door(
+        "leaderboards.csv", "dataset,metric,result\na,BLEU-4,.3\nb,F1 (macro),.5\n",
+        lambda path: metric_usage(read_leaderboards([path])),
+    )  # fmt: skip
     yield door("features.csv", "source,target,near\nen,de,.5\n", read_features)
     yield door("features.json", json.dumps(LANGUAGES), read_features)
     post = {"post_id": "1", "post_tokens": ["a", "b"], "annotators": [{"label": "normal", "target": ["None"]}] * 3}

@@ -182,9 +182,12 @@ class _Page(HTMLParser):
         super().__init__()
         self.lines: list[str] = [""]
         self.hidden = 0
+        self.formulas = False
+        """Within the formulas of measures, which have tests of their own."""
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.hidden += tag in self.HIDDEN
+        self.formulas = self.formulas or (tag == "dl" and ("class", "computed") in attrs)
         if tag in self.BLOCKS:
             self.lines.append(f"{'#' * int(tag[1])} " if re.fullmatch("h[1-4]", tag) else "")
         elif tag in ("td", "th") and self.lines[-1].strip():
@@ -192,11 +195,12 @@ class _Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden -= tag in self.HIDDEN
+        self.formulas = self.formulas and tag != "dl"
         if tag in self.BLOCKS:
             self.lines.append("")
 
     def handle_data(self, data: str) -> None:
-        if not self.hidden:
+        if not self.hidden and not self.formulas:
             self.lines[-1] += data
 
 

@@ -34,6 +34,7 @@ SECTIONS = [
     "Clusters",
     "Costs",
     "Files and how to repeat it",
+    "How every number was computed",
 ]
 
 

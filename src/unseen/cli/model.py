@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli import options
+from unseen.cli import metrics, options
 from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.listing import listing
@@ -208,3 +208,4 @@ def encode(
 
 
 app.command("ls")(listing("model", "recipes", "encoders", "metrics", "explainers"))
+app.add_typer(metrics.app, name="metrics")

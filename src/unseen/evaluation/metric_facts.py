@@ -21,9 +21,18 @@ FILE = Path(__file__).with_name("metric_facts.toml")
 SEVERAL_MEANINGS = "several_meanings"
 """The table of the file that is no metric: names that mean several things, and which."""
 REQUIRED = "required"
-PLACES = {"LABEL": r".+", "METRIC": r".+", "NAME": r"[^.\[\]]+", "COUNT": r"\d+"}
+PLACES = {
+    "LABEL": r".+",
+    "METRIC": r".+",
+    "NAME": r"[^.\[\]]+",
+    "COUNT": r"\d+",
+    "SCHEME": r"[a-z]+",
+    "TERMS": r".+",
+}
 """What capitals in an id stand for."""
 PLACE = re.compile("|".join(PLACES))
+NESTED = 3
+"""How many metrics may stand within each other: `standard_error.fall.f1.macro`."""
 Direction = Literal["higher", "lower", "none", "METRIC"]
 INHERITED = ("direction", "range", "unit", "needs", "interval", "limits", "reference")
 """What an entry has of its parents where it does not say it."""
@@ -93,7 +102,7 @@ def fact(name: str) -> MetricFact:
     >>> fact("fall.f1[spam]").formula
     'f1[spam] on random splits, mean, less that on the hard split; positive is worse'
     """
-    entry, places = _entry(name)
+    entry, places = entry_of(name)
     formula = PLACE.sub(lambda match: places.get(match[0], match[0]), entry.formula)
     full = replace(_with_parents(entry), id=name, formula=formula)
     if "METRIC" in places:
@@ -105,21 +114,28 @@ def fact(name: str) -> MetricFact:
     return replace(full, direction="higher" if own.higher_is_better else "lower", range=(own.low, own.high))
 
 
+def entry_of(name: str) -> tuple[MetricFact, dict[str, str]]:
+    """The entry of an id and what its capitals stand for; refuses an id without one."""
+    matched = _matched(name)
+    if matched is None:
+        raise UnknownNameError.of("metric", name, entries())
+    return matched
+
+
 def is_known(name: str) -> bool:
     """Whether there is an entry for this id."""
-    try:
-        _entry(name)
-    except UnknownNameError:
-        return False
-    return True
+    return _matched(name) is not None
+
+
+def line_of(name: str) -> list[str]:
+    """What this metric is a kind of, the nearest first: `f1`, `f_measure`, `classification` for `f1.macro`."""
+    above = entry_of(name)[0].parent
+    return [] if above is None else [above, *line_of(above)]
 
 
 def family(name: str) -> str:
     """The topmost metric that this one is a kind of: `f_measure` for `f1.macro`."""
-    entry, _ = _entry(name)
-    while entry.parent is not None and not entries()[entry.parent].is_group:
-        entry = entries()[entry.parent]
-    return entry.id
+    return [entry_of(name)[0].id, *line_of(name)][-2]
 
 
 def children(name: str | None) -> Iterator[MetricFact]:
@@ -144,15 +160,15 @@ def described(name: str) -> dict[str, Any]:
     return dict(vars(known))
 
 
-def _entry(name: str) -> tuple[MetricFact, dict[str, str]]:
-    """The entry of an id and what its capitals stand for."""
+def _matched(name: str, nested: int = NESTED) -> tuple[MetricFact, dict[str, str]] | None:
     if name in entries():
         return entries()[name], {}
     for entry, pattern in _patterns():
         match = pattern.fullmatch(name)
-        if match and ("METRIC" not in match.groupdict() or is_known(match["METRIC"])):
+        inner = match.groupdict().get("METRIC") if match else None
+        if match and (inner is None or (nested and _matched(inner, nested - 1))):
             return entry, match.groupdict()
-    raise UnknownNameError.of("metric", name, entries())
+    return None
 
 
 @cache
@@ -167,12 +183,10 @@ def _patterns() -> list[tuple[MetricFact, re.Pattern[str]]]:
 
 def _with_parents(entry: MetricFact) -> MetricFact:
     """The entry; what it does not say is that of its parents, the nearest first."""
-    full, above = entry, entry.parent
-    while above is not None:
+    for above in line_of(entry.id):
         parent = entries()[above]
-        full = replace(full, **{name: getattr(full, name) or getattr(parent, name) for name in INHERITED})
-        above = parent.parent
-    return full
+        entry = replace(entry, **{name: getattr(entry, name) or getattr(parent, name) for name in INHERITED})
+    return entry
 
 
 def _of_metric(entry: MetricFact, inner: MetricFact) -> MetricFact:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from unseen.evaluation.metric_facts import entries, fact, is_known, several_meanings
+from unseen.evaluation.metric_facts import entries, fact, is_known, line_of, several_meanings
 
 LONGEST = 200
 """Characters of a name; what is longer is a sentence."""
@@ -98,11 +98,11 @@ class MetricName:
         return self.id is not None and not self.missing
 
     def __str__(self) -> str:
-        said = [f"{name} {value}" for name, value in self.qualifiers.items()]
+        qualified = [f"{name} {value}" for name, value in self.qualifiers.items()]
         if self.id is None:
-            return "; ".join([f"undetermined: {self.reason}", *said])
+            return "; ".join([f"undetermined: {self.reason}", *qualified])
         lacking = [f"does not say: {', '.join(self.missing)}"] if self.missing else []
-        return "; ".join([self.id, *said, *lacking])
+        return "; ".join([self.id, *qualified, *lacking])
 
 
 class Reading(NamedTuple):
@@ -132,12 +132,16 @@ def normalise(name: str, names: Mapping[str, Iterable[str]] | None = None) -> Me
         return MetricName(name, None, reason=f"longer than {LONGEST} characters")
     direction = {"direction": "higher" if "↑" in name else "lower"} if ("↑" in name) != ("↓" in name) else {}
     words = key(_with_codes(name)).split()
-    reading = _longest_alias(words)
-    if reading is None:
+    readings = _longest_aliases(words)
+    if len({reading.id for reading in readings}) > 1:
+        listed = ", ".join(str(reading.id) for reading in readings)
+        return MetricName(name, None, direction, reason=f"several metrics are named: {listed}")
+    if not readings:
         qualifiers, unread = _qualifiers([words], names)
         reason = f"not understood: {', '.join(unread)}" if unread else "no metric is named"
         return MetricName(name, None, direction | qualifiers, unread=unread, reason=reason)
-    beside, unread = _qualifiers([words[: reading.first], words[reading.last :]], names)
+    reading = readings[0]
+    beside, unread = _qualifiers([words[: reading.first], words[reading.last :]], names, reading.id)
     qualifiers = {**direction, **beside, **reading.parameters}
     if reading.id is None:
         return MetricName(name, None, qualifiers, unread=unread, reason=f"may be {reading.meanings}")
@@ -171,7 +175,7 @@ def key(name: str) -> str:
 
 
 def _with_codes(name: str) -> str:
-    """The name with codes of languages in angle brackets, where they stand in brackets or as a pair: `<en de>`."""
+    """The name with codes of languages in angle brackets, where they stand in brackets or as a pair: `<en~de>`."""
 
     def marked(match: re.Match[str]) -> str:
         codes = [code.casefold() for code in match.groups() if code]
@@ -199,20 +203,14 @@ def _aliases() -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
     return exact, forms
 
 
-def _longest_alias(words: list[str]) -> Reading | None:
-    """The longest run of words that is a name of a metric; None where there is none, or where two are as long."""
+def _longest_aliases(words: list[str]) -> list[Reading]:
+    """The longest runs of words that are names of metrics; names of several meanings count where there is no other."""
     for length in range(len(words), 0, -1):
-        readings = [
-            reading
-            for first in range(len(words) - length + 1)
-            if (reading := _alias(words, first, first + length)) is not None
-        ]
-        named = [reading for reading in readings if reading.id is not None]
-        if len(named or readings) > 1:
-            return None
+        places = range(len(words) - length + 1)
+        readings = [reading for first in places if (reading := _alias(words, first, first + length)) is not None]
         if readings:
-            return (named or readings)[0]
-    return None
+            return [reading for reading in readings if reading.id is not None] or readings
+    return []
 
 
 def _alias(words: list[str], first: int, last: int) -> Reading | None:
@@ -229,10 +227,14 @@ def _alias(words: list[str], first: int, last: int) -> Reading | None:
 
 
 def _qualifiers(
-    runs: list[list[str]], names: Mapping[str, Iterable[str]] | None
+    runs: list[list[str]], names: Mapping[str, Iterable[str]] | None, metric: str | None = None
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What runs of words beside the name of a metric say, and the words that say nothing known, or another value."""
+    """What runs of words beside the name of a metric say, and the words that say nothing known, or another value.
+
+    Another name of the metric, or of what it is a kind of, says nothing new: `Exact match (EM)`.
+    """
     known = {key(one): (kind, one) for kind, several in (names or {}).items() for one in several}
+    same = {metric, *line_of(metric)} if metric else set()
     qualifiers: dict[str, str] = {}
     unread: list[str] = []
     for words in runs:
@@ -241,7 +243,7 @@ def _qualifiers(
             for last in range(len(words), place, -1):
                 phrase = " ".join(words[place:last])
                 kind, value = known.get(phrase) or _phrase(phrase) or ("", "")
-                if kind and qualifiers.setdefault(kind, value) == value:
+                if _aliases()[0].get(phrase) in same or (kind and qualifiers.setdefault(kind, value) == value):
                     place = last
                     break
             else:

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from unseen.reports import wording
+from unseen.reports.computed import computed
 from unseen.reports.formats import FORMATS, Table
 from unseen.reports.record import RunRecord
 from unseen.store import write_text
@@ -149,7 +150,7 @@ class Page:
         """The sections by what links to them end with."""
         anchors: dict[str, Section] = {}
         for place, section in enumerate(self.sections, start=1):
-            taken = not section.anchor or section.anchor in (*anchors, "files", "verdict", "todo")
+            taken = not section.anchor or section.anchor in (*anchors, "files", "computed", "verdict", "todo")
             anchors[f"section-{place}" if taken else section.anchor] = section
         return anchors
 
@@ -168,6 +169,7 @@ def write_page(record: RunRecord, page: Page) -> Path:
         settings=flat(record.about.get("settings")),
         finished=moment(record.about.get("finished")),
         versions=flat(record.about.get("versions")),
+        computed=computed([*record.measurements, *record.properties]),
         seconds=record.seconds,
         steps=len(record.about.get("timings") or ()),
         formats=list(FORMATS),

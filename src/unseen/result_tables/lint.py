@@ -101,6 +101,11 @@ def metric_name(header: str) -> MetricName:
     return normalise(name, {"class": [of_label[2]] if of_label else [], "split": OTHER_SPLITS})
 
 
+def is_score(name: MetricName) -> bool:
+    """Whether it is a metric of which more is better, or less; times and counts of a run are none."""
+    return name.id is not None and fact(name.id).direction in ("higher", "lower")
+
+
 def linted(table: ResultTable) -> LintedTable:
     """The scores of a table: by a column of names, by headers, by rows, or all of them by its title."""
     named = next((at for at, name in enumerate(table.columns) if NAME_COLUMN.fullmatch(name)), None)
@@ -114,12 +119,14 @@ def linted(table: ResultTable) -> LintedTable:
         name = metric_name(table.columns[column])
         if name.id is None and title is not None and name.qualifiers.keys() & {"average", "class"}:
             name = normalise(f"{table.columns[column]} {title.text}")
-        if name.id is not None:
+        if is_score(name):
             series.append(_series(table, name, [(row, column) for row in rows], column))
     if not series and table.columns and table.columns[0].casefold() in ("", "score"):
         by_row = [(row, metric_name(table.label(row))) for row in rows]
         series = [
-            _series(table, name, [(row, at) for at in table.numeric], None, row) for row, name in by_row if name.id
+            _series(table, name, [(row, at) for at in table.numeric], None, row)
+            for row, name in by_row
+            if is_score(name)
         ]
     if not series and title is not None:
         columns = [at for at in table.numeric if not _is_beside(table, at)]
@@ -159,7 +166,7 @@ def _title_metric(table: ResultTable) -> MetricName | None:
     """The metric that a piece of the title is the name of."""
     for piece in reversed(re.split(r"[.:;|,](?=\s|$)| – ", table.title)):
         name = metric_name(" ".join(FILLER.sub(" ", piece).split()))
-        if name.id is not None and not GAIN.search(piece):
+        if is_score(name) and not GAIN.search(piece):
             return name
     return None
 

@@ -376,9 +376,9 @@ def exact_multiples(tables: Sequence[ResultTable]) -> list[Multiple]:
                 pairs = [eq.places for eq in equations if all(p.number and p.number.is_count for p in eq.places)]
                 factor = _factor([(p.number.value, q.number.value) for p, q in pairs if p.number and q.number])
                 if factor is not None and factor > 1:
-                    multiples.append(Multiple(*pairs[0], round(factor), len(pairs)))
+                    multiples.append(Multiple(pairs[0][0], pairs[0][1], round(factor), len(pairs)))
                 elif factor is not None and one is not other:
-                    multiples.append(Multiple(*reversed(pairs[0]), round(1 / factor), len(pairs)))
+                    multiples.append(Multiple(pairs[0][1], pairs[0][0], round(1 / factor), len(pairs)))
     return multiples
 
 
