@@ -48,7 +48,9 @@ def main() -> None:
         "sample is taken without its own wrong labels; the labels of real posts and reviews are taken as they are, so what "
         "is found there may be real noise too. Suspects without planted noise are false alarms.\n\n"
         + table(
-            ["data", "planted", "share", "estimated", "suspects", "precision", "recall", "ambiguity", "told"], rows
+            ["data", "planted", "share", "estimated", "suspects", "precision of “wrong”", "recall of “wrong”",
+             "ambiguity", "told"],
+            rows,
         )
         + f"\nAmbiguity is the share of right labels that the witness expects to get wrong; from {AMBIGUOUS:.0%} on, noise "
         "is not told.\n\n"
@@ -58,8 +60,8 @@ def main() -> None:
         "truth; without the suspects; and as `fall.corrected` estimates it, leaving rows out as often as their label is "
         "probably wrong.\n\n"
         + table(
-            ["planted", "share in the test part", "estimated", "precision", "recall", "fall", "right labels", "no suspects",
-             "corrected"],
+            ["planted", "share in the test part", "estimated", "precision of “wrong”", "recall of “wrong”", "fall",
+             "right labels", "no suspects", "corrected"],
             falls,
         )
     )  # fmt: skip

@@ -108,7 +108,7 @@ def section(name: str, run: RunRecord) -> list[str]:
         found += [f"### Scores on {data} (E1 to E5)\n", _shown(scores(run, data)), READING.get(f"{name} {data}", "")]
         if is_main:
             found += [
-                "The thesis, in percent. E1, random splits:\n", table(["model", "accuracy", "macro F1", "AUC"], E1),
+                "The thesis, in percent. E1, random splits:\n", table(["model", "accuracy", "macro F1", "one-vs-one ROC AUC"], E1),
                 "E3, accuracy:\n", table(["model", "representation", "subset-sum", "closest"], E3),
                 "E4, closest splits of pretrained vectors, points of accuracy:\n", table(["model", "change"], E4),
                 "E5, accuracy on independent posts after training on a closest split:\n", table(["model", "accuracy"], E5),

@@ -20,7 +20,7 @@ from unseen.evaluation.gates import Gate
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-(HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+HOOK, LINT_HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 AUDIT = "audit data 'my posts.csv' --id id --parts part"
 
 
@@ -109,7 +109,7 @@ def test_the_examples_of_the_page_are_of_this_action_and_this_hook(folder: Path)
     assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.M)) == ACTION["inputs"].keys()
     for gate in [*step["with"]["gate"].splitlines(), step["with"]["baseline-gate"]]:
         assert Gate.parsed(gate)
-    (hook,) = pre_commit["repos"][0]["hooks"]
+    hook, lint_hook = pre_commit["repos"][0]["hooks"]
     (folder / "my posts.csv").rename(folder / "posts.csv")
     commands = [shlex.split(line)[1:] for line in gitlab["unseen"]["script"] if line.startswith("unseen ")]
     with chdir(folder):
@@ -117,4 +117,14 @@ def test_the_examples_of_the_page_are_of_this_action_and_this_hook(folder: Path)
             done = run_here(*words, "-q")
             assert done.code == 0, done.err
         assert Path(gitlab["unseen"]["artifacts"]["reports"]["junit"]).exists()
-    assert hook["id"] == HOOK["id"]
+    assert (hook["id"], lint_hook["id"]) == (HOOK["id"], LINT_HOOK["id"])
+    assert re.search(lint_hook["files"], "results/page.md")
+
+
+@pytest.mark.parametrize(("metric", "code"), [("F1", 1), ("macro F1", 0)])
+def test_the_hook_of_tables_gets_the_files_that_changed(tmp_path: Path, metric: str, code: int) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"| model | {metric} |\n|---|---|\n| a | .7 |\n| b | .6 |\n")
+    assert re.search(LINT_HOOK["files"], str(page))
+    assert LINT_HOOK.get("pass_filenames", True)
+    assert run_here(*shlex.split(LINT_HOOK["entry"])[1:], str(page), str(page)).code == code

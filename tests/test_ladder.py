@@ -32,6 +32,7 @@ LADDER = [
     "training",
     "models",
     "evaluation",
+    "result_tables",
     "functional",
     "bias",
     "forecasts",

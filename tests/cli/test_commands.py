@@ -377,6 +377,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     features = [f"{name},{place}" for place, name in enumerate(("en", "de", "fr", "it", "es", "th"))]
     (folder / "features.csv").write_text("\n".join(["name,size", *features]))
     (folder / "gold.csv").write_text("id,valid\np00,yes\np01,no\n")
+    (folder / "results.md").write_text("| model | macro F1 |\n| --- | --- |\n| a | .71 |\n| b | .68 |\n")
     for copy in ("others.csv", "new.csv", "held-out.csv"):
         shutil.copy(folder / "posts.csv", folder / copy)
     for words in (*flow, *others):

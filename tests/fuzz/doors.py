@@ -36,6 +36,10 @@ from unseen.reports.facts import read_card_facts
 from unseen.reports.hub_results import write_hub_results
 from unseen.reports.record import read_record
 from unseen.representations.word_vectors import read_word_vectors
+from unseen.result_tables import read_all_tables, read_result_tables
+from unseen.result_tables.lint import lint_tables
+from unseen.result_tables.markdown import markdown_tables
+from unseen.result_tables.table_audit import audit_tables
 from unseen.runs.forecast import read_sheet
 from unseen.runs.frame import report
 from unseen.runs.study_file import read_study
@@ -116,6 +120,29 @@ LANGUAGES = {
     "syntactic_distance": {"xlmr": [[0.5] * 87] * 87},
     "regression_feats": {"xlmr": [[9.0, 0.1]] * 87},
 }
+RESULTS = """---
+model-index:
+- name: m
+  results:
+  - dataset: {name: d, split: test}
+    metrics:
+    - {type: f1, value: 0.71, args: {average: macro}}
+---
+# Scores
+| model | macro F1 | Avg |
+|---|---|---|
+| a | **.71** ± .02 | 80 % |
+| b | .68 [.6, .7] | 12 (3.4 %) |
+"""
+TABULAR = r"""\begin{table}\caption{F1}
+\begin{tabular}{l@{}cc}
+\toprule & \multicolumn{2}{c}{Dev} \\ \cmidrule{2-3}
+m & \textbf{a} & b \\ \midrule
+x & $71.5 \pm 0.4$ & 90\% \\[2pt] % comment
+\bottomrule
+\end{tabular}
+\end{table}
+"""
 CARD = """---
 license: mit
 language: [en]
@@ -215,6 +242,15 @@ def _words(folder: Path) -> Iterator[Door]:
         lambda path: load_annotations(path, prefix="label_", id="case_id"),
     )
     yield door("README.md", CARD, read_document)
+    for name, content in (("results.md", RESULTS), ("results.tex", TABULAR), ("results.tsv", "m\tF1\na\t.7\nb\t.6\n")):
+        yield door(name, content, _results)
+    (folder / "evals" / ".eval_results").mkdir(parents=True)
+    entry = "- dataset: {id: o/d, task_id: t}\n  value: 0.71\n  notes: macro F1, 20 texts\n"
+    (folder / "evals" / ".eval_results" / "results.yaml").write_text(entry)
+    yield Door("results for the hub", folder / "evals", lambda path: lint_tables(read_all_tables([path])))
+    relation = '[[relation]]\nkind = "mean"\ntarget = "Avg"\nof = ["x", 2]\naxis = "columns"\ntable = 1\n'
+    table = markdown_tables("| m | x | Avg |\n|---|---|---|\n| a | 2 | 2 |\n", "t.md")
+    yield door("relations.toml", relation, lambda path: audit_tables(table, path))
     yield door("card.json", json.dumps({"unseen_card": 1, "name": "d", "fields": {}}), read_document)
     yield door("card.yaml", "unseen_card: 1\nname: d\nfields: {}\n", read_document)
     yield door("terms.toml", 'cats = ["cat", "kitten"]\n', read_terms)
@@ -235,6 +271,11 @@ def _words(folder: Path) -> Iterator[Door]:
     yield door("pairs.txt", "rain drizzle\nsnow sleet\n", read_pairs)
     yield door("tags.txt", ";;; tags\nrain NN VB\n", read_tags)
     yield door("glove.txt", "a .1 .2\nb -1 2e-3\n", read_word_vectors)
+
+
+def _results(path: Path) -> object:
+    tables = read_result_tables(path)
+    return lint_tables(tables), audit_tables(tables)
 
 
 def _as_yaml() -> str:

@@ -13,7 +13,10 @@ from finished_runs import run_here
 from two_runs import HARD, RANDOM, run_folder
 from unseen.errors import InputError
 from unseen.reports.hub_results import write_hub_results
+from unseen.result_tables import read_all_tables
+from unseen.result_tables.lint import lint_tables
 from unseen.runs.frame import report
+from unseen.store import read_measurements
 
 
 @pytest.fixture
@@ -55,3 +58,15 @@ def test_refusals(folder: Path, tmp_path: Path) -> None:
         write_hub_results(report(folder), tmp_path / "page", "mails")
     assert run_here("runs", "export", str(folder), "-o", str(folder)).code == 2
     assert not (tmp_path / "page").exists()
+
+
+def test_a_run_and_what_it_exports_are_read_as_tables_of_results(folder: Path, tmp_path: Path) -> None:
+    (measured,) = read_all_tables([folder])
+    assert len(measured.rows) == len(read_measurements(folder / "measurements.csv"))
+    write_hub_results(report(folder), tmp_path / "hub", "me/mails")
+    long_form = [table for table in read_all_tables([tmp_path / "hub"]) if table.columns[2:] == ("metric", "value")]
+    assert {Path(table.file).name for table in long_form} == {"README.md", "unseen.yaml"}
+    for table in long_form:
+        line = Path(table.file).read_text(encoding="utf-8").splitlines()[table.rows[-1][3].line - 1]
+        assert line.strip().endswith(f"value: {table.rows[-1][3].text}")
+    assert [finding for finding in lint_tables([measured, *long_form]) if finding.level == "fail"] == []

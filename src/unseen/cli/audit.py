@@ -10,7 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import bias, invariance, items, options
-from unseen.cli.console import command_line, gates_of, notes, print_json, print_result, print_table, progress, say
+from unseen.cli.console import (
+    command_line,
+    gates_of,
+    notes,
+    print_json,
+    print_places,
+    print_result,
+    print_table,
+    progress,
+    say,
+)
 from unseen.cli.data_options import ROLES, takes_data
 from unseen.cli.listing import listing
 from unseen.cli.options import METRIC, NEAR, listed, needed_split, pairs, parameters, semantic_source, split_of
@@ -318,6 +328,29 @@ def _print_plan(runs: dict[str, int], as_json: bool) -> None:
         print_json(runs)
         return
     print_table([["experiment", "runs"], *([name, str(count)] for name, count in runs.items())], numbers_from=1)
+
+
+@app.command("table")
+def audit_table(
+    files: Annotated[list[Path], typer.Argument(help="Files with tables: .md, .tex, .csv, .tsv; or folders.")],
+    relations: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML that says how columns and rows hang together. (default: by headers)"),
+    ] = None,
+    gate: options.AuditGate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Recompute averages, sums, gains and shares from the cells of a printed table; exit 1 when one cannot be right.
+
+    Example: unseen audit table results.md
+    """
+    from unseen.runs.table_checks import recompute_tables
+
+    result = recompute_tables(files, relations=relations, gates=gates_of(gate))
+    print_places(result, as_json, quiet, junit, summary)
 
 
 app.command()(bias.bias)

@@ -123,6 +123,22 @@ def _print_findings(page: Any) -> None:
         say()
 
 
+def print_places(result: Any, as_json: bool, quiet: bool, junit: Path | None, summary: Path | None) -> None:
+    """Print findings about places in files, a line each as editors read them; exit code 1 when a gate failed."""
+    write_for_builds(result, junit, summary)
+    if as_json:
+        print_json(result.described())
+    else:
+        for finding in result.findings:
+            more = f" (and {len(finding.rows) - 1} more)" if len(finding.rows) > 1 else ""
+            advice = f"\n  {finding.advice}" if finding.advice else ""
+            if not (quiet and finding.level == "skipped"):
+                say(f"{finding.rows[0]}: {finding.level} {finding.check}: {finding.message}{more}{advice}")
+        say("\n".join([*result.verdict.lines(), *map(str, result.gates)]))
+    if not result.passed:
+        raise typer.Exit(1)
+
+
 def gates_of(typed: list[str] | None) -> list[str]:
     """The gates of an audit: that nothing fails unless others were typed; none where `none` was."""
     return ["findings.fail<=0"] if typed is None else [gate for gate in typed if gate != "none"]

@@ -11,8 +11,10 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import (
     command_line,
+    gates_of,
     notes,
     print_json,
+    print_places,
     print_result,
     print_table,
     printable,
@@ -20,10 +22,10 @@ from unseen.cli.console import (
     say,
     write_for_builds,
 )
-from unseen.cli.options import ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
+from unseen.cli.options import AuditGate, ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
 from unseen.errors import InputError, UnknownNameError
 
-app = typer.Typer(help="Look at finished runs: report, compare, rank, track, export.", no_args_is_help=True)
+app = typer.Typer(help="Look at finished runs: report, compare, rank, track, export, lint.", no_args_is_help=True)
 FORMS = ("table", "csv", "md", "tex")
 
 
@@ -253,3 +255,27 @@ def export(
         print_json({"files": written})
     elif not quiet:
         say("\n".join(map(str, written)))
+
+
+@app.command()
+def lint(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Run folders, folders, or files: .md, .tex, .csv, .tsv, .eval_results/*.yaml.")
+    ],
+    skip: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="A rule that does not apply; may be repeated.")
+    ] = None,
+    gate: AuditGate = None,
+    junit: Junit = None,
+    summary: Summary = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look for numbers that tables of results leave unclear: unnamed averages, mixed scales, no intervals.
+
+    Example: unseen runs lint results.md --skip single-metric
+    """
+    from unseen.runs.table_checks import lint_results
+
+    result = lint_results(paths, skip=skip or (), gates=gates_of(gate))
+    print_places(result, as_json, quiet, junit, summary)

@@ -12,21 +12,33 @@ DEEPEST = 30
 
 def plain_yaml(text: str, place: str, *, typed: bool = False) -> dict[str, Any]:
     """The mapping in `text`; every scalar a string, so that the language `no` stays one, unless `typed`."""
+    content = _loaded(text, place, typed)
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise InputError(f"the YAML in {place} is not a list of names and values", got=type(content).__name__)
+    return content
+
+
+def plain_yaml_list(text: str, place: str) -> list[Any]:
+    """The list in `text`, every scalar a string."""
+    content = _loaded(text, place, typed=False)
+    if not isinstance(content, list):
+        raise InputError(f"the YAML in {place} is not a list", got=type(content).__name__)
+    return content
+
+
+def _loaded(text: str, place: str, typed: bool) -> Any:
     import yaml
 
     if len(text) > LARGEST:
         raise InputError(f"the YAML in {place} is too long", expected=f"at most {LARGEST:,} characters")
     try:
         _refuse_tricks(yaml.parse(text, Loader=yaml.SafeLoader), yaml, place)
-        content = yaml.load(text, Loader=yaml.SafeLoader if typed else yaml.BaseLoader)
+        return yaml.load(text, Loader=yaml.SafeLoader if typed else yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as cause:
         if isinstance(cause, InputError):
             raise
         reason = " ".join(str(cause).split())
         raise InputError(f"{place} holds YAML that cannot be read: {reason}") from cause
-    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
-        raise InputError(f"the YAML in {place} is not a list of names and values", got=type(content).__name__)
-    return content
 
 
 def front_matter(content: dict[str, Any]) -> str:

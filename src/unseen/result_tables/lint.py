@@ -1,0 +1,442 @@
+"""Rules for tables of results: is it said which number it is, on which scale, how sure, and is the best the best.
+
+A rule sees the tables of one file. It speaks only of numbers whose header, row or title names a metric; settings,
+counts and times are none of its business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import groupby
+
+from unseen.errors import UnknownNameError
+from unseen.evaluation.metric_facts import fact, family
+from unseen.evaluation.metric_names import MetricName, normalise
+from unseen.result_tables.relations import AVERAGE, GAIN, TableGrid, aggregates
+from unseen.result_tables.table import PrintedCell, PrintedNumber, ResultTable
+from unseen.types import Finding
+
+NAME_COLUMN, VALUE_COLUMN = re.compile(r"metrics?|measure", re.I), re.compile(r"value|score|result", re.I)
+OF_LABEL = re.compile(r"(.+) of [“\"'‘](.+)[”\"'’]")
+OTHER_SPLITS = ("independent", "held-out", "out-of-domain", "hard", "random")
+NO_SCORE_ROW = re.compile(r"p|p[- ]?values?|d|cohen.?s d|n|support|counts?|rows|examples|chance", re.I)
+OF_CLASSES, AVERAGED_ROW = re.compile(r"class|label|category", re.I), re.compile(r"\b(?:macro|micro|weighted) av", re.I)
+"""A column whose rows are one class each, and a row that averages them."""
+FILLER = re.compile(r"\b(?:results?|scores?|of|on|for|the|all|our|models?|fine-?tuned|published|reported|and)\b", re.I)
+UNSURE = re.compile(
+    r"intervals?\b|\bseeds\b|standard (?:deviation|error)|±|confidence|bootstrap|"
+    r"\b(?:\d+|two|three|four|five|ten) (?:runs|trainings|seeds)|\bover (?:runs|trainings|folds)", re.I,
+)  # fmt: skip
+SPREAD_COLUMN = re.compile(r"interval|\bci\b|±|\bsd\b|\bstd\b|deviation|\blow\b|\bhigh\b|\blower\b|\bupper\b", re.I)
+MEAN_OVER = re.compile(r"\b(?:mean|means|average|averages|averaged|avg)\b[^.\n]{0,40}\b(?:over|of|across)\b", re.I)
+DIRECTION = re.compile(r"[↑↓]|\b(?:higher|lower|more|less|larger|smaller) is better", re.I)
+UNKNOWN_SCORE = re.compile(r"\b(?:score|rate|index|measure)\b", re.I)
+ANSWERS = {
+    "average": r"\b(?:macro|micro|weighted|unweighted|binary|positive class|dodrans|entropy)\b",
+    "curve": r"\b(?:ROC|receiver|precision.recall|PR)\b",
+    "classes": r"\b(?:binary|two classes|one-vs-(?:one|rest)|ov[or])\b",
+    "label": r"\b(?:binary|two classes|positive)\b",
+}
+ADVICE = {
+    "average": "Write macro, micro or weighted {name}, or {name} of “label”.",
+    "curve": "Write ROC AUC or average precision.",
+    "classes": "With more than two classes, write one-vs-one or one-vs-rest {name}.",
+    "label": "Say of which label.",
+}
+OPEN_ONLY_WITH_MANY = {"classes", "label"}
+"""What is open only where there are more than two classes."""
+STATISTICS_ONLY = ("std", "min")
+PERCENT_FROM = 1.5
+"""A number of a metric between 0 and 1 that is larger is in percent."""
+
+
+@dataclass(frozen=True)
+class ScoreSeries:
+    """The numbers of one metric in a table."""
+
+    name: MetricName
+    table: ResultTable
+    cells: tuple[tuple[PrintedCell, PrintedNumber], ...]
+    place: str
+    """Where its name stands."""
+    column: int | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The range of the metric, as a fraction."""
+        known = None if self.name.id is None else fact(self.name.id).range
+        return None if known is None or isinstance(known, str) else known
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it lies between 0 and 1, so that percent can be meant."""
+        return self.bounds in ((0, 1), (-1, 1))
+
+    @cached_property
+    def in_percent(self) -> bool:
+        """Whether most of its numbers are in percent."""
+        percent = [number.percent or abs(number.value) > PERCENT_FROM for _, number in self.cells]
+        return 2 * sum(percent) > len(percent) or self.name.qualifiers.get("unit") == "percent"
+
+
+@dataclass(frozen=True)
+class LintedTable:
+    """A table and what of it are scores."""
+
+    table: ResultTable
+    series: tuple[ScoreSeries, ...]
+    is_long: bool = False
+    """Whether a column names the metric of each row."""
+
+
+@cache
+def metric_name(header: str) -> MetricName:
+    """What a header, a cell or a piece of a title names; `F1 of “hate”` is about a label."""
+    of_label = OF_LABEL.fullmatch(header)
+    name = f"{of_label[1]} {of_label[2]}" if of_label else header
+    return normalise(name, {"class": [of_label[2]] if of_label else [], "split": OTHER_SPLITS})
+
+
+def is_score(name: MetricName) -> bool:
+    """Whether it is a metric of which more is better, or less; times and counts of a run are none."""
+    return name.id is not None and fact(name.id).direction in ("higher", "lower")
+
+
+def linted(table: ResultTable) -> LintedTable:
+    """The scores of a table: by a column of names, by headers, by rows, or all of them by its title."""
+    named = next((at for at, name in enumerate(table.columns) if NAME_COLUMN.fullmatch(name)), None)
+    value = next((at for at, name in enumerate(table.columns) if VALUE_COLUMN.fullmatch(name)), None)
+    if named is not None and named not in table.numeric:
+        return LintedTable(table, tuple(_long(table, named, value)) if value in table.numeric else (), is_long=True)
+    rows = [row for row in range(len(table.rows)) if not NO_SCORE_ROW.fullmatch(table.label(row))]
+    title = _title_metric(table)
+    series = []
+    for column in table.numeric:
+        name = metric_name(table.columns[column])
+        if name.id is None and title is not None and name.qualifiers.keys() & {"average", "class"}:
+            name = normalise(f"{table.columns[column]} {title.text}")
+        if is_score(name):
+            series.append(_series(table, name, [(row, column) for row in rows], column))
+    if not series and table.columns and table.columns[0].casefold() in ("", "score"):
+        by_row = [(row, metric_name(table.label(row))) for row in rows]
+        series = [
+            _series(table, name, [(row, at) for at in table.numeric], None, row)
+            for row, name in by_row
+            if is_score(name)
+        ]
+    if not series and title is not None:
+        columns = [at for at in table.numeric if not _is_beside(table, at)]
+        series = [_series(table, title, [(row, at) for row in rows for at in columns], None)] if columns else []
+    return LintedTable(table, tuple(one for one in series if one.cells))
+
+
+def _series(
+    table: ResultTable, name: MetricName, places: Iterable[tuple[int, int]], column: int | None, row: int | None = None
+) -> ScoreSeries:
+    printed = [table.rows[at][inner] for at, inner in places]
+    cells = tuple((cell, cell.number) for cell in printed if cell.number is not None)
+    where = table.place(table.rows[row][0] if row is not None else None, column)
+    return ScoreSeries(name, table, cells, where, column)
+
+
+def _long(table: ResultTable, named: int, value: int | None) -> Iterator[ScoreSeries]:
+    by_name: dict[str, list[int]] = {}
+    for row, cells in enumerate(table.rows):
+        by_name.setdefault(cells[named].text, []).append(row)
+    for text, rows in by_name.items():
+        first = table.rows[rows[0]][named]
+        places = [(row, value) for row in rows if value is not None]
+        scores = _series(table, metric_name(text), places, value)
+        yield replace(scores, place=table.place(first, named))
+
+
+def _is_beside(table: ResultTable, column: int) -> bool:
+    """Whether a column is counts, a mean, a gain or a test beside the scores."""
+    numbers = [number for row in table.rows if (number := row[column].number) is not None]
+    header = table.columns[column]
+    is_counts = all(number.is_count and number.value > 1 for number in numbers) and max(n.value for n in numbers) > 100
+    return is_counts or GAIN.search(header) is not None or NO_SCORE_ROW.fullmatch(header) is not None
+
+
+def _title_metric(table: ResultTable) -> MetricName | None:
+    """The metric that a piece of the title is the name of."""
+    for piece in reversed(re.split(r"[.:;|,](?=\s|$)| – ", table.title)):
+        name = metric_name(" ".join(FILLER.sub(" ", piece).split()))
+        if is_score(name) and not GAIN.search(piece):
+            return name
+    return None
+
+
+def _finding(rule: str, level: str, message: str, places: Sequence[tuple[str, str]], advice: str) -> Finding:
+    """A finding about names or numbers and the places where they stand."""
+    return Finding(
+        rule, level, message, len(places), tuple(text for text, _ in places), advice, tuple(at for _, at in places)
+    )
+
+
+def _cells(series: ScoreSeries, cells: Iterable[PrintedCell]) -> list[tuple[str, str]]:
+    return [(cell.text, series.table.place(cell, series.column)) for cell in cells]
+
+
+def _is_said(table: ResultTable, name: MetricName) -> bool:
+    """Whether a sentence of the title or the text names the metric and says what the header does not, or rows do."""
+    if "average" in name.missing and (
+        OF_CLASSES.fullmatch(table.columns[0])
+        or any(AVERAGED_ROW.search(table.label(at)) for at in range(len(table.rows)))
+    ):
+        return True
+    answers = [ANSWERS[missing] for missing in name.missing if missing in ANSWERS]
+    core = re.escape(name.text.split()[-1])
+    for sentence in re.split(r"(?<=[.!?])\s|\n", f"{table.title}\n{table.context}"):
+        if re.search(rf"(?<!\w){core}(?!\w)", sentence, re.I) and any(
+            re.search(one, sentence, re.I) for one in answers
+        ):
+            return True
+    return False
+
+
+def ambiguous_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """A name that may be several numbers: F1 without its average, AUC without its curve, P, Score."""
+    for linted_table in tables:
+        table = linted_table.table
+        for series in linted_table.series:
+            name = series.name
+            open_parameters = [missing for missing in name.missing if missing != "over"]
+            if name.id is None or not open_parameters or _is_said(table, name):
+                continue
+            level = "warn" if OPEN_ONLY_WITH_MANY.issuperset(open_parameters) else "fail"
+            advice = ADVICE.get(open_parameters[0], f"Say its {open_parameters[0]}.").format(name=fact(name.id).name)
+            message = f"{name.text!r} does not say: {', '.join(open_parameters)}"
+            yield _finding("ambiguous-metric", level, message, [(name.text, series.place)], advice)
+        if linted_table.is_long or not linted_table.series:
+            continue
+        for column in table.numeric:
+            name = metric_name(table.columns[column])
+            if name.id is None and name.reason.startswith("may be") and not name.unread and name.text.strip() and not (
+                AVERAGE.search(name.text)
+            ):  # fmt: skip
+                message = f"{name.text!r} {name.reason}"
+                yield _finding(
+                    "ambiguous-metric", "fail", message, [(name.text, table.place(column=column))], "Write it out."
+                )
+
+
+def unnamed_mean(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """A mean that does not say over what, and that is not the mean of the cells beside it."""
+    for linted_table in tables:
+        table = linted_table.table
+        if not linted_table.series or MEAN_OVER.search(f"{table.title}\n{table.context}"):
+            continue
+        is_grid = not (linted_table.is_long or table.is_large)
+        unsaid = [promise.name for promise in aggregates(TableGrid(table), "mean")[1]] if is_grid else []
+        unsaid += [series.name.text for series in linted_table.series if "over" in series.name.missing]
+        for name in dict.fromkeys(unsaid):
+            yield _finding(
+                "unnamed-mean", "fail", f"{name!r} does not say over what: datasets, folds, seeds, classes?",
+                [(name, table.place())], "Say over what it is, in the header or below the table.",
+            )  # fmt: skip
+
+
+def percent_and_fraction(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """Numbers of one metric, some in percent and some as fractions, in one column or in two."""
+    for linted_table in tables:
+        shares = [series for series in linted_table.series if series.is_share and series.cells]
+        for series in shares:
+            percent = [number.value for _, number in series.cells if number.percent or abs(number.value) > PERCENT_FROM]
+            if not percent or linted_table.is_long:
+                continue
+            fractions = [
+                cell for cell, number in series.cells
+                if not number.percent and 0 < abs(number.value) <= 1 and number.places >= 2
+                and min(percent) / 2 <= 100 * abs(number.value) <= 1.5 * max(percent)
+            ]  # fmt: skip
+            if fractions:
+                yield _finding(
+                    "percent-and-fraction", "fail",
+                    f"{series.name.text!r} has {len(fractions)} fractions among numbers in percent",
+                    _cells(series, fractions), "Write all of them on one scale.",
+                )  # fmt: skip
+        for metric, several in groupby(sorted(shares, key=lambda one: str(one.name.id)), key=lambda one: one.name.id):
+            scales = {series.in_percent: series for series in several}
+            if len(scales) > 1 and not linted_table.is_long:
+                percent_name, fraction_name = scales[True].name.text, scales[False].name.text
+                message = f"{metric} is in percent in {percent_name!r} and a fraction in {fraction_name!r}"
+                places = [(series.name.text, series.place) for series in scales.values()]
+                yield _finding("percent-and-fraction", "fail", message, places, "Write both on one scale.")
+
+
+def out_of_range(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """A number that its metric cannot have."""
+    for series in (series for linted_table in tables for series in linted_table.series):
+        if series.bounds is None or series.name.qualifiers.get("statistic") in STATISTICS_ONLY:
+            continue
+        scale = 100.0 if series.is_share and series.in_percent else 1.0
+        low, high = (scale * bound for bound in series.bounds)
+        outside = [cell for cell, number in series.cells if number.high < low or number.low > high]
+        if scale == 1.0 and series.is_share:  # percent among fractions are another rule's
+            outside = [
+                cell for cell in outside if not PERCENT_FROM < abs(cell.number.value if cell.number else 0) <= 100
+            ]
+        if outside:
+            unit = " percent" if scale > 1 else ""
+            yield _finding(
+                "out-of-range", "fail", f"{series.name.text!r} lies between {low:g} and {high:g}{unit}",
+                _cells(series, outside), "See what these numbers are.",
+            )  # fmt: skip
+
+
+def single_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """Nothing but one metric in the whole file."""
+    series = [one for linted_table in tables for one in linted_table.series if one.name.id and len(one.cells) > 1]
+    metrics = dict.fromkeys(one.name.id for one in series)
+    if len(metrics) == 1 and series[0].name.id:
+        beside = ", ".join(fact(series[0].name.id).companions or fact(family(series[0].name.id)).companions)
+        yield _finding(
+            "single-metric", "warn", f"{series[0].name.text!r} is the only metric",
+            [(series[0].name.text, series[0].place)],
+            f"Report beside it: {beside}." if beside else "Report a second one.",
+        )  # fmt: skip
+
+
+def no_interval(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """Scores to compare, with nothing that says how sure they are: no interval, no spread, no word of seeds."""
+    for linted_table in tables:
+        table = linted_table.table
+        if not any(len(series.cells) > 1 for series in linted_table.series):
+            continue
+        numbers = [cell.number for row in table.rows for cell in row if cell.number is not None]
+        shown = any(number.spread is not None or number.interval is not None for number in numbers)
+        if shown or SPREAD_COLUMN.search(" ".join(table.columns)) or UNSURE.search(f"{table.title}\n{table.context}"):
+            continue
+        names = dict.fromkeys(series.name.text for series in linted_table.series)
+        yield _finding(
+            "no-interval", "warn", "scores without an interval, a deviation or a word about seeds",
+            [(", ".join(names), table.place())], "Give intervals, or mean ± deviation over several seeds.",
+        )  # fmt: skip
+
+
+def no_direction(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """A score that nobody knows, with its best in bold, and no word on which way is better."""
+    for linted_table in tables:
+        table = linted_table.table
+        if DIRECTION.search(f"{table.title}\n{table.context}"):
+            continue
+        for column in table.numeric if not linted_table.is_long else ():
+            header = table.columns[column]
+            known = metric_name(header).id is not None or DIRECTION.search(header) is not None
+            if not known and UNKNOWN_SCORE.search(header) and any(row[column].marked for row in table.rows):
+                message = f"{header!r} is no metric that is known here, and nothing says which way is better"
+                yield _finding(
+                    "no-direction", "warn", message, [(header, table.place(column=column))], "Write ↑ or ↓ beside it."
+                )
+
+
+def duplicate_row(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """Rows that stand there twice."""
+    for table in (linted_table.table for linted_table in tables if linted_table.series):
+        texts = [tuple(cell.text for cell in row) for row in table.rows]
+        counts = Counter(texts)
+        twice = [
+            row for row, text in enumerate(texts) if counts[text] > 1 and any(cell.number for cell in table.rows[row])
+        ]
+        if twice:
+            places = [(table.label(row), table.place(table.rows[row][0])) for row in twice]
+            message = f"{len(twice)} rows stand there more than once"
+            yield _finding("duplicate-row", "warn", message, places, "Leave one of them out.")
+
+
+def best_mark(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """A number in bold that is the best neither of its column nor of its row, where the others in bold are."""
+    for linted_table in tables:
+        for series in linted_table.series if not (linted_table.is_long or linted_table.table.is_large) else ():
+            direction = None if series.name.id is None else fact(series.name.id).direction
+            marked = [(cell, number) for cell, number in series.cells if cell.marked]
+            if direction not in ("higher", "lower") or not marked:
+                continue
+            best = [cell for cell, number in marked if _is_best(series, cell, number, direction == "higher")]
+            wrong = [cell for cell, _ in marked if cell not in best]
+            whole_rows = {cell.line for cell in wrong if _is_all_bold(series.table, cell)}
+            wrong = [cell for cell in wrong if cell.line not in whole_rows]
+            # one mark in a column is a claim; of several, most must be the best before the others are wrong
+            if wrong and (len(marked) == 1 or len(best) > len(wrong)):
+                yield _finding(
+                    "best-mark", "fail", f"{series.name.text!r}: what is marked is not the best",
+                    _cells(series, wrong), "Mark the best, or say what bold means.",
+                )  # fmt: skip
+
+
+def _is_best(series: ScoreSeries, cell: PrintedCell, number: PrintedNumber, higher: bool) -> bool:
+    """Whether no number of its column, or none of its row, is better."""
+    if series.column is not None:
+        rivals = [[other for _, other in series.cells]]
+    else:
+        columns = [at for row in series.table.rows for at, inner in enumerate(row) if inner is cell]
+        cells = {id(inner) for inner, _ in series.cells}
+        by_row = [inner for row in series.table.rows if any(c is cell for c in row) for inner in row]
+        by_column = [row[at] for row in series.table.rows for at in columns]
+        rivals = [[c.number for c in line if id(c) in cells and c.number] for line in (by_row, by_column)]
+    return any(all((number.value >= n.value) if higher else (number.value <= n.value) for n in line) for line in rivals)
+
+
+def _is_all_bold(table: ResultTable, cell: PrintedCell) -> bool:
+    """Whether all numbers of its row are in bold: that marks the row, not a best."""
+    row = next((row for row in table.rows if any(inner is cell for inner in row)), ())
+    numbers = [inner for inner in row if inner.number is not None]
+    return len(numbers) > 1 and all(inner.marked for inner in numbers)
+
+
+def unknown_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+    """Names that cannot be checked: with words that are not understood, or of no metric that is known here."""
+    for linted_table in tables:
+        table = linted_table.table
+        if linted_table.is_long:
+            unknown = [
+                series.name.text for series in linted_table.series if series.name.id is None and series.name.text
+            ]
+        else:
+            headers = [table.columns[at] for at in table.numeric if metric_name(table.columns[at]).id is None]
+            unknown = [header for header in headers if not GAIN.search(header) and _holds_metric(header)]
+        if unknown:
+            names = ", ".join(map(repr, dict.fromkeys(unknown)))
+            yield _finding(
+                "unknown-metric", "skipped", f"not checked, the names are not understood: {names}",
+                [(name, table.place()) for name in dict.fromkeys(unknown)], "",
+            )  # fmt: skip
+
+
+def _holds_metric(header: str) -> bool:
+    words = [word for word in header.replace(",", " ").split() if len(word) > 3 or word != word.lower()]
+    return not re.search(r"\b(?:with|by|points of|share)\b", header) and any(
+        metric_name(word).id is not None for word in words
+    )  # fmt: skip
+
+
+RULES: Mapping[str, Callable[[Sequence[LintedTable]], Iterator[Finding]]] = {
+    "ambiguous-metric": ambiguous_metric,
+    "unnamed-mean": unnamed_mean,
+    "percent-and-fraction": percent_and_fraction,
+    "out-of-range": out_of_range,
+    "best-mark": best_mark,
+    "single-metric": single_metric,
+    "no-interval": no_interval,
+    "no-direction": no_direction,
+    "duplicate-row": duplicate_row,
+    "unknown-metric": unknown_metric,
+}
+
+
+def lint_tables(tables: Sequence[ResultTable], skip: Sequence[str] = ()) -> list[Finding]:
+    """What the rules find, file by file; without the rules in `skip`, and those a comment says do not apply."""
+    for unknown in (rule for rule in skip if rule not in RULES):
+        raise UnknownNameError.of("rule", unknown, RULES)
+    findings: list[Finding] = []
+    for _, several in groupby(tables, key=lambda table: table.file):
+        of_file = [linted(table) for table in several]
+        for name, rule in RULES.items():
+            if name not in skip:
+                findings += rule([one for one in of_file if name not in one.table.ignored])
+    return findings
