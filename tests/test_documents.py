@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,10 @@ def posts(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("code", blocks("python"), ids=range(len(blocks("python"))))
-def test_python_of_the_readme_runs(posts, code):
+def test_python_of_the_readme_runs(posts, code, monkeypatch):
+    """As it stands, but with fewer trainings."""
+    less = {"seeds": (42,), "random_splits": 1, "seen_folds": 1, "space_seeds": 0, "params": {"epochs": 2}}
+    monkeypatch.setattr(unseen, "stress", partial(unseen.stress, **less))
     exec(compile(code, "README.md", "exec"), {})
 
 
@@ -58,19 +62,37 @@ def test_python_of_the_page_on_data_runs(posts):
     assert names["shown"]["text"].str.startswith("a text about").all()
 
 
+@pytest.fixture(scope="module")
+def kept_steps(tmp_path_factory):
+    """Where stress keeps its steps: pages begin with the same run, and what one trained another need not train."""
+    return tmp_path_factory.mktemp("steps")
+
+
+LESS = {
+    "stress": "--seeds 42 --random-splits 1 --seen-folds 1 --space-seeds 0 --workers 1",
+    "study": "--engine inline",
+}
+FEW_EPOCHS = {"neural": "--set epochs=2", "minilm": "--set epochs=1 --limit 60"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "count"), [("README.md", 1), ("docs/tour.md", 13), ("docs/tutorial.md", 7), ("docs/ci.md", 3)]
 )
-def test_commands_of_the_documents_run(posts, page, count):
-    """As they stand, but for fewer trainings, and for fewer rows where a transformer is trained."""
+def test_commands_of_the_documents_run(posts, page, count, kept_steps):
+    """As they stand, but in one process, with fewer trainings, and with fewer rows where a transformer is trained."""
     (posts / "study.toml").write_text("".join(blocks("toml", page)), encoding="utf-8")
     lines = "".join(blocks("sh", page)).splitlines()
     commands = [shlex.split(line.partition("  #")[0]) for line in lines if line.startswith("unseen ")]
     assert len(commands) == count
     for command in commands:
-        less = ["--seeds", "42", "--seen-folds", "1", "--space-seeds", "0"] if command[1] == "stress" else []
-        less += ["--limit", "60", "--set", "epochs=1"] if "minilm" in command else []
+        less = LESS.get(command[1], "").split()
+        if command[1] == "stress":
+            less += FEW_EPOCHS[command[command.index("--model") + 1]].split()
+            out = posts / command[command.index("--out") + 1]
+            if not out.exists() and "--plan" not in command:
+                out.mkdir()
+                (out / ".steps").symlink_to(kept_steps)
         done = run_here(*command[1:], *less)
         assert done.code == 0, done.err
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ def unseen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.fixture(scope="session")
 def program() -> Callable[..., Done]:
-    """`program("split", …, cwd=…)` is the real program in a process of its own."""
+    """`program("split", …, cwd=…)` is the real program in an interpreter of its own, which takes seconds to start."""
 
     def run(*words: str, **settings: Any) -> Done:
         done = subprocess.run(
@@ -92,3 +93,52 @@ def program() -> Callable[..., Done]:
         return Done(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+WARM = """
+import json, os, runpy, sys
+import transformers.models.bert.modeling_bert, unseen.cli.hints, unseen.runs.stress, unseen.training.transformer
+unseen.cli.hints.program()
+for line in sys.stdin:
+    words, folder, *streams = json.loads(line)
+    child = os.fork()
+    if not child:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+os.chdir(folder)
+for number, path in enumerate(streams):
+    os.dup2(os.open(path, os.O_WRONLY if number else os.O_RDONLY), number)
+sys.stdin, sys.argv = open(0, encoding="utf-8"), ["unseen", *words]
+code = 0
+try:
+    runpy.run_module("unseen", run_name="__main__")
+except SystemExit as ended:
+    code = ended.code or 0
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(code)  # taking apart all that was imported takes seconds
+"""
+"""Has imported what commands need; each line asks for one of them, in a fork."""
+
+
+@pytest.fixture(scope="session")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Done]]:
+    """`forked("split", …, cwd=…, input=…)` is the program in a process of its own, forked from a warm interpreter."""
+    streams = [tmp_path_factory.mktemp("streams") / name for name in ("input", "out", "err")]
+    with subprocess.Popen(
+        [sys.executable, "-c", WARM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+
+        def run(*words: str, cwd: Path, input: str = "") -> Done:
+            for path, content in zip(streams, (input, "", ""), strict=True):
+                path.write_text(content, encoding="utf-8")
+            print(json.dumps([words, str(cwd), *map(str, streams)]), file=server.stdin, flush=True)
+            code = int(server.stdout.readline())
+            return Done(code, *(path.read_text(encoding="utf-8") for path in streams[1:]))
+
+        yield run
+        server.stdin.close()

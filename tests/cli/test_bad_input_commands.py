@@ -539,12 +539,12 @@ def test_bad_input_is_one_message_and_nothing_written(
     ],
 )  # fmt: skip
 def test_bad_input_through_the_real_program(
-    name: str, folder: Path, prepare: Callable[[Case], None], program: Callable[..., Any]
+    name: str, folder: Path, prepare: Callable[[Case], None], forked: Callable[..., Any]
 ) -> None:
     case = CASES[name]
     prepare(case)
     before = everything(folder)
-    answer = program(*shlex.split(case.command), cwd=folder)
+    answer = forked(*shlex.split(case.command), cwd=folder)
     check(case, answer)
     assert answer.err.startswith("error: ")
     assert everything(folder) == before

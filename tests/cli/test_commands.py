@@ -173,10 +173,10 @@ def test_json_is_all_there_is_on_stdout(command: str, folder: Path, do: Run) -> 
     json.loads(do(f"{command} --json").out, parse_constant=refuse)
 
 
-def test_progress_is_on_stderr_and_can_be_silenced(folder: Path, program: Run) -> None:
+def test_progress_is_on_stderr_and_can_be_silenced(folder: Path, forked: Run) -> None:
     command = f"split make posts.csv {COLUMNS} --clusters 3-20"
-    loud = program(*shlex.split(f"{command} -o loud.csv"), cwd=folder)
-    quiet = program(*shlex.split(f"{command} -o quiet.csv --quiet"), cwd=folder)
+    loud = forked(*shlex.split(f"{command} -o loud.csv"), cwd=folder)
+    quiet = forked(*shlex.split(f"{command} -o quiet.csv --quiet"), cwd=folder)
     assert re.fullmatch(r"clustering: \d+ done in \d+ s\n", loud.err)
     assert quiet.err == ""
     assert loud.out.replace("loud.", "quiet.") == quiet.out
@@ -354,7 +354,11 @@ templates = ["I hate it."]
 """
 
 
+LESS = {("stress",): " --seeds 42,55 --seen-folds 1 --space-seeds 1 --workers 1 --set epochs=2"}
+
+
 def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
+    """As they stand, but in one process and with fewer trainings."""
     pytest.importorskip("datasets")
     # long, or not without others; `view` serves until it is stopped, and has tests of its own
     elsewhere = {("demo",), ("data", "fetch"), ("runs", "track"), ("data", "suite", "holdout"), ("view",)}
@@ -381,7 +385,7 @@ def test_examples_of_the_help_run(folder: Path, do: Run) -> None:
     for copy in ("others.csv", "new.csv", "held-out.csv"):
         shutil.copy(folder / "posts.csv", folder / copy)
     for words in (*flow, *others):
-        assert do(example(words).removeprefix("unseen ")).out
+        assert do(example(words).removeprefix("unseen ") + LESS.get(words, "")).out
         if words == ("stress",):
             for copy in ("out-before", "out-after"):
                 shutil.copytree(folder / "out", folder / copy)

@@ -56,9 +56,9 @@ COMMANDS = {
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 def test_code_of_a_model_folder_is_not_run(
-    program: Callable[..., Any], hostile: Path, folder: Path, words: list[str]
+    forked: Callable[..., Any], hostile: Path, folder: Path, words: list[str]
 ) -> None:
-    done = program(*words, cwd=folder, input="yes\n" * 100)
+    done = forked(*words, cwd=folder, input="yes\n" * 100)
     assert not (folder / "ran").exists()
     assert done.code in (1, 2), done
     assert "--trust" in done.out + done.err
@@ -66,9 +66,9 @@ def test_code_of_a_model_folder_is_not_run(
 
 
 def test_code_of_a_model_folder_is_run_for_whoever_trusts_it(
-    program: Callable[..., Any], hostile: Path, folder: Path
+    forked: Callable[..., Any], hostile: Path, folder: Path
 ) -> None:
-    done = program("model", "encode", "posts.csv", "--encoder", "hostile", "--trust", "-q", cwd=folder)
+    done = forked("model", "encode", "posts.csv", "--encoder", "hostile", "--trust", "-q", cwd=folder)
     assert done.code == 0, done.err
     assert (folder / "ran").exists()
 

@@ -36,6 +36,7 @@ title = "<script>document.title='it ran'</script>"
 limit = 300
 [model.tfidf]
 use = "logistic"
+C = 1.0
 [model.strong]
 use = "logistic"
 vary.C = [0.1, 1.0, 10.0]
@@ -46,6 +47,10 @@ as = "pca-20"
 [split.random]
 [split.closest]
 seeds = [1, 2]
+[train]
+seeds = [1, 2]
+[measure]
+seen_folds = 1
 [[experiment]]
 name = "own"
 models = ["own", "strong"]

@@ -172,7 +172,7 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     page = (Path(__file__).resolve().parents[2] / "docs" / "forecast.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL) for line in block.splitlines()]
     assert len(lines) == 4
-    quick = ["--model", "logistic", "--seeds", "42", "--seen-folds", "0", "--space-seeds", "0"]
+    quick = shlex.split("--model logistic --seeds 42 --seen-folds 0 --space-seeds 0 --workers 1")
     for line in lines:
         words = shlex.split(line)[1:]
         more = quick if words[0] == "stress" else ["-o", f"out-{len(words)}"]

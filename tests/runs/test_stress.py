@@ -411,25 +411,34 @@ def test_mistakes_come_before_any_work(data: unseen.Dataset, tmp_path: Path) -> 
 
 DRIVER = """
 import os, signal, sys
+import sklearn.manifold, transformers.models.bert.modeling_bert
 from unseen.data.sample import sample_corpus
 from unseen.progress import reporting
 from unseen.runs.stress import stress
 from unseen.training import transformer
 
 transformer.CHECKPOINT_SECONDS = 0
-model, out, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
-count = 0
+model, count = sys.argv[1], 0
+for line in sys.stdin:  # "limit folder", each run in a fork of its own
+    child = os.fork()
+    if not child:
+        break
+    print("code", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+limit, out = line.rstrip().split(" ", 1)
 
 def report(now):
     global count
     count += 1
-    if count == limit:
+    if count == int(limit):
         os.kill(os.getpid(), signal.SIGKILL)
 
 with reporting(report):
     stress(sample_corpus(160), model=model, out=out, random_splits=1, params={"epochs": 2, "batch": 16},
-           splits=["random", "closest"], representation="bottleneck-4")
-print("reports", count)
+           splits=["random", "closest"], representation="bottleneck-4", seen_folds=1)
+print("reports", count, flush=True)
+os._exit(0)  # taking apart all that was imported takes seconds
 """
 
 
@@ -438,21 +447,29 @@ def test_killed_five_times_a_run_ends_with_the_same_numbers(tmp_path: Path) -> N
     """SIGKILL while fine-tuning, splitting, retraining and measuring: same splits, predictions, measurements."""
     words = sorted({word for text in sample_corpus(160).texts.to_pylist() for word in words_of(text)})
     model = str(write_transformer(tmp_path / "bert", words))
+    shares = (0.1, 0.25, 0.25, 0.2, 0.15)  # of all reports, each time from the place reached before
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER, model], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as driver:
 
-    def go(out: str, limit: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", DRIVER, model, str(tmp_path / out), str(limit)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        def go(out: str, limit: int) -> dict[str, int]:
+            assert driver.stdin
+            assert driver.stdout
+            print(limit, tmp_path / out, file=driver.stdin, flush=True)
+            said: dict[str, int] = {}
+            while "code" not in said:
+                name, _, number = driver.stdout.readline().partition(" ")
+                said[name] = int(number)
+            return said
 
-    whole = go("whole", -1)
-    assert whole.returncode == 0, whole.stderr
-    reports = int(whole.stdout.split()[-1])
-    killed = 0
-    for share in (0.1, 0.25, 0.25, 0.2, 0.15):  # of all reports, each time from the place reached before
-        killed += go("killed", max(2, int(share * reports))).returncode == -9
-    assert killed == 5
-    last = go("killed", -1)
-    assert last.returncode == 0, last.stderr
-    assert int(last.stdout.split()[-1]) < reports
+        whole = go("whole", -1)
+        assert whole["code"] == 0
+        killed = [go("killed", max(2, int(share * whole["reports"])))["code"] for share in shares]
+        assert killed == [-9] * 5
+        last = go("killed", -1)
+        assert last["code"] == 0
+        assert last["reports"] < whole["reports"]
+        driver.stdin.close()  # type: ignore[union-attr]
     assert not list((tmp_path / "killed").rglob("*.part"))
     for name in (
         "measurements.csv",

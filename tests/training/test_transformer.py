@@ -169,6 +169,16 @@ def test_a_killed_training_goes_on_to_the_same_weights(
     assert len(steps) == 11  # ten, and the one in which it was killed: nothing was done twice
 
 
+def test_a_state_is_written_when_it_is_due_and_not_before(
+    folders: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, dev = texts_of(40), texts_of(8, 1)
+    monkeypatch.setattr(transformer, "CHECKPOINT_SECONDS", np.inf)
+    kept = recipe(folders("bert"), epochs=2).fit(train, dev, 42, scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert same(weights(kept), weights(recipe(folders("bert"), epochs=2).fit(train, dev, 42)))
+
+
 def test_what_another_training_left_is_not_taken_up(
     folders: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
+from unseen.training import kernels
 from unseen.training.features import HashedTerms, HashedTexts
 from unseen.training.labelled_texts import (
     ClassWeights,
@@ -204,36 +205,31 @@ class _Part:
 class _RowAdam:
     """Adam on the rows of an embedding that a batch touches, to the last bit what torch's SparseAdam does.
 
-    The gradient of a row is the sum over the texts that hold its term, which a product of sparse rows gives at once.
-    torch puts sparse tensors together and takes them apart again, several times in each step; the order of its sums
-    is that of `torch.sort`.
+    torch puts sparse tensors together and takes them apart again, several times in each step. Its order of sums, that
+    of `torch.sort`, and its roots are kept: those of others differ in the last bit.
     """
 
     def __init__(self, weight: Any, rate: float, betas: tuple[float, float] = (0.9, 0.999), tiny: float = 1e-8) -> None:
-        self.weight, self.rate, self.betas, self.tiny = weight.detach().numpy(), rate, betas, tiny
+        self.weight, self.rate, self.betas, self.tiny = weight.detach().numpy(), rate, betas, np.float32(tiny)
         self.mean, self.square = np.zeros_like(self.weight), np.zeros_like(self.weight)
         self.steps = 0
 
     def step(self, rows: Any, gradient: Any) -> None:
         """Move the weights, given the weighted terms of a batch and the gradient of its bags [texts, width]."""
         import torch
-        from scipy.sparse import csr_array
 
         self.steps += 1
         terms, order = (ordered.numpy() for ordered in torch.sort(torch.from_numpy(rows.indices.astype(np.int64))))
-        starts = np.flatnonzero(np.diff(terms, prepend=-1))
-        touched = terms[starts]
-        texts = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        shape = (len(touched), rows.shape[0])
-        by_term = csr_array((rows.data[order], texts[order], np.append(starts, len(terms))), shape=shape)
-        gradients = by_term @ gradient.numpy()
-        mean, square = self.mean.take(touched, axis=0), self.square.take(touched, axis=0)
-        mean += (gradients - mean) * (1 - self.betas[0])
-        square += (gradients * gradients - square) * (1 - self.betas[1])
-        self.mean[touched], self.square[touched] = mean, square
+        starts = np.flatnonzero(np.diff(terms, prepend=-1, append=-1))
+        texts = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[order]
+        rates = np.array([1 - beta for beta in self.betas], np.float32)
+        squares = kernels.move_moments(
+            starts, terms, texts, rows.data[order], gradient.numpy(), rates, self.mean, self.square
+        )
         by_mean, by_square = (1 - beta**self.steps for beta in self.betas)
-        size = self.rate * math.sqrt(by_square) / by_mean
-        self.weight[touched] += -size * (mean / (torch.from_numpy(square).sqrt().numpy() + self.tiny))
+        size = np.float32(self.rate * math.sqrt(by_square) / by_mean)
+        roots = torch.from_numpy(squares).sqrt().numpy()
+        kernels.move_weights(terms[starts[:-1]], roots, self.mean, size, self.tiny, self.weight)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ from unseen.training.warm_start import check_start
 from unseen.types import Dataset
 
 CHECKPOINT_SECONDS = 60.0
+"""Between two states that an interrupted training may go on from: a state is three times the size of the model."""
 HALF_TRAINED = "a training that can go on; without the file it begins anew"
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "fast": {},
@@ -152,6 +153,7 @@ class SavedTraining:
         folder.mkdir(parents=True, exist_ok=True)
         self.last, self.best = folder / "last.safetensors", folder / "best.safetensors"
         self.key = key
+        self.kept: Mapping[str, torch.Tensor] | None = None
         self.written = time.monotonic()
 
     @property
@@ -159,8 +161,17 @@ class SavedTraining:
         """Whether the last state is old enough to be replaced."""
         return time.monotonic() - self.written >= CHECKPOINT_SECONDS
 
-    def write(self, classifier: TransformerClassifier, optimiser: torch.optim.Optimizer, state: State) -> None:
-        """Replace the last state."""
+    def write(
+        self,
+        classifier: TransformerClassifier,
+        optimiser: torch.optim.Optimizer,
+        state: State,
+        best: Mapping[str, torch.Tensor] | None,
+    ) -> None:
+        """Replace the last state, and before it the best weights where this process has found better ones."""
+        if best is not None and best is not self.kept:
+            _save(best, self.best, {})
+            self.kept = best
         tensors = {f"weight/{name}": weight for name, weight in classifier.modules.state_dict().items()}
         for number, moments in optimiser.state_dict()["state"].items():
             tensors |= {f"moment/{number}/{name}": moment for name, moment in moments.items()}
@@ -278,10 +289,10 @@ def _train(
         ended = step + 1 == steps
         state.epoch, state.step = divmod(at + 1, steps)
         if ended and len(dev):
-            best = _look(classifier, dev_tokens, dev.labels, weights, state, saved) or best
-        if saved and (ended or saved.due):
-            saved.write(classifier, optimiser, state)
-    if saved and len(dev):
+            best = _look(classifier, dev_tokens, dev.labels, weights, state) or best
+        if saved and saved.due:
+            saved.write(classifier, optimiser, state, best)
+    if saved and len(dev) and best is None:  # it went on, and nothing better came
         with door(saved.best, HALF_TRAINED):
             best = load_file(saved.best)
     if best is not None:
@@ -332,7 +343,6 @@ def _look(
     labels: npt.NDArray[np.integer],
     weights: torch.Tensor,
     state: State,
-    saved: SavedTraining | None,
 ) -> dict[str, torch.Tensor] | None:
     """Measure on the validation data; the weights when they are the best so far."""
     logits = torch.from_numpy(classifier.run(tokens, classifier.head, len(classifier.classes_), None))
@@ -345,10 +355,7 @@ def _look(
         state.waited += 1
         return None
     state.best, state.waited = result, 0
-    kept = {name: tensor.detach().clone() for name, tensor in classifier.modules.state_dict().items()}
-    if saved:
-        _save(kept, saved.best, {})
-    return kept
+    return {name: tensor.detach().clone() for name, tensor in classifier.modules.state_dict().items()}
 
 
 def _decaying(modules: nn.Module, decay: float) -> list[dict[str, Any]]:
