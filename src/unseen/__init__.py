@@ -1,12 +1,12 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
 The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `invariance`,
-`transfer`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a
-folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted model on labelled texts. The verbs,
-in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`, `score`, `compare`,
-`analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back with `write_split` and
-`read_split`; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an editor what may stand in
-a file. Names are imported when first used, so `import unseen` is fast.
+`transfer`, `pretrain`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and
+with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted model on labelled
+texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several), `predict`,
+`score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back with
+`write_split` and `read_split`; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an editor
+what may stand in a file. Names are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from unseen.runs.invariance import invariance
     from unseen.runs.item_effect import item_effect
     from unseen.runs.learning import learn_from_suite
+    from unseen.runs.pretraining import pretrain
     from unseen.runs.price import price
     from unseen.runs.score import report
     from unseen.runs.score_forecast import forecast_scores
@@ -60,6 +61,7 @@ _HOMES = {
     "unseen.runs.invariance": ("invariance",),
     "unseen.runs.item_effect": ("item_effect",),
     "unseen.runs.learning": ("learn_from_suite",),
+    "unseen.runs.pretraining": ("pretrain",),
     "unseen.runs.price": ("price",),
     "unseen.runs.score": ("report",),
     "unseen.runs.score_forecast": ("forecast_scores",),
@@ -106,6 +108,7 @@ __all__ = [
     "load",
     "open_model",
     "predict",
+    "pretrain",
     "price",
     "read_split",
     "repair",

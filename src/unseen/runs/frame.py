@@ -38,6 +38,7 @@ KINDS = {
     "study": "unseen.reports.study_page:page",
     "validation": "unseen.runs.validation.page:page",
     "transfer": "unseen.runs.transfer_page:page",
+    "pretraining": "unseen.runs.pretraining_page:page",
     "learning": "unseen.runs.learning_page:page",
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",
