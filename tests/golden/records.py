@@ -29,9 +29,10 @@ DIGITS = 9
 """Significant digits of a stored float."""
 PASSING = {
     "versions", "host", "timings", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date", "version",
-    "key", "work", "npy_sha256",
+    "key", "work", "npy_sha256", "folder", "tokenizer",
 }  # fmt: skip
-"""Fields of a JSON file that differ from run to run, from machine to machine, or when a function moves."""
+"""Fields of a JSON file that differ from run to run, from machine to machine, or when a function moves; hashes of
+folders and tokenizers that another version of transformers writes otherwise."""
 LEFT_OUT = {".cards.json", "costs.csv", "costs.md", "costs.tex", ".steps", "steps", "__pycache__"}
 """Files and folders: the store of steps has a table of its own, and costs are times."""
 SHOWN = 12
@@ -162,7 +163,7 @@ def steps_of(folder: Path) -> Iterator[tuple[str, str, str]]:
     for record in about.values():
         needs = {role: about[key]["step"] for role, key in record["needs"].items() if key in about}
         named = " ".join(f"{role}={name}" for role, name in sorted(needs.items()))
-        yield record["step"], named, hash_of(record["settings"])
+        yield record["step"], named, hash_of(lasting(record["settings"]))
 
 
 def json_of(path: Path) -> Any:

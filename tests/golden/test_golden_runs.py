@@ -32,4 +32,4 @@ def test_nothing_is_stored_that_no_run_is_compared_with() -> None:
 
 
 def test_what_is_stored_is_small() -> None:
-    assert sum(path.stat().st_size for path in EXPECTED.rglob("*") if path.is_file()) < 800_000
+    assert sum(path.stat().st_size for path in EXPECTED.rglob("*") if path.is_file()) < 812_000

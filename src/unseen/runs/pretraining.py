@@ -528,7 +528,7 @@ def _head_finding(before: Mapping[str, Any]) -> Finding:
     message = f"As it comes, its masked-LM loss is {number(best)}; that of guessing is {number(guessing)}."
     if best < GUESSING * guessing:
         return Finding("head", "ok", message)
-    advice = "Its head has hardly been trained: it learns to model language at all, and the domain is not the reason."
+    advice = "Its head has hardly been trained: a gain may come from learning any language at all, not the domain's."
     return Finding("head", "warn", message, advice=advice)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from markupsafe import Markup
 
@@ -21,7 +22,10 @@ READING = (
     "and of other text. Domain less as it comes also holds what reading on does by itself. In brackets: 95 % intervals "
     "over seeds and test texts; each seed has masked-LM trainings of its own."
 )
-CURVE = "Lines lead the eye: nothing was measured between their marks. Dashed: the encoder as it comes."
+CURVE = (
+    "Lines lead the eye: nothing was measured between their marks. Dashed: the encoder as it comes. Test texts that "
+    "stand in a corpus are left out."
+)
 LOSS_NOTE = (
     "Mean cross-entropy of hidden tokens of texts that were held out of both trainings; the same tokens are hidden "
     "from every encoder. A lower loss says that the encoder knows the texts better, not that it classifies better."
@@ -44,7 +48,7 @@ def page(record: RunRecord) -> Page:
     findings = sorted_findings(record.findings)
     return Page(
         "domain pretraining",
-        f"Does {record.about['model']} gain by reading texts of the domain?",
+        f"Does {PurePath(record.about['model']).name} gain by reading texts of the domain?",
         pretraining_verdict(run),
         f"{', '.join(run.names)} · {sources} · {trainings}",
         READING,
@@ -106,6 +110,10 @@ class PretrainingRun:
         """Whether any test text stands in a corpus."""
         return any(row.value for row in self.record.rows("contamination.near"))
 
+    def unread(self, data: str) -> str:
+        """The slice of test texts that stand in neither corpus: all, where none does."""
+        return "all" if self.score(data, AS_IT_COMES, 0, WITHOUT) is None else WITHOUT
+
 
 def pretraining_verdict(run: PretrainingRun) -> Verdict:
     """What the domain's texts gave beyond as much other text, by the largest number of them.
@@ -114,8 +122,7 @@ def pretraining_verdict(run: PretrainingRun) -> Verdict:
     shown to be gained.
     """
     most, metric = run.sizes[-1], called(run.record.metric)
-    slice = WITHOUT if run.contaminated else "all"
-    row = run.difference(run.main, most, slice)
+    row = run.difference(run.main, most, run.unread(run.main))
     if row is None or row.value is None:
         headline = "No verdict: on test texts that were not read, not all scores exist."
         return Verdict(headline, [], worst_level(run.record.findings), badge="not measured")
@@ -143,8 +150,8 @@ def _better(metric: str, row: Measurement) -> str:
 
 def _beside(run: PretrainingRun) -> Iterator[str]:
     """Both against the encoder as it comes."""
-    metric, most, slice = run.record.metric, run.sizes[-1], WITHOUT if run.contaminated else "all"
-    rows = [run.difference(run.main, most, slice, encoder, AS_IT_COMES) for encoder in (DOMAIN, CONTROL)]
+    metric, most, unread = run.record.metric, run.sizes[-1], run.unread(run.main)
+    rows = [run.difference(run.main, most, unread, encoder, AS_IT_COMES) for encoder in (DOMAIN, CONTROL)]
     domain, control = (DASH if row is None else _better(metric, row) for row in rows)
     yield f"Against the encoder as it comes: {domain} after texts of the domain, {control} after the others."
     if run.record.about["settings"]["seeds"] == 1:
@@ -181,12 +188,13 @@ def _head(run: PretrainingRun) -> Iterator[str]:
 
 def curve(run: PretrainingRun, data: str) -> Markup:
     """Scores over the number of unlabelled texts, of the domain and of as much other text."""
-    base = run.score(data, AS_IT_COMES, 0)
+    unread = run.unread(data)
+    base = run.score(data, AS_IT_COMES, 0, unread)
     lines = [
         Series(encoder, tuple(
             CurvePoint(texts, row.value, row.low, row.high)
             for texts in run.sizes
-            if (row := run.score(data, encoder, texts)) is not None and row.value is not None
+            if (row := run.score(data, encoder, texts, unread)) is not None and row.value is not None
         ))
         for encoder in (DOMAIN, CONTROL)
     ]  # fmt: skip
@@ -223,7 +231,7 @@ def difference_table(run: PretrainingRun) -> Table:
     pairs = ((DOMAIN, CONTROL), (DOMAIN, AS_IT_COMES), (CONTROL, AS_IT_COMES))
     for slice in _slices(run):
         for data in _places(run):
-            for texts in run.sizes:
+            for texts in run.sizes if slice in ("all", run.unread(data)) else ():
                 rows = [run.difference(data, texts, slice, *pair) for pair in pairs]
                 cells = [DASH if row is None else fallen(run.record.metric, row) for row in rows]
                 lines.append((data, "all" if slice == "all" else "not read", texts, *cells))
