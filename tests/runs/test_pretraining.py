@@ -18,7 +18,18 @@ from unseen.errors import InputError
 from unseen.evaluation.measurements import aligned
 from unseen.runs import pretraining
 from unseen.runs.frame import Result
-from unseen.runs.pretraining import ALL, AS_IT_COMES, CONTROL, DOMAIN, KINDS, WITHOUT, Copies, Corpus, Dose, pretrain
+from unseen.runs.pretraining import (
+    ALL,
+    AS_IT_COMES,
+    CONTROL,
+    DOMAIN,
+    KINDS,
+    WITHOUT,
+    Copies,
+    Dose,
+    UnlabelledTexts,
+    pretrain,
+)
 from unseen.store import read_predictions, read_split
 from unseen.types import Dataset
 
@@ -170,7 +181,7 @@ def test_the_page_says_what_was_measured(done: Result) -> None:
 
 def test_held_out_texts_have_no_copy_among_those_trained_on() -> None:
     texts = [f"rain {row // 3}" + "!" * (row % 3) for row in range(60)]
-    corpus = Corpus.of(build([f"{row:02}" for row in range(60)], texts, label_names=("",)), 7)
+    corpus = UnlabelledTexts.of(build([f"{row:02}" for row in range(60)], texts, label_names=("",)), 7)
     trained, held_out = ({text.strip("!") for text in part.texts.to_pylist()} for part in (corpus.train, corpus.rest))
     assert not trained & held_out
     assert len(held_out) == 2
@@ -180,10 +191,10 @@ def test_held_out_texts_have_no_copy_among_those_trained_on() -> None:
 
 
 def test_a_control_that_is_the_domain_is_told() -> None:
-    domain = Corpus.of(unlabelled(OTHERS, 30, 12, 5), 0)
+    domain = UnlabelledTexts.of(unlabelled(OTHERS, 30, 12, 5), 0)
     copies = Copies({"red": labelled(5, 1)}, {DOMAIN: domain, CONTROL: domain}, 0)
     assert copies.control_finding().level == "warn"
-    other = Corpus.of(unlabelled(TOPICS["calm"], 30, 12, 6), 0)
+    other = UnlabelledTexts.of(unlabelled(TOPICS["calm"], 30, 12, 6), 0)
     assert Copies({"red": labelled(5, 1)}, {DOMAIN: domain, CONTROL: other}, 0).control_finding().level == "ok"
 
 

@@ -71,14 +71,14 @@ Given = Mapping[str, DatasetEntry | Dataset | str] | Datasets
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class UnlabelledTexts:
     """Unlabelled texts in the order of their ids: some are trained on, some held out."""
 
     data: Dataset
     held_out: Mask
 
     @classmethod
-    def of(cls, data: Dataset, seed: int) -> Corpus:
+    def of(cls, data: Dataset, seed: int) -> UnlabelledTexts:
         """The corpus with a part held out; texts that are the same but for trifles stay together."""
         ours = by_id(data)
         different, place = np.unique(same_forms(ours.texts), return_inverse=True)
@@ -147,7 +147,7 @@ class Treatment:
 
     model: Model
     settings: PretrainingSettings
-    corpora: Mapping[str, Corpus]
+    corpora: Mapping[str, UnlabelledTexts]
     sizes: Sequence[int]
     seeds: Sequence[int]
     masks: int
@@ -213,7 +213,7 @@ def read_texts(here: Workspace) -> None:
     language_model = MaskedLM(settings["encoder"], recipe, **settings.get("opening", {}))
     about: dict[str, Any] = {"steps": settings["steps"], "texts": settings["texts"], "tokens": 0}
     if settings["steps"]:
-        corpus: Corpus = here.shared[settings["of"]]
+        corpus: UnlabelledTexts = here.shared[settings["of"]]
         chosen = corpus.train.take(corpus.order(settings["seed"])[: settings["texts"]])
         tokens = language_model.tokens(chosen.texts.to_pylist())
         about["tokens"] = language_model.train(tokens, settings["steps"], settings["seed"], here.scratch)
@@ -268,7 +268,7 @@ class Contamination:
 class Copies:
     """All texts of a run as one subject of an audit, so that copies are looked for once."""
 
-    def __init__(self, tests: Mapping[str, Dataset], corpora: Mapping[str, Corpus], seed: int) -> None:
+    def __init__(self, tests: Mapping[str, Dataset], corpora: Mapping[str, UnlabelledTexts], seed: int) -> None:
         self.tests, self.corpora = tests, corpora
         parts = {("test", name): data for name, data in tests.items()}
         parts |= {("corpus", of): corpus.data for of, corpus in corpora.items()}
@@ -309,7 +309,7 @@ class Copies:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class DoseRuns:
     """The runs of every dose on every dataset, and what is measured of them."""
 
     runs: Mapping[tuple[str, Dose], list[Run]]
@@ -389,7 +389,7 @@ def pretrain(
     check_parameters("masked-LM training", PretrainingSettings, dict(pretraining or {}))
     settings = PretrainingSettings(**dict(pretraining or {}))
     labelled = _labelled(datasets, groups, test, seed)
-    raw = {of: Corpus.of(_texts(source, text), seed) for of, source in ((DOMAIN, corpus), (CONTROL, control))}
+    raw = {of: UnlabelledTexts.of(_texts(source, text), seed) for of, source in ((DOMAIN, corpus), (CONTROL, control))}
     prepared = {of: replace(one, data=with_placeholders(one.data)) for of, one in raw.items()} if placeholders else raw
     run_seeds = range(seed, seed + seeds)
     treatment = Treatment(recipe, settings, prepared, _sizes(sizes, raw[DOMAIN]), run_seeds, seed)
@@ -432,7 +432,7 @@ def pretrain(
             runs.setdefault((name, dose), []).append(run)
         reads = {place: read_json(results.folder(step.key) / READ) for place, step in steps.items()}
         rows = [row for case in cases for row in case.measurements()] + _reading_rows(reads)
-        rows += measured(Comparison(runs, clean).measures, list(dict.fromkeys([metric, "accuracy"])), seed)
+        rows += measured(DoseRuns(runs, clean).measures, list(dict.fromkeys([metric, "accuracy"])), seed)
         findings = [*(case.finding() for case in cases), copies.control_finding()]
         findings += [_head_finding(reads[treatment.doses[0], seed])]
         findings += [_passes_finding(*(reads[dose, seed] for dose in treatment.doses[-2:]))]
@@ -463,7 +463,7 @@ def _texts(source: Any, text: str) -> Dataset:
     return source if isinstance(source, Dataset) else load_texts(source, ("",), text=text, label=None)[0]
 
 
-def _sizes(asked: Sequence[int] | None, corpus: Corpus) -> list[int]:
+def _sizes(asked: Sequence[int] | None, corpus: UnlabelledTexts) -> list[int]:
     """Numbers of texts in order, all of them last."""
     whole = len(corpus.train)
     if asked is None:

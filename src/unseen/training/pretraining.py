@@ -1,8 +1,8 @@
 """Continued masked-LM training: an encoder that has such a head reads unlabelled texts.
 
-15 % of the tokens are to be told (Devlin et al. 2019, section 3.1): of these 80 % are masked, 10 % are another token,
-10 % stay. Masks are drawn anew for every batch, from the seed and the number of the step. Training can be killed at
-any step, as fine-tuning can.
+15 % of the tokens are picked to be told (Devlin et al. 2019, section 3.1): of these 80 % are masked, 10 % are another
+token, 10 % stay. Masks are drawn anew for every batch, from the seed and the number of the step. Training can be killed
+at any step, as fine-tuning can.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from unseen.store.files import content_of
 from unseen.training.transformer import SavedTraining, State, decaying, own_randomness, rate_factor
 from unseen.types.arrays import Rows
 
-TOLD, MASKED, SWAPPED = 0.15, 0.8, 0.1
-"""Share of the tokens that are to be told; of these, the shares that are masked and that are another token."""
+PICKED, MASKED, SWAPPED = 0.15, 0.8, 0.1
+"""Share of the tokens that are picked to be told; of these, the shares that are masked and that are another token."""
 IGNORED = -100
-"""The target of a token that is not to be told; torch leaves it out of the loss."""
+"""The target of a token that is not picked; torch leaves it out of the loss."""
 Ids = npt.NDArray[np.int64]
 
 
@@ -72,7 +72,7 @@ class PretrainingSettings:
 
 
 class MaskedLoss(NamedTuple):
-    """Mean loss of the tokens that were to be told, and how many these were."""
+    """Mean loss of the picked tokens, and how many these were."""
 
     value: float
     tokens: int
@@ -124,25 +124,25 @@ class MaskedLM:
     def loss(self, tokens: Tokens, seed: int) -> MaskedLoss:
         """On texts it was not trained on; the same texts and seed have the same masks, whatever the weights."""
         self.backbone.network.eval()
-        total, told = 0.0, 0
+        total, picked = 0.0, 0
         with torch.inference_mode():
             for place, rows in enumerate(tokens.batches()):
                 loss, count = self._batch_loss(tokens, rows, child_seed(seed, "held out", place), "sum")
-                total, told = total + float(loss), told + count
-        return MaskedLoss(total / told, told)
+                total, picked = total + float(loss), picked + count
+        return MaskedLoss(total / picked, picked)
 
     def _batch_loss(self, tokens: Tokens, rows: Rows, seed: int, reduction: str) -> tuple[torch.Tensor, int]:
-        """The loss of one batch, and the number of tokens to be told."""
+        """The loss of one batch, and the number of picked tokens."""
         backbone = self.backbone
         ids, real = tokens.padded(rows, backbone.padding)
-        hidden = real & ~np.isin(ids, backbone.tokenizer.all_special_ids)
-        inputs, targets = masks(ids, hidden, len(backbone.tokenizer), backbone.tokenizer.mask_token_id, seed)
+        maskable = real & ~np.isin(ids, backbone.tokenizer.all_special_ids)
+        inputs, targets = masks(ids, maskable, len(backbone.tokenizer), backbone.tokenizer.mask_token_id, seed)
         on = [torch.from_numpy(array).to(backbone.device) for array in (inputs, real.astype(np.int64), targets)]
         with backbone.arithmetic():
             logits = backbone.network(input_ids=on[0], attention_mask=on[1]).logits
-        told = on[2] != IGNORED
-        loss = nn.functional.cross_entropy(logits[told].float(), on[2][told], reduction=reduction)
-        return loss, int(told.sum())
+        picked = on[2] != IGNORED
+        loss = nn.functional.cross_entropy(logits[picked].float(), on[2][picked], reduction=reduction)
+        return loss, int(picked.sum())
 
     def _fingerprint(self, tokens: Tokens, steps: int, seed: int) -> str:
         """Names one training: from which weights, on which tokens, for how long."""
@@ -166,21 +166,21 @@ class MaskedLM:
         return digest.hexdigest()
 
 
-def masks(ids: Ids, hidden: npt.NDArray[np.bool_], vocabulary: int, mask: int, seed: int) -> tuple[Ids, Ids]:
-    """What the model reads and what it is to tell, of `ids` [texts, tokens]; only tokens that may be `hidden` are.
+def masks(ids: Ids, maskable: npt.NDArray[np.bool_], vocabulary: int, mask: int, seed: int) -> tuple[Ids, Ids]:
+    """What the model reads and what it is to tell, of `ids` [texts, tokens]; only `maskable` tokens are picked.
 
-    At least one token is to be told, so that every batch has a loss.
+    At least one is, so that every batch has a loss.
     """
     draw = generator(seed, "masks")
-    told = hidden & (draw.random(ids.shape) < TOLD)
-    if not told.any():
-        places = np.flatnonzero(hidden)
+    picked = maskable & (draw.random(ids.shape) < PICKED)
+    if not picked.any():
+        places = np.flatnonzero(maskable)
         if not len(places):
             raise InputError("texts have no token that the model knows, so there is nothing to learn from them")
-        told.flat[draw.choice(places)] = True
+        picked.flat[draw.choice(places)] = True
     how, others = draw.random(ids.shape), draw.integers(vocabulary, size=ids.shape)
     read = np.where(how < MASKED, mask, np.where(how < MASKED + SWAPPED, others, ids))
-    return np.where(told, read, ids), np.where(told, ids, IGNORED)
+    return np.where(picked, read, ids), np.where(picked, ids, IGNORED)
 
 
 def token_batches(lengths: npt.NDArray[np.int64], steps: int, size: int, seed: int) -> list[Rows]:
