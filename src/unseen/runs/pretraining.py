@@ -45,7 +45,7 @@ from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import number, portion
 
 if TYPE_CHECKING:
-    from unseen.training.pretraining import MaskedLM, PretrainingSettings
+    from unseen.training.pretraining import PretrainingSettings
 
 AS_IT_COMES, DOMAIN, CONTROL = "as it comes", "domain", "control"
 """What an encoder was trained on before it is fine-tuned."""
@@ -158,13 +158,6 @@ class Treatment:
         """The encoder as it comes."""
         return str(self.model.outline.settings.encoder)
 
-    @cached_property
-    def language_model(self) -> MaskedLM:
-        """The encoder with its head; refuses one that has none."""
-        from unseen.training.pretraining import MaskedLM
-
-        return MaskedLM(self.encoder, self.settings, **self.model.opening.get("opening", {}))
-
     @property
     def doses(self) -> list[Dose]:
         """As it comes, then domain and control by the number of texts."""
@@ -172,10 +165,16 @@ class Treatment:
 
     @cached_property
     def amounts(self) -> dict[tuple[Dose, int], tuple[int, int]]:
-        """Texts and steps of each dose and seed: the control has as many steps, on texts of as many tokens."""
+        """Texts and steps of each dose and seed: the control has as many steps, on texts of as many tokens.
+
+        The encoder is opened to count them; one that has no head is refused here.
+        """
+        from unseen.training.pretraining import MaskedLM
+
         amounts, lengths = {}, {}
+        language_model = MaskedLM(self.encoder, self.settings, **self.model.opening.get("opening", {}))
         for of, corpus in self.corpora.items():
-            lengths[of] = self.language_model.tokens(corpus.train.texts.to_pylist()).lengths
+            lengths[of] = language_model.tokens(corpus.train.texts.to_pylist()).lengths
         for seed in self.seeds:
             domain, control = (np.cumsum(lengths[of][self.corpora[of].order(seed)]) for of in (DOMAIN, CONTROL))
             for texts in self.sizes:
