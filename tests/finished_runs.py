@@ -254,6 +254,20 @@ def terms(folder: Path) -> None:
     (folder / "terms.toml").write_text('sky = ["rain", "cloud", "wind"]\nfood = ["soup", "bread"]\n')
 
 
+def encoder_and_texts(folder: Path) -> None:
+    """posts.csv, a tiny encoder with a masked-LM head, unlabelled texts of which one is a post, and others."""
+    from masked_lm import write_masked_lm
+
+    rows = [post(number) for number in range(60)]
+    write_rows(folder / "posts.csv", COLUMNS, rows)
+    own = [word for topics in TOPICS.values() for topic in topics for word in topic]
+    others = ("salt", "fork", "plate", "spoon", "glass", "bowl")
+    write_masked_lm(folder / "bert", [*own, *others[1:], "today", "again", "here", "now", "soon"])
+    for name, words, copies in (("corpus", own, [rows[5][1]]), ("control", others, [])):
+        texts = [" ".join(words[drawn(name, row, place) % len(words)] for place in range(9)) for row in range(30)]
+        write_rows(folder / f"{name}.csv", ("text",), [[text] for text in [*texts, *copies]])
+
+
 def new_posts(folder: Path) -> None:
     """posts.csv with held-out ones beside it, and new ones of which every third has a label."""
     posts(folder)
@@ -316,6 +330,17 @@ KINDS: dict[str, Kind] = {
     "leaderboard": Kind(
         ("runs leaderboard answers posts.csv --id id --split part.csv --reference b -o run", "runs report run --json"),
         predictions_of_three,
+    ),
+    "pretraining": Kind(
+        (
+            "study pretrain posts.csv --id id --parts part --model bert --corpus corpus.csv --control control.csv "
+            "--trainings 1 --set epochs=6 --set learning_rate=0.003 --set pretraining.batch_tokens=256 "
+            "--set pretraining.epochs=2 --set pretraining.learning_rate=0.003 --set precision=fp32 "
+            "--set pretraining.precision=fp32 -o run "
+            "--gate 'difference.f1.macro where encoder=domain, than=control >= -1'",
+        ),
+        encoder_and_texts,
+        ("models",),
     ),
     "learning": Kind(
         (

@@ -1,9 +1,9 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
 The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `invariance`,
-`transfer`, `bench`, `leaderboard`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a
-`Result`, and with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted model on
-labelled texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several),
+`transfer`, `bench`, `leaderboard`, `pretrain`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all
+give a `Result`, and with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted
+model on labelled texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several),
 `predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back
 with `write_split` and `read_split`; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an
 editor what may stand in a file. Names are imported when first used, so `import unseen` is fast.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from unseen.runs.item_effect import item_effect
     from unseen.runs.leaderboard import leaderboard
     from unseen.runs.learning import learn_from_suite
+    from unseen.runs.pretraining import pretrain
     from unseen.runs.price import price
     from unseen.runs.score import report
     from unseen.runs.score_forecast import forecast_scores
@@ -64,6 +65,7 @@ _HOMES = {
     "unseen.runs.item_effect": ("item_effect",),
     "unseen.runs.leaderboard": ("leaderboard",),
     "unseen.runs.learning": ("learn_from_suite",),
+    "unseen.runs.pretraining": ("pretrain",),
     "unseen.runs.price": ("price",),
     "unseen.runs.score": ("report",),
     "unseen.runs.score_forecast": ("forecast_scores",),
@@ -112,6 +114,7 @@ __all__ = [
     "load",
     "open_model",
     "predict",
+    "pretrain",
     "price",
     "read_split",
     "repair",

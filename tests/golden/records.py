@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -29,9 +29,11 @@ DIGITS = 9
 """Significant digits of a stored float."""
 PASSING = {
     "versions", "host", "timings", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date", "version",
-    "key", "work", "npy_sha256",
+    "key", "work", "npy_sha256", "tokenizer",
 }  # fmt: skip
 """Fields of a JSON file that differ from run to run, from machine to machine, or when a function moves."""
+FOLDERS = {"folder"}
+"""In settings of steps: the hash of an encoder's folder, which another version of transformers writes otherwise."""
 LEFT_OUT = {".cards.json", "costs.csv", "costs.md", "costs.tex", ".steps", "steps", "__pycache__"}
 """Files and folders: the store of steps has a table of its own, and costs are times."""
 SHOWN = 12
@@ -102,12 +104,12 @@ def record_of(path: Path, name: str) -> dict[str, Record]:
     return {f"{name}.there": ["a file of this name"]}
 
 
-def lasting(content: Any) -> Any:
+def lasting(content: Any, passing: Set[str] = PASSING) -> Any:
     """A JSON value without what differs from run to run."""
     if isinstance(content, Mapping):
-        return {name: lasting(value) for name, value in content.items() if name not in PASSING}
+        return {name: lasting(value, passing) for name, value in content.items() if name not in passing}
     if isinstance(content, list):
-        return [lasting(value) for value in content]
+        return [lasting(value, passing) for value in content]
     return steady([content])[0] if isinstance(content, str) else content
 
 
@@ -162,7 +164,7 @@ def steps_of(folder: Path) -> Iterator[tuple[str, str, str]]:
     for record in about.values():
         needs = {role: about[key]["step"] for role, key in record["needs"].items() if key in about}
         named = " ".join(f"{role}={name}" for role, name in sorted(needs.items()))
-        yield record["step"], named, hash_of(record["settings"])
+        yield record["step"], named, hash_of(lasting(record["settings"], FOLDERS))
 
 
 def json_of(path: Path) -> Any:

@@ -18,6 +18,8 @@ from unseen.functional import as_suite, check
 from unseen.functional.pass_rates import compare_on_suite
 from unseen.reports.invariance_page import findings_of
 from unseen.runs.item_effect import CLEANED
+from unseen.runs.pretraining import AS_IT_COMES, CONTROL, DOMAIN
+from unseen.runs.pretraining import WITHOUT as UNREAD
 from unseen.runs.transfer import ALL, OTHERS, OWN, WITHOUT
 from unseen.store import write_findings, write_json, write_measurements, write_text
 from unseen.types import Dataset, Finding, Measurement, Predictions
@@ -336,6 +338,30 @@ def study(folder: Path, name: str) -> Path:
     return write_run(folder, about, rows, [Finding(name, "warn", name, 1, (name,), name)], ["splits/", "card.md"])
 
 
+def pretraining(folder: Path, name: str) -> Path:
+    doses = [(AS_IT_COMES, 0), *((of, texts) for texts in (10, 90) for of in (DOMAIN, CONTROL))]
+    rows = [Measurement(f"contamination.{kind}", 0.1, 90, tags={"data": name, "corpus": of})
+            for kind in ("exact", "normalised", "near") for of in (DOMAIN, CONTROL)]  # fmt: skip
+    for of, texts in doses:
+        tags = {"encoder": of, "texts": texts}
+        rows += [number(f"pretraining.{what}", 3.0, **tags) for what in ("steps", "tokens", "passes") if texts]
+        rows += [number("masked_loss", 2.0, **tags, held_out=held_out) for held_out in (DOMAIN, CONTROL)]
+        for where in ("all", UNREAD):
+            own = {**tags, "data": name}
+            rows.append(Measurement(METRIC, 0.7, 90, 0.6, 0.8, where, {**own, "seed": "mean"}))
+            rows += [Measurement(f"difference.{METRIC}", 0.1, 90, 0.05, 0.15, where, {**own, "than": than})
+                     for than in (CONTROL, AS_IT_COMES) if texts and than != of]  # fmt: skip
+    corpus = {"source": name, "rows": 100, "train": 90, "held_out": 10}
+    about = {
+        "kind": "pretraining", "command": name, "model": name, "datasets": {name: {"rows": 90}},
+        "corpora": {DOMAIN: corpus, CONTROL: corpus}, "versions": {name: name},
+        "settings": {"metric": METRIC, "sizes": [10, 90], "seeds": 1, "seed": 42, name: name},
+    }  # fmt: skip
+    found = [Finding(f"contamination[domain → {name}]", "fail", f"{name} was read.", 9, (name,), name),
+             Finding("head", "warn", name, advice=name)]  # fmt: skip
+    return write_run(folder, about, rows, found, ["models/", "splits/", "predictions/"])
+
+
 def stress(folder: Path, name: str) -> Path:
     if name.isalnum():
         return FakeRun(rows=200, name=name).write(folder)
@@ -530,4 +556,5 @@ FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
     "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "attack": attack,
     "invariance": invariance, "score-table": score_table, "score": score, "bench": bench, "leaderboard": leaderboard,
+    "pretraining": pretraining,
 }  # fmt: skip

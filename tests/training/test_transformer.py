@@ -281,10 +281,10 @@ def test_a_step_follows_the_weighted_sum_even_when_it_is_clipped(
 
 
 def test_the_learning_rate_rises_and_falls() -> None:
-    assert [round(transformer._factor(step, 10, 0.2), 3) for step in range(10)] == [
+    assert [round(transformer.rate_factor(step, 10, 0.2), 3) for step in range(10)] == [
         0.5, 1.0, 1.0, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125,
     ]  # fmt: skip
-    assert [transformer._factor(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+    assert [transformer.rate_factor(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
 
 
 def test_the_presets() -> None:

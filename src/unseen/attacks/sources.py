@@ -88,11 +88,11 @@ class MaskedWords(WordSource):
     """Whole words that a masked language model puts in a place, the `most` probable ones."""
 
     def __init__(self, checkpoint: str, most: int, trust: bool = False) -> None:
-        from unseen.representations.checkpoints import open_pretrained
+        from unseen.representations.checkpoints import open_masked_lm, open_pretrained
 
         self.most = most
         self.tokenizer = open_pretrained("AutoTokenizer", checkpoint, trust=trust)
-        self.network = open_pretrained("AutoModelForMaskedLM", checkpoint, trust=trust).eval()
+        self.network = open_masked_lm(checkpoint, trust=trust).eval()
         if self.tokenizer.mask_token is None:
             raise InputError(f"{checkpoint} has no mask, so it cannot fill in words")
 

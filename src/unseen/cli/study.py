@@ -10,15 +10,17 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
-from unseen.cli.options import parameters
+from unseen.cli.options import parameters, whole_numbers
 from unseen.errors import InputError
 
 app = typer.Typer(
-    help="Run a study file: a grid of experiments; a benchmark; transfer between datasets; scores nobody has measured.",
+    help="Grids of experiments, benchmarks, transfer between datasets, pretraining, and scores nobody has measured.",
     no_args_is_help=True,
 )
 
 
+READING = "pretraining."
+"""Before settings of masked-LM training."""
 File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
 
 
@@ -249,11 +251,88 @@ def _in_folder(entries: dict[str, Any], data_dir: Path) -> dict[str, Any]:
 
 def described_transfer(plan: Any) -> str:
     """A plan in a few lines."""
-    sizes = [
+    done = f", {plan.done} of them done" if plan.done else ""
+    return "\n".join([*_rows_by_part(plan), f"{plan.trainings} trainings{done}"])
+
+
+def _rows_by_part(plan: Any) -> list[str]:
+    return [
         f"{name}: {', '.join(f'{part} {rows:,}' for part, rows in parts.items())}" for name, parts in plan.texts.items()
     ]
+
+
+@app.command()
+def pretrain(
+    datasets: Annotated[
+        list[str], typer.Argument(metavar="DATA...", help="Labelled tables, known datasets, or NAME=…: fine-tuned on.")
+    ],
+    model: Annotated[str, typer.Option(help="An encoder with a masked-LM head: a folder or a hub name.")],
+    corpus: Annotated[Path, typer.Option(metavar="FILE", help="Unlabelled texts of the domain.")],
+    control: Annotated[Path, typer.Option(metavar="FILE", help="Other unlabelled texts, as a control.")],
+    sizes: Annotated[
+        str | None, typer.Option(help="Numbers of domain texts, '1000,10000'; all are added. (default: 1000, 10000, …)")
+    ] = None,
+    placeholders: Annotated[
+        bool, typer.Option("--placeholders", help="@USER and HTTP-URL for handles and links, in all texts.")
+    ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of fine-tuning, epochs=5, or of reading, pretraining.epochs=3; may be repeated.",
+        ),
+    ] = None,
+    trust: options.Trust = False,
+    trainings: options.Trainings = 3,
+    metric: options.Metric = options.METRIC,
+    test: options.ShareForTest = None,
+    parts: options.Parts = None,
+    groups: options.Groups = None,
+    text: Annotated[str | None, typer.Option(help="Column of the texts, of all tables. (default: text)")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the labels, of DATA that are tables.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of the ids, of DATA that are tables.")] = None,
+    data_dir: options.DataDir = None,
+    out: options.RunFolder = Path("out"),
+    seed: options.Seed = 42,
+    workers: options.Workers = 1,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train an encoder further on texts of the domain, and as long on other text: what classifiers gain by it.
+
+    Example: unseen study pretrain posts.csv --model bert --corpus corpus.csv --control other.csv --sizes 1000 -o out
+    """
+    from dataclasses import replace
+
+    from unseen.runs.pretraining import pretrain as read_on
+
+    columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
+    entries = chosen(datasets, None, columns, data_dir).entries
+    if parts is not None:
+        entries = {name: replace(entry, split=parts) for name, entry in entries.items()}
+    reading = [typed.removeprefix(READING) for typed in settings or () if typed.startswith(READING)]
+    tuning = [typed for typed in settings or () if not typed.startswith(READING)]
+    with notes(quiet), progress(quiet):
+        result = read_on(
+            entries, model=model, corpus=corpus, control=control, params=parameters(tuning, trust=trust),
+            pretraining=parameters(reading), sizes=None if sizes is None else whole_numbers(sizes, "--sizes"),
+            metric=metric, seeds=trainings, seed=seed, test=test, groups=groups, text=text or "text",
+            placeholders=placeholders, out=out, workers=workers, gates=gate or (), command=command_line(),
+            announce=None if quiet else lambda plan: say(described_pretraining(plan), err=True),
+        )  # fmt: skip
+    print_result(result, as_json, junit, summary)
+
+
+def described_pretraining(plan: Any) -> str:
+    """A plan in a few lines."""
+    steps = ", ".join(f"{steps:,} ({texts:,} texts)" for texts, steps in plan.steps.items())
     done = f", {plan.done} of them done" if plan.done else ""
-    return "\n".join([*sizes, f"{plan.trainings} trainings{done}"])
+    reading = f"{plan.pretrainings} masked-LM trainings, {plan.tokens:,} tokens in all; steps of each: {steps}"
+    return "\n".join([*_rows_by_part(plan), reading, f"{plan.trainings} fine-tunings{done}"])
 
 
 @app.command()

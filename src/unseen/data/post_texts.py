@@ -8,6 +8,8 @@ import unicodedata
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.types import Dataset
+
 HANDLE, LINK = "@USER", "HTTP-URL"
 PATTERNS = (
     (r"(?i)\b(?:https?://|www\.)\S+", LINK),
@@ -32,6 +34,11 @@ def plain_posts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pc.any(with_emoji).as_py():
         return plain
     return pa.chunked_array([pa.array([EMOJI.sub(_named, text) for text in plain.to_pylist()], pa.large_string())])
+
+
+def with_plain_posts(data: Dataset) -> Dataset:
+    """The same rows with their texts as `plain_posts` writes them."""
+    return data.with_column("text", plain_posts(data.texts))
 
 
 def _named(match: re.Match[str]) -> str:

@@ -236,7 +236,7 @@ def load_texts(
     label_names: Sequence[str],
     *,
     text: str = "text",
-    label: str = "label",
+    label: str | None = "label",
     id: str | None = None,
     attributes: Sequence[str] = (),
     delimiter: str | None = None,
@@ -245,10 +245,10 @@ def load_texts(
 ) -> tuple[Dataset, Codes]:
     """Texts of which some, or none, have a label: all of them as a Dataset, and their labels, -1 where there is none.
 
-    The column `label` may be missing. In the Dataset every text has the first label, which means nothing. Sources and
-    columns are those of `load_table`; rows without a text are left out.
+    The column `label` may be missing, and is not read where it is None. In the Dataset every text has the first label,
+    which means nothing. Sources and columns are those of `load_table`; rows without a text are left out.
     """
-    columns = Columns(text, IfThere(label), id, tuple(attributes))
+    columns = Columns(text, IfThere(text if label is None else label), id, tuple(attributes))
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     if path is None:
         rows = read_object(source, columns.names)
@@ -261,7 +261,7 @@ def load_texts(
     rows.refuse_long(LONGEST)
     table, key = rows.table, _usable_id(rows, columns) if id is None else id
     given = pa.nulls(len(table), pa.large_string())
-    if label in table.column_names:
+    if label is not None and label in table.column_names:
         given = filled_strings(table[label], column_title(label, rows.title)).combine_chunks()
     codes = pc.index_in(given, value_set=pa.array(label_names, pa.large_string()))
     unknown = pc.unique(given.filter(pc.and_(codes.is_null(), given.is_valid()))).to_pylist()

@@ -14,7 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError, UnseenError
-from unseen.representations.checkpoints import Checkpoint, find_checkpoint, not_found, open_pretrained
+from unseen.representations.checkpoints import (
+    Checkpoint,
+    find_checkpoint,
+    not_found,
+    open_masked_lm,
+    open_pretrained,
+)
 from unseen.seeding import generator
 from unseen.types import ROWS_AT_ONCE, bounded
 
@@ -84,9 +90,13 @@ class Backbone:
         max_tokens: int = 128,
         precision: str = "auto",
         eager: bool = False,
+        masked: bool = False,
         trust: bool = False,
     ) -> None:
-        """`eager` computes attention in the way that can be looked at, not the fastest."""
+        """`eager` computes attention in the way that can be looked at, not the fastest.
+
+        With `masked` the network has its masked-LM head on; a checkpoint without one is refused.
+        """
         import torch
 
         if pooling is not None and pooling not in POOLINGS:
@@ -97,7 +107,7 @@ class Backbone:
             raise InputError("max_tokens must be at least 3", got=str(max_tokens))
         self.checkpoint = find_checkpoint(checkpoint)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer, self.network = _loaded(self.checkpoint, trust, eager)
+        self.tokenizer, self.network = _loaded(self.checkpoint, trust, eager, masked)
         self.network.to(self.device)
         self.width = int(self.network.config.hidden_size)
         self.pooling = pooling or ("last" if reads_forwards(self.network.config) else "class")
@@ -191,7 +201,7 @@ def _padding(tokenizer: Any) -> int:
     return int(next(token for token in tokens if token is not None))
 
 
-def _loaded(checkpoint: Checkpoint, trust: bool, eager: bool = False) -> tuple[Any, Any]:
+def _loaded(checkpoint: Checkpoint, trust: bool, eager: bool, masked: bool) -> tuple[Any, Any]:
     """The tokenizer and the network, without chatter."""
     import torch
 
@@ -201,7 +211,11 @@ def _loaded(checkpoint: Checkpoint, trust: bool, eager: bool = False) -> tuple[A
         try:
             tokenizer = open_pretrained("AutoTokenizer", checkpoint.place, **options)
             options |= {"attn_implementation": "eager"} if eager else {}
-            network = open_pretrained("AutoModel", checkpoint.place, dtype=torch.float32, **options)
+            options |= {"dtype": torch.float32}
+            if masked:
+                network = open_masked_lm(checkpoint.place, **options)
+            else:
+                network = open_pretrained("AutoModel", checkpoint.place, **options)
         except (UnseenError, Warning, MemoryError):
             raise
         except Exception as cause:

@@ -15,6 +15,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, nearest_name
+from unseen.types import some
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,32 @@ def open_pretrained(loader: str, place: str, *, trust: bool, **options: Any) -> 
             f"the weights in {place} are damaged, or would run code; they were not read",
             fix="ask whoever made them for model.safetensors",
         ) from cause
+
+
+def open_masked_lm(place: str, *, trust: bool, **options: Any) -> Any:
+    """The network at `place` with its masked-LM head; refuses one whose head, or anything else, would be made up.
+
+    `transformers` makes up weights that are missing and says so in its log alone. A head of random weights fills in
+    random words, and what it teaches the encoder below it is noise.
+    """
+    options |= {"output_loading_info": True}
+    try:
+        network, loading = open_pretrained("AutoModelForMaskedLM", place, trust=trust, **options)
+    except ValueError as cause:
+        if "Unrecognized configuration class" not in str(cause):
+            raise
+        raise _without_head(place, "its architecture has none") from cause
+    if loading["missing_keys"]:
+        raise _without_head(place, f"missing weights: {some(sorted(loading['missing_keys']))}")
+    return network
+
+
+def _without_head(place: str, reason: str) -> InputError:
+    return InputError(
+        f"the model {place!r} has no masked-LM head ({reason}); a new one would be random, and teach the encoder noise",
+        expected="an encoder that was published with its head, such as BERT or RoBERTa; sentence encoders such as "
+        "minilm come without",
+    )
 
 
 def may_be_checkpoint(name: str) -> bool:

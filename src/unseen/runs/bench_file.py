@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field
 
 from unseen import api
 from unseen.data.groups import alone, group_codes
-from unseen.data.post_texts import plain_posts
+from unseen.data.post_texts import with_plain_posts
 from unseen.errors import InputError, hint
 from unseen.evaluation.gates import Gate
 from unseen.registry import VERSION
@@ -252,7 +252,7 @@ def _member(name: str, table: BenchTexts, bench: Bench) -> BenchMember:
     whole = entry.data(name)
     data = limited(by_id(whole), table.limit, child_seed(file.seed, "limit"))
     if file.posts:
-        data = data.with_column("text", plain_posts(data.texts))
+        data = with_plain_posts(data)
     data = data.with_column(UNIT, pa.chunked_array([pa.array(_units(data, table.groups, file))]))
     family = file.family.get(table.family or "")
     labels = None if family is None or not file.elsewhere else family.labels

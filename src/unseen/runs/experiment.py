@@ -83,6 +83,8 @@ class Arm:
     """The arm whose model it goes on from; that one is `kept`."""
     kept: bool = False
     """Whether its model is kept, so that others can start from it."""
+    encoder: Step | None = None
+    """The step that made the transformer it fine-tunes, where that is not the model's own."""
 
     def __post_init__(self) -> None:
         if self.start is not None and not self.start.kept:
@@ -96,6 +98,7 @@ class Arm:
         }  # fmt: skip
         settings |= ({"kept": True} if self.kept else {}) | ({} if self.start is None else model.opening)
         needs = {} if self.start is None else {"start": self.start.step(model)}
+        needs |= {} if self.encoder is None else {"encoder": self.encoder}
         shared = {"arm": self.name}
         return Step(f"train {self.name}", f"{__name__}:train", settings, needs, shared, uses_gpu=model.is_transformer)
 
@@ -268,6 +271,9 @@ def train(here: Workspace) -> None:
 
 def _fitted(here: Workspace, arm: Arm) -> Any:
     described, rows = here.settings["model"], (taken(arm.train), taken(arm.dev))
+    if "encoder" in here.needs:
+        params = {**described["params"], "encoder": str(here.needs["encoder"] / MODEL)}
+        described = {"model": "transformer", "params": params}
     if "start" not in here.needs:
         return fit(described, *rows, arm.seed, here.scratch)
     recipe = recipe_of(described["model"], **described["params"])

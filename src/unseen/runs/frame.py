@@ -40,6 +40,7 @@ KINDS = {
     "transfer": "unseen.runs.transfer_page:page",
     "bench": "unseen.runs.bench_page:page",
     "leaderboard": "unseen.runs.leaderboard:page",
+    "pretraining": "unseen.runs.pretraining_page:page",
     "learning": "unseen.runs.learning_page:page",
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",

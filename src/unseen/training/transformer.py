@@ -113,7 +113,7 @@ class Transformer:
         With `start` training begins with the weights of that classifier, its labels matched by name.
         """
         texts = training_texts(train, dev)
-        with _own_randomness(child_seed(seed, "transformer")):
+        with own_randomness(child_seed(seed, "transformer")):
             classifier = untrained(self.settings, train.label_names, trust=self.trust)
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
@@ -128,7 +128,7 @@ class Transformer:
 
     def speed(self, data: Dataset, batches: int = 3) -> float:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
-        with _own_randomness(0):
+        with own_randomness(0):
             classifier = untrained(self.settings, data.label_names, trust=self.trust)
             sample = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
             tokens = classifier.backbone.tokens(sample.texts.to_pylist())
@@ -163,25 +163,25 @@ class SavedTraining:
 
     def write(
         self,
-        classifier: TransformerClassifier,
+        modules: nn.Module,
         optimiser: torch.optim.Optimizer,
         state: State,
-        best: Mapping[str, torch.Tensor] | None,
+        best: Mapping[str, torch.Tensor] | None = None,
     ) -> None:
         """Replace the last state, and before it the best weights where this process has found better ones."""
         if best is not None and best is not self.kept:
             _save(best, self.best, {})
             self.kept = best
-        tensors = {f"weight/{name}": weight for name, weight in classifier.modules.state_dict().items()}
+        tensors = {f"weight/{name}": weight for name, weight in modules.state_dict().items()}
         for number, moments in optimiser.state_dict()["state"].items():
             tensors |= {f"moment/{number}/{name}": moment for name, moment in moments.items()}
         tensors["random/cpu"] = torch.get_rng_state()
-        if classifier.backbone.device.type == "cuda":
+        if next(modules.parameters()).is_cuda:
             tensors["random/cuda"] = torch.cuda.get_rng_state()
         _save(tensors, self.last, {"key": self.key, "state": json.dumps(asdict(state))})
         self.written = time.monotonic()
 
-    def read(self, classifier: TransformerClassifier, optimiser: torch.optim.Optimizer) -> State | None:
+    def read(self, modules: nn.Module, optimiser: torch.optim.Optimizer) -> State | None:
         """Put the last state back, when there is one of this very training; remove what another left."""
         about = {}
         if self.last.is_file():
@@ -201,7 +201,7 @@ class SavedTraining:
             elif kind == "moment":
                 number, _, moment = rest.partition("/")
                 moments.setdefault(int(number), {})[moment] = tensor
-        classifier.modules.load_state_dict(weights)
+        modules.load_state_dict(weights)
         optimiser.load_state_dict(optimiser.state_dict() | {"state": moments})
         torch.set_rng_state(tensors["random/cpu"])
         if "random/cuda" in tensors:
@@ -271,10 +271,10 @@ def _train(
     tokens, dev_tokens = backbone.tokens(train.texts), backbone.tokens(dev.texts)
     weights = torch.tensor(label_weights(train, settings.class_weights), dtype=torch.float32, device=backbone.device)
     optimiser = torch.optim.AdamW(
-        _decaying(classifier.modules, settings.weight_decay), settings.learning_rate, eps=settings.epsilon, fused=True
+        decaying(classifier.modules, settings.weight_decay), settings.learning_rate, eps=settings.epsilon, fused=True
     )
     steps = math.ceil(len(tokens) / settings.batch)
-    state, best = (saved.read(classifier, optimiser) if saved else None) or State(), None
+    state, best = (saved.read(classifier.modules, optimiser) if saved else None) or State(), None
     to_do = range(state.epoch * steps + state.step, settings.epochs * steps)
     batches: list[npt.NDArray[np.intp]] = []
     for at in track(to_do, f"fine-tuning {classifier.name}", len(to_do)):
@@ -284,14 +284,14 @@ def _train(
         if step == 0 or not batches:
             batches = tokens.shuffled_batches(settings.batch, child_seed(seed, "epoch", epoch))
             classifier.modules.train()
-        rate = settings.learning_rate * _factor(at, settings.epochs * steps, settings.warmup)
+        rate = settings.learning_rate * rate_factor(at, settings.epochs * steps, settings.warmup)
         _step(classifier, optimiser, tokens, train.labels, batches[step], rate, weights, targets)
         ended = step + 1 == steps
         state.epoch, state.step = divmod(at + 1, steps)
         if ended and len(dev):
             best = _look(classifier, dev_tokens, dev.labels, weights, state) or best
         if saved and saved.due:
-            saved.write(classifier, optimiser, state, best)
+            saved.write(classifier.modules, optimiser, state, best)
     if saved and len(dev) and best is None:  # it went on, and nothing better came
         with door(saved.best, HALF_TRAINED):
             best = load_file(saved.best)
@@ -358,7 +358,7 @@ def _look(
     return {name: tensor.detach().clone() for name, tensor in classifier.modules.state_dict().items()}
 
 
-def _decaying(modules: nn.Module, decay: float) -> list[dict[str, Any]]:
+def decaying(modules: nn.Module, decay: float) -> list[dict[str, Any]]:
     """Parameter groups: weight matrices decay, biases and norms do not."""
     trained = [parameter for parameter in modules.parameters() if parameter.requires_grad]
     return [
@@ -367,7 +367,7 @@ def _decaying(modules: nn.Module, decay: float) -> list[dict[str, Any]]:
     ]
 
 
-def _factor(step: int, steps: int, warmup: float) -> float:
+def rate_factor(step: int, steps: int, warmup: float) -> float:
     """Of the learning rate: a rise over the warm-up, then a straight fall to zero."""
     rising = math.ceil(steps * warmup)
     return (step + 1) / rising if step < rising else (steps - step) / max(1, steps - rising)
@@ -381,12 +381,17 @@ def fingerprint(settings: TransformerSettings, train: Dataset, dev: Dataset, see
 
 
 def _save(tensors: Mapping[str, torch.Tensor], path: Path, about: Mapping[str, str]) -> None:
+    """Write the tensors; one that shares its memory with an earlier one, as tied weights do, becomes a copy."""
+    places, apart = set[int](), dict[str, torch.Tensor]()
+    for name, tensor in tensors.items():
+        apart[name] = tensor.clone() if tensor.data_ptr() in places else tensor.contiguous()
+        places.add(tensor.data_ptr())
     with atomic(path) as temporary:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, dict(about))
+        save_file(apart, temporary, dict(about))
 
 
 @contextmanager
-def _own_randomness(seed: int) -> Iterator[None]:
+def own_randomness(seed: int) -> Iterator[None]:
     """The block with torch's generators seeded, and as they were afterwards."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
