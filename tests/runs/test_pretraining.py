@@ -16,6 +16,7 @@ from unseen import api
 from unseen.engines.steps import Step
 from unseen.errors import InputError
 from unseen.evaluation.measurements import aligned
+from unseen.inference import predict
 from unseen.runs import pretraining
 from unseen.runs.frame import Result
 from unseen.runs.pretraining import (
@@ -30,7 +31,10 @@ from unseen.runs.pretraining import (
     UnlabelledTexts,
     pretrain,
 )
+from unseen.runs.source import by_id
 from unseen.store import read_predictions, read_split
+from unseen.training.pretraining import MaskedLM, PretrainingSettings
+from unseen.training.transformer import Transformer
 from unseen.types import Dataset
 
 TOPICS = {"calm": ["rain", "cloud", "leaf", "river"], "loud": ["drum", "horn", "crowd", "siren"]}
@@ -158,6 +162,26 @@ def test_the_encoders_open_as_models(done: Result, datasets: dict[str, Dataset])
     vectors = [api.encode(datasets["red"], done.folder / "models" / name).vectors for name in folders[:2]]
     assert not np.allclose(*vectors)  # each seed reads on its own
     assert len(done.record.about["tokenizer"]) == 64
+
+
+def test_arms_fine_tune_the_encoders_that_were_trained(done: Result, datasets: dict[str, Dataset]) -> None:
+    assert done.folder is not None
+    red = by_id(datasets["red"])
+    parts = read_split(done.folder / "splits" / "red.csv", red)
+    train, dev, test = (red.take(parts.rows(part)) for part in ("train", "dev", "test"))
+    trained = Transformer(str(done.folder / "models" / "domain_20.seed-42"), **QUICK["params"]).fit(train, dev, 42)
+    kept = read_predictions(done.folder / "predictions" / "red" / "domain_20.seed-42.parquet", test)
+    expected = predict(trained, test).probabilities
+    np.testing.assert_allclose(aligned(test, kept, np.arange(len(test))), expected, atol=1e-6)
+
+
+def test_losses_are_those_of_the_encoders_with_the_same_masks(done: Result, datasets: dict[str, Dataset]) -> None:
+    assert done.folder is not None
+    held_out = UnlabelledTexts.of(corpora(datasets)["control"], 42).rest.texts.to_pylist()
+    settings = PretrainingSettings(**QUICK["pretraining"])
+    models = [MaskedLM(str(done.folder / "models" / f"domain_20.seed-{seed}"), settings) for seed in (42, 43)]
+    expected = np.mean([model.loss(model.tokens(held_out), 42).value for model in models])
+    assert done.value("masked_loss", encoder=DOMAIN, texts=20, held_out=CONTROL) == pytest.approx(expected)
 
 
 def test_called_again_nothing_is_done_again(
