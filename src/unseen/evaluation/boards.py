@@ -201,7 +201,7 @@ def _gains(board: Board, name: str, reference: str, rows: Sequence[Measurement])
         before = values.get((place, where, reference))
         if model == reference or before is None or before.value is None or row.value is None:
             continue
-        difference = differences.get((where, model, reference)) if place == "data" else None
+        difference = differences.get((str(where), str(model), reference)) if place == "data" else None
         bounds = (None, None) if difference is None else (difference.low, difference.high)
         for gain, of in GAINS.items():
             value, low, high = (
@@ -251,7 +251,7 @@ def _agreements(board: Board, metrics: Sequence[str], rows: Sequence[Measurement
 
 def _both_ways(rows: Sequence[Measurement], name: str) -> dict[tuple[str, str, str], Measurement]:
     """Differences by dataset, model and the model it is compared with, whichever of the two was measured first."""
-    known = {}
+    known: dict[tuple[str, str, str], Measurement] = {}
     for row in rows:
         if row.metric == f"difference.{name}":
             data, model, than = (str(row.tags[tag]) for tag in ("data", "model", "than"))

@@ -152,9 +152,9 @@ def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...]
         with problems.noted(f"[model.{name}]"):
             made[name] = model.model(name, trust)
     chosen = {name: made[name] for name in models if name in made} if models else made
-    for name in (*models, file.reference, None if file.hard is None else file.hard.model):
-        if name is not None and name not in file.model:
-            problems.add(f"the model {name!r} is not defined{hint(name, file.model)}")
+    for named in (*models, file.reference, None if file.hard is None else file.hard.model):
+        if named is not None and named not in file.model:
+            problems.add(f"the model {named!r} is not defined{hint(named, file.model)}")
     _check_families(file, problems)
     if file.hard is not None:
         with problems.noted("[hard]"):
