@@ -74,10 +74,12 @@ def test_a_short_name_stands_for_one_option() -> None:
     assert {name: sorted(longs) for name, longs in short.items() if len(longs) > 1} == {}
 
 
-def test_a_command_without_its_group_is_told_with_it(unseen: Callable[..., Any]) -> None:
-    answer = unseen("score", "posts.csv")
+def test_the_name_of_a_command_is_enough_where_one_group_has_it(unseen: Callable[..., Any]) -> None:
+    assert unseen("score", "--help").out == unseen("model", "score", "--help").out
+    assert "SUITE" in unseen("bench", "--help").out
+    answer = unseen("ls")  # several groups have that
     assert answer.code == 2
-    assert "Did you mean 'unseen model score'?" in " ".join(answer.err.replace("│", " ").split())
+    assert "Did you mean 'unseen attack ls'?" in " ".join(answer.err.replace("│", " ").split())
 
 
 def test_no_option_is_called_by_a_word_that_the_glossary_left() -> None:

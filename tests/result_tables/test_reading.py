@@ -33,7 +33,7 @@ def test_words_are_no_numbers(text: str) -> None:
 def test_spread_interval_and_a_second_number() -> None:
     assert getattr(printed_number("71.5 ± 0.4 %"), "spread", None) == 0.4
     assert getattr(printed_number(".61 [−.02, .70]"), "interval", None) == (-0.02, 0.70)
-    share = getattr(printed_number("300 (61.1 %)"), "aside", None)
+    share = getattr(printed_number("300 (61.1 %)"), "bracketed", None)
     assert share is not None
     assert (share.value, share.percent) == (61.1, True)
 

@@ -61,6 +61,8 @@ Summary = Annotated[
 ]
 Plan = Annotated[bool, typer.Option("--plan", help="Say what would be done and what it costs; do nothing.")]
 Workers = Annotated[int, typer.Option(help="Trainings side by side, one thread each; 1: one, all threads.")]
+Engine = Annotated[str, typer.Option(help="Where steps run: local, ray, inline.")]
+Threads = Annotated[int, typer.Option(help="Threads of each step.")]
 Address = Annotated[Text, typer.Option(help="Ray cluster; 'auto' finds it. (default: this machine)")]
 ExampleTexts = Annotated[bool, typer.Option("--texts", help="Write texts of the data as well, as examples.")]
 

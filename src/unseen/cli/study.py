@@ -31,9 +31,9 @@ def run(
     store: Annotated[
         Path, typer.Option(help="Where results of steps are kept, for later studies too.", envvar="UNSEEN_STORE")
     ] = Path("unseen-steps"),
-    engine: Annotated[str, typer.Option(help="Where steps run: local, ray, inline.")] = "local",
+    engine: options.Engine = "local",
     workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of each step.")] = 1,
+    threads: options.Threads = 1,
     address: options.Address = None,
     trust: options.Trust = False,
     plan: options.Plan = False,
@@ -103,13 +103,13 @@ def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: b
 @app.command()
 def bench(
     suite: Annotated[Path, typer.Argument(help="Suite file (TOML): datasets and models.", metavar="SUITE")],
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="NAME", help="Only this model of the suite; may be repeated.")
+    pick: Annotated[
+        list[str] | None, typer.Option("--pick", metavar="NAME", help="Only this model of the suite; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the run. (default: out/SUITE)")] = None,
-    engine: Annotated[str, typer.Option(help="Where steps run: local, ray, inline.")] = "local",
+    engine: options.Engine = "local",
     workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of each step.")] = 1,
+    threads: options.Threads = 1,
     address: options.Address = None,
     trust: options.Trust = False,
     plan: options.Plan = False,
@@ -130,7 +130,7 @@ def bench(
     chosen_engine = ENGINES.make(engine, **_options(engine, workers, threads, address))
     if plan:
         with notes(quiet):
-            planned = plan_bench(suite, out=folder, models=model or (), trust=trust)
+            planned = plan_bench(suite, out=folder, models=pick or (), trust=trust)
         if as_json:
             print_json(asdict(planned))
         else:
@@ -138,7 +138,7 @@ def bench(
         return
     with notes(quiet), progress(quiet):
         result = carry_out(
-            suite, models=model or (), out=folder, engine=chosen_engine, trust=trust, command=command_line(),
+            suite, models=pick or (), out=folder, engine=chosen_engine, trust=trust, command=command_line(),
             announce=None if quiet else lambda planned: say(described_bench(planned), err=True),
         )  # fmt: skip
     print_result(result, as_json, junit, summary)

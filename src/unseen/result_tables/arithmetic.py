@@ -52,14 +52,14 @@ class NumberPlace:
     table: ResultTable
     row: int
     column: int
-    aside: bool = False
+    bracketed: bool = False
     """Whether it is the second number of the cell, in brackets."""
 
     @property
     def number(self) -> PrintedNumber | None:
         """The number that is printed there."""
         number = self.table.rows[self.row][self.column].number
-        return number.aside if number is not None and self.aside else number
+        return number.bracketed if number is not None and self.bracketed else number
 
     @property
     def text(self) -> str:
@@ -77,7 +77,7 @@ class NumberPlace:
         return self.table.place(self.table.rows[self.row][self.column], self.column)
 
     def __hash__(self) -> int:
-        return hash((id(self.table), self.row, self.column, self.aside))
+        return hash((id(self.table), self.row, self.column, self.bracketed))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NumberPlace) and hash(self) == hash(other) and self.table is other.table
@@ -216,7 +216,11 @@ def repairs(wrong: Sequence[Equation], right: Sequence[Equation]) -> list[Repair
                 continue
             for text in slips(place.text):
                 number = printed_number(text)
-                if number is None or place.aside or any(equation.holds({place: number}) is False for equation in kept):
+                if (
+                    number is None
+                    or place.bracketed
+                    or any(equation.holds({place: number}) is False for equation in kept)
+                ):
                     continue
                 mended = tuple(equation for equation in concerned if equation.holds({place: number}))
                 if len(mended) > max(1, len(best.equations) if best else 0):

@@ -48,7 +48,7 @@ class Relation:
     """Equations that say the same of each row, or of each column."""
 
     equations: tuple[Equation, ...]
-    said: bool = False
+    given: bool = False
     """Whether somebody said so; else it must hold on most rows."""
 
     @cached_property
@@ -77,7 +77,7 @@ class Unexplained:
     line: int
 
 
-class SaidRelation(SettingsTable):
+class GivenRelation(SettingsTable):
     """`[[relation]]` of a file."""
 
     kind: Literal[
@@ -96,25 +96,25 @@ class SaidRelation(SettingsTable):
 class RelationsFile(SettingsTable):
     """A file of relations."""
 
-    relation: Listed[SaidRelation] = Field(description="[[relation]] tables")
+    relation: Listed[GivenRelation] = Field(description="[[relation]] tables")
 
 
-def said_relations(path: str | Path, tables: Sequence[ResultTable]) -> list[Relation]:
+def given_relations(path: str | Path, tables: Sequence[ResultTable]) -> list[Relation]:
     """The relations that a TOML file says."""
-    return [_said(relation, tables) for relation in read_settings(path, RelationsFile).relation]
+    return [_given(relation, tables) for relation in read_settings(path, RelationsFile).relation]
 
 
-def _said(said: SaidRelation, tables: Sequence[ResultTable]) -> Relation:
-    grids = [_grid(tables, number, said.axis == "rows") for number in (said.table, said.other or said.table)]
+def _given(given: GivenRelation, tables: Sequence[ResultTable]) -> Relation:
+    grids = [_grid(tables, number, given.axis == "rows") for number in (given.table, given.other or given.table)]
     grid, other = grids
-    target = grid.position(said.target)
-    if said.kind == "same" and said.other is not None:
-        column = other.position(str(said.of[0]) if said.of else said.target)
-        return Relation(tuple(_same_rows(grid, target, other, column)), said=True)
-    if not said.of:
-        raise InputError(f"the relation {said.kind} of {said.target!r} does not say what it is of")
-    operands = [float(name) if isinstance(name, int | float) else grid.position(name) for name in said.of]
-    return Relation(tuple(grid.equations(said.kind, target, operands)), said=True)
+    target = grid.position(given.target)
+    if given.kind == "same" and given.other is not None:
+        column = other.position(str(given.of[0]) if given.of else given.target)
+        return Relation(tuple(_same_rows(grid, target, other, column)), given=True)
+    if not given.of:
+        raise InputError(f"the relation {given.kind} of {given.target!r} does not say what it is of")
+    operands = [float(name) if isinstance(name, int | float) else grid.position(name) for name in given.of]
+    return Relation(tuple(grid.equations(given.kind, target, operands)), given=True)
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,10 @@ class TableGrid:
         """What crosses the positions."""
         return [*self.table.numeric] if self.turned else [*range(len(self.table.rows))]
 
-    def place(self, line: int, position: int, aside: bool = False) -> NumberPlace:
+    def place(self, line: int, position: int, bracketed: bool = False) -> NumberPlace:
         """Where a line crosses a position."""
         row, column = (position, line) if self.turned else (line, position)
-        return NumberPlace(self.table, row, column, aside)
+        return NumberPlace(self.table, row, column, bracketed)
 
     def position(self, name: str) -> int:
         """The position of that name; refuses one that is not there."""
@@ -154,12 +154,12 @@ class TableGrid:
 
     def equations(
         self, kind: str, target: int, operands: Sequence[int | float], lines: Sequence[int] | None = None,
-        aside: bool = False,
+        bracketed: bool = False,
     ) -> Iterator[Equation]:  # fmt: skip
         """The equation of each line in which every number is printed; floats are numbers, ints are positions."""
         for line in self.lines if lines is None else lines:
             places: list[Operand] = [at if isinstance(at, float) else self.place(line, at) for at in operands]
-            equation = Equation(kind, self.place(line, target, aside), tuple(places))
+            equation = Equation(kind, self.place(line, target, bracketed), tuple(places))
             if equation.holds() is not None:
                 yield equation
             elif kind == "mean" and (present := [place for place in equation.places[1:] if place.number is not None]):
@@ -179,12 +179,12 @@ def inferred_relations(tables: Sequence[ResultTable]) -> tuple[list[Relation], l
     """What headers promise and most rows keep, in each table and between tables; and promises that nothing keeps."""
     relations, unexplained = list[Relation](), list[Unexplained]()
     for table in tables:
-        gains: set[int] = set()
+        gain_columns: set[int] = set()
         for grid in (TableGrid(table), TableGrid(table, turned=True)):
             relations += _gains(grid)
-            gains |= set() if grid.turned else set(_gain_positions(grid))
+            gain_columns |= set() if grid.turned else set(_gain_positions(grid))
             for kind in ("mean", "sum"):
-                kept, left = aggregates(grid, kind, gains)
+                kept, left = aggregates(grid, kind, gain_columns)
                 relations += kept
                 unexplained += left
         relations += _shares(table)
@@ -193,17 +193,19 @@ def inferred_relations(tables: Sequence[ResultTable]) -> tuple[list[Relation], l
     return relations, unexplained
 
 
-def aggregates(grid: TableGrid, kind: str, gains: Set[int] = frozenset()) -> tuple[list[Relation], list[Unexplained]]:
+def aggregates(
+    grid: TableGrid, kind: str, gain_columns: Set[int] = frozenset()
+) -> tuple[list[Relation], list[Unexplained]]:
     """Means or sums of positions: of those since the last one, of all, of the other means, of those named alike.
 
-    Columns in `gains` are in no mean of columns, and their own means are not looked at.
+    Columns in `gain_columns` are in no mean of columns, and their own means are not looked at.
     """
     names, pattern = grid.names, AVERAGE if kind == "mean" else TOTAL
     targets = [at for at in grid.positions if pattern.search(names[at])]
-    plain = [at for at in grid.positions if at not in targets and (grid.turned or at not in gains)]
+    plain = [at for at in grid.positions if at not in targets and (grid.turned or at not in gain_columns)]
     if not targets or not plain:
         return [], []
-    levels = [line for line in grid.lines if not (grid.turned and line in gains)]
+    levels = [line for line in grid.lines if not (grid.turned and line in gain_columns)]
     readings: dict[str, dict[int, Relation]] = {}
     for target in targets:
         last = max((at for at in targets if at < target), default=-1)
@@ -316,11 +318,11 @@ def _shares(table: ResultTable) -> list[Relation]:
         rows = [value for line, value in numbers.items() if TOTAL.search(table.label(line))]
         sums = sum(value for line, value in numbers.items() if not TOTAL.search(table.label(line)))
         targets = [(at, False) for at in table.numeric if SHARE.search(table.columns[at]) and at != part]
-        for target, aside in [*targets, (part, True)]:
+        for target, bracketed in [*targets, (part, True)]:
             readings = []
             for total in (*totals, *rows, sums, *(at for at in counts if at not in (part, target))):
                 for kind in ("share-percent", "share"):
-                    relation = Relation(tuple(grid.equations(kind, target, [part, total], aside=aside)))
+                    relation = Relation(tuple(grid.equations(kind, target, [part, total], bracketed=bracketed)))
                     if relation.is_kept and len(relation.right) >= FEWEST:
                         readings.append(relation)
             relations += sorted(readings, key=lambda relation: -len(relation.right))[:1]

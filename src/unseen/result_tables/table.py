@@ -38,7 +38,7 @@ class PrintedNumber:
     spread: float | None = None
     """What stands behind ±."""
     interval: tuple[float, float] | None = None
-    aside: PrintedNumber | None = None
+    bracketed: PrintedNumber | None = None
     """A second number in brackets, a share or a deviation: `300 (61.1 %)`."""
 
     @property
@@ -70,21 +70,21 @@ def printed_number(text: str) -> PrintedNumber | None:
     if number is None:
         return None
     try:
-        spread, interval, aside = None, None, None
+        spread, interval, bracketed = None, None, None
         rest = rest[number.end() :].strip()
         if match := SPREAD.match(rest):
             spread, rest = _float(match[1]), rest[match.end() :].strip()
         if match := INTERVAL.match(rest):
             interval, rest = (_float(match[1]), _float(match[2])), rest[match.end() :].strip()
         elif match := ASIDE.match(rest):
-            aside, rest = printed_number(match[1].removeprefix("±").strip()), rest[match.end() :].strip()
+            bracketed, rest = printed_number(match[1].removeprefix("±").strip()), rest[match.end() :].strip()
         if rest:
             return None
         digits = number["digits"].replace(",", "")
         value = float(digits) * (-1 if number["sign"] == "-" else 1)
         mantissa, _, power = digits.lower().partition("e")
         places = len(mantissa.partition(".")[2]) - int(power or 0)
-        return PrintedNumber(value, 0.5 * 10.0**-places, places, bool(number["percent"]), spread, interval, aside)
+        return PrintedNumber(value, 0.5 * 10.0**-places, places, bool(number["percent"]), spread, interval, bracketed)
     except (ValueError, OverflowError):
         return None
 

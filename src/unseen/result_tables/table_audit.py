@@ -11,8 +11,8 @@ from unseen.result_tables.relations import (
     Relation,
     Unexplained,
     exact_multiples,
+    given_relations,
     inferred_relations,
-    said_relations,
 )
 from unseen.result_tables.table import ResultTable, printed_number
 from unseen.types import Finding
@@ -27,16 +27,16 @@ def audit_tables(tables: Sequence[ResultTable], relations: str | Path | None = N
     `relations` is a file that says how columns and rows hang together; besides, headers such as Avg, Δ or % are
     believed where most rows bear them out. A number that one reading explains is not held against another.
     """
-    said = [] if relations is None else said_relations(relations, tables)
+    given = [] if relations is None else given_relations(relations, tables)
     tables = [table for table in tables if not table.is_large]
     inferred, unexplained = inferred_relations(tables)
-    everything = [*said, *inferred]
+    everything = [*given, *inferred]
     right = [equation for relation in everything for equation in relation.right]
     explained = {equation.target for equation in right}
     wrong: dict[NumberPlace, Equation] = {}
     for relation in everything:
         for equation in relation.wrong:
-            if relation.said or equation.target not in explained:
+            if relation.given or equation.target not in explained:
                 wrong.setdefault(equation.target, equation)
     mends = repairs([*wrong.values()], right)
     mended = {equation.target for mend in mends for equation in mend.equations}

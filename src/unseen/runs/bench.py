@@ -25,8 +25,8 @@ from unseen.evaluation.metrics import chance
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.repairs.copies import ties
 from unseen.roles import Engine
-from unseen.runs.bench_file import UNIT, Bench, BenchMember, load_members, read_bench, texts_for
-from unseen.runs.experiment import Arm, Chosen, answered
+from unseen.runs.bench_file import UNIT, BenchMember, BenchSuite, load_members, read_bench, texts_for
+from unseen.runs.experiment import Arm, Chosen, predictions_of
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import Source
 from unseen.runs.spaces import Space
@@ -62,7 +62,7 @@ class BenchPlan:
 class BenchGrid:
     """The trainings of a benchmark: every model on every split of every dataset, from every seed."""
 
-    bench: Bench
+    bench: BenchSuite
     members: Mapping[str, BenchMember]
     hard: Mapping[str, Split]
     """The latent-hard split of each dataset that has one."""
@@ -149,7 +149,7 @@ class BenchRuns:
         step = self.grid.steps.get((model, place))
         if step is None or not self.results.has(step.key):
             return None
-        return answered(self.grid.arms[place], step, self.results)
+        return predictions_of(self.grid.arms[place], step, self.results)
 
     def _seeds(self, model: str) -> range:
         first = self.grid.bench.file.seed
@@ -306,7 +306,7 @@ def plan_bench(suite: str | Path, *, out: str | Path, models: Sequence[str] = ()
     return BenchPlan(sizes, tuple(chosen.models), len(steps) + hard, sum(results.has(step.key) for step in steps))
 
 
-def hard_steps(bench: Bench, members: Mapping[str, BenchMember]) -> dict[str, Step]:
+def hard_steps(bench: BenchSuite, members: Mapping[str, BenchMember]) -> dict[str, Step]:
     """The cut of each dataset, of the share that its ordinary split tests."""
     table = bench.file.hard
     if table is None:
@@ -329,7 +329,7 @@ def _source(member: BenchMember) -> Source:
     return Source(member.name, member.data, np.zeros(len(member.data), bool))
 
 
-def _floors(members: Mapping[str, BenchMember], bench: Bench) -> Iterator[Measurement]:
+def _floors(members: Mapping[str, BenchMember], bench: BenchSuite) -> Iterator[Measurement]:
     """What guessing by the class mix has."""
     chosen = metric_of(bench.file.metric)
     for name, member in members.items():

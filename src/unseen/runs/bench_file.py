@@ -107,7 +107,7 @@ class BenchFile(SettingsTable):
 
 
 @dataclass(frozen=True)
-class Bench:
+class BenchSuite:
     """A benchmark, checked."""
 
     path: Path
@@ -130,7 +130,7 @@ class Bench:
         return tuple(dict.fromkeys([self.file.metric, *self.file.metrics]))
 
 
-def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...] = ()) -> Bench:
+def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...] = ()) -> BenchSuite:
     """The benchmark in a file; all its mistakes in one error. `models` names some of its models; without, all."""
     path, problems = Path(path), Problems()
     file = problems.read(BenchFile, read_content(path)) or BenchFile()
@@ -165,7 +165,7 @@ def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...]
     problems.refuse(f"{path} cannot be run as it is")
     reference = file.reference if file.reference in chosen else next(iter(chosen))
     seeds = {name: file.model[name].seeds or file.seeds for name in chosen}
-    return Bench(path, file, data, chosen, seeds, reference, gates)
+    return BenchSuite(path, file, data, chosen, seeds, reference, gates)
 
 
 def _check_families(file: BenchFile, problems: Problems) -> None:
@@ -237,7 +237,7 @@ class BenchMember:
         return made
 
 
-def load_members(bench: Bench) -> dict[str, BenchMember]:
+def load_members(bench: BenchSuite) -> dict[str, BenchMember]:
     """The datasets, loaded and split; whatever is wrong with any of them is told at once."""
     problems, members = Problems(), {}
     for name, table in bench.data.items():
@@ -247,7 +247,7 @@ def load_members(bench: Bench) -> dict[str, BenchMember]:
     return members
 
 
-def _member(name: str, table: BenchTexts, bench: Bench) -> BenchMember:
+def _member(name: str, table: BenchTexts, bench: BenchSuite) -> BenchMember:
     file, entry = bench.file, DatasetEntry(table.source, table.load, groups=table.groups, split=table.split)
     whole = entry.data(name)
     data = limited(by_id(whole), table.limit, child_seed(file.seed, "limit"))

@@ -167,7 +167,7 @@ def cost_table(record: RunRecord) -> Table:
     """What the trainings of each model took, testing included."""
     lines = []
     for cost in record.about["costs"]:
-        each = cost["cpu_seconds"] / max(1, cost["trainings"])
-        lines.append((cost["model"], cost["trainings"], duration(cost["cpu_seconds"]), duration(each)))
+        one = cost["cpu_seconds"] / max(1, cost["trainings"])
+        lines.append((cost["model"], cost["trainings"], duration(cost["cpu_seconds"]), duration(one)))
     columns = ("model", "trainings", "processor time", "of one")
     return Table("Cost", columns, tuple(lines), capital("training and testing, on the machine of this run."))

@@ -125,10 +125,10 @@ def answers(
     engine = Inline() if workers == 1 else Local(workers)
     shared = {arm.name: replace(arm, start=None) for arm in arms}
     carry_out(list(steps.values()), engine, results, shared, work)
-    return {arm.name: answered(arm, steps[arm.name], results) for arm in arms}
+    return {arm.name: predictions_of(arm, steps[arm.name], results) for arm in arms}
 
 
-def answered(arm: Arm, step: Step, results: Results) -> dict[str, Predictions]:
+def predictions_of(arm: Arm, step: Step, results: Results) -> dict[str, Predictions]:
     """What the model of an arm said about each of its test sets, once its step is done."""
     folder = results.folder(step.key)
     return {name: read_predictions(_file(folder, name), taken(data)) for name, data in arm.ask.items()}
