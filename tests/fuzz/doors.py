@@ -23,6 +23,7 @@ from unseen.attacks.session_log import read_sessions
 from unseen.bias.groups import read_terms
 from unseen.cards.facts import read_ratings
 from unseen.cards.pages import read_document
+from unseen.cli.options import class_mix
 from unseen.data.catalogue import hatexplain_posts
 from unseen.data.tables import load_texts
 from unseen.evaluation.metric_usage import metric_usage, read_leaderboards
@@ -40,6 +41,7 @@ from unseen.result_tables import read_all_tables, read_result_tables
 from unseen.result_tables.lint import lint_tables
 from unseen.result_tables.markdown import markdown_tables
 from unseen.result_tables.table_audit import audit_tables
+from unseen.runs.bench_file import read_bench
 from unseen.runs.forecast import read_sheet
 from unseen.runs.frame import report
 from unseen.runs.study_file import read_study
@@ -60,6 +62,21 @@ from unseen.store.reviews import read_reviews
 from unseen.types import Embeddings, Origin, Predictions
 
 ROWS = 60
+BENCH = """title = "t"
+folds = 3
+metrics = ["accuracy", "f1.power(0.5)"]
+[hard]
+split = "closest"
+[family.f]
+labels = ["calm", "loud"]
+[data.d]
+source = "sample"
+family = "f"
+map = { a = "calm", b = "drop" }
+[model.neural]
+epochs = 2
+seeds = 1
+"""
 STUDY = """title = "t"
 [data.d]
 source = "sample"
@@ -231,6 +248,8 @@ def _words(folder: Path) -> Iterator[Door]:
         return Door(name, folder / name, read)
 
     yield door("study.toml", STUDY, read_study)
+    yield door("bench.toml", BENCH, read_bench)
+    yield door("mix.csv", "label,share\ncalm,0.2\nloud,0.8\n", lambda path: class_mix(str(path)))
     yield door("validation.toml", VALIDATION, read_validation)
     yield door("labels.toml", LABELS, read_datasets)
     yield door("suite.toml", SUITE, lambda path: build_suite(read_suite_file(path)))

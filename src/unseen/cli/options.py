@@ -316,10 +316,14 @@ def size(text: str, option: str) -> float:
     )
 
 
+LONGEST = 16
+"""Digits from which on a whole number is read as a fraction: no float holds them all."""
+
+
 def any_number(text: str, option: str, expected: str) -> float:
     """A whole number or a fraction, as typed."""
     try:
-        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+        return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < LONGEST else float(text)
     except ValueError as cause:
         raise InputError(f"{option} must be a number", expected=expected, got=repr(text)) from cause
 
