@@ -107,7 +107,16 @@ def verdict(record: RunRecord, boards: dict[str, BoardView]) -> Verdict:
     alone = len(ordinary.leaders) == 1
     headline = f"{leader} leads by {called(record.metric)}" + ("." if alone else ", but not for certain.")
     level = "fail" if failed else "warn" if changed or not alone else "ok"
-    return Verdict(headline, sentences, level)
+    badge = (
+        "incomplete"
+        if failed
+        else "no clear winner"
+        if not alone
+        else "not everywhere"
+        if changed
+        else "a clear winner"
+    )
+    return Verdict(headline, sentences, level, badge=badge)
 
 
 def tables(record: RunRecord, boards: dict[str, BoardView]) -> dict[str, Table]:

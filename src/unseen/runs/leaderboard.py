@@ -150,11 +150,10 @@ def page(record: RunRecord) -> Page:
     """Models × measures, ranks, and where measures disagree."""
     board = BoardView(record)
     shown = tables(board)
-    ranked = len(board.models) > 1
     sections = [
         Section("Models and measures", tables=[shown[f"measures-{file_name(name)}"] for name in board.datasets]),
         *([score_section(board, "Datasets")] if len(board.datasets) > 1 else []),
-        *([rank_section(board, "Ranks")] if ranked else []),
+        *([_ranked(board)] if len(board.models) > 1 else []),
         *filter(None, [agreement_section(board), sweep_section(board)]),
         Section("Files", findings=sorted_findings(record.findings) or None),
     ]
@@ -169,6 +168,13 @@ def page(record: RunRecord) -> Page:
     )  # fmt: skip
 
 
+def _ranked(board: BoardView) -> Section:
+    """Ranks over several datasets; of one, who is better than whom by more than chance."""
+    if len(board.datasets) > 1:
+        return rank_section(board, "Ranks")
+    return Section("Who is better", tables=[outcome_table(board)])
+
+
 def verdict(board: BoardView) -> Verdict:
     """Who leads by the main metric, who is not told apart from it, and which measures put another model first."""
     (first, *close), left_out = board.leaders, len(board.record.findings)
@@ -180,7 +186,8 @@ def verdict(board: BoardView) -> Verdict:
     if left_out:
         sentences.append("1 file was left out." if left_out == 1 else f"{left_out} files were left out.")
     headline = f"{first} leads by {called(board.record.metric)}" + (", but not for certain." if close else ".")
-    return Verdict(headline, sentences, "warn" if close else "ok")
+    badge = "no clear winner" if close else "a clear winner"
+    return Verdict(headline, sentences, "warn" if close else "ok", badge=badge)
 
 
 def _rank(board: BoardView, model: str, metric: str) -> float:
