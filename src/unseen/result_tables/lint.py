@@ -409,10 +409,11 @@ def unknown_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
 
 
 def _holds_metric(header: str) -> bool:
+    """Whether a word of it is a metric; counts and times, of which no way is better, are none."""
     words = [word for word in header.replace(",", " ").split() if len(word) > 3 or word != word.lower()]
-    return not re.search(r"\b(?:with|by|points of|share)\b", header) and any(
-        metric_name(word).id is not None for word in words
-    )  # fmt: skip
+    known = [name for word in words if (name := metric_name(word).id) is not None]
+    beside = re.search(r"\b(?:with|by|points of|share)\b", header)
+    return not beside and any(fact(name).direction in ("higher", "lower") for name in known)
 
 
 RULES: Mapping[str, Callable[[Sequence[LintedTable]], Iterator[Finding]]] = {
