@@ -79,8 +79,9 @@ def test_the_gate_looks_at_the_worst_family(tmp_path: Path, allowed: str, code: 
     b = run_folder(tmp_path / "b", {}, [*trainings("random", [0.78]), *trainings("closest", [0.9])])
     done = run(a, b, "--gate", f"difference.f1.macro>=-{allowed}")
     assert done.exit_code == code
-    assert (f"gate FAILED: difference.f1.macro>=-{allowed}: −.020 (random" in done.stderr) == bool(code)
-    assert f"gate passed: difference.f1.macro>=-{allowed}: .400 (closest" in done.stderr
+    assert (f"gate FAILED: difference.f1.macro>=-{allowed}: −.020 (random)" in done.stderr) == bool(code)
+    assert f"gate passed: difference.f1.macro>=-{allowed}: .400 (closest)" in done.stderr
+    assert done.stderr.count("gate ") == 2, "each family is judged once"
 
 
 def test_the_gate_fails_when_nothing_was_paired(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,13 +86,22 @@ def compare(
         _print(comparison, quiet)
     else:
         _write(comparison, str(form))
-    outcomes = judged(bounds, [*comparison.gated, *(row for row in comparison.rows if row not in comparison.gated)])
+    outcomes = judged(bounds, _judged_rows(comparison))
     if summary is not None:
         write_summary(summary, summary_of_comparison(comparison, outcomes))
     for outcome in outcomes:
         say(str(outcome), err=True)
     if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _judged_rows(comparison: Any) -> list[Any]:
+    """Differences of the main metric and all that were asked for, each once, without the two scores in their tags."""
+    rows: dict[Any, Any] = {}
+    for row in (*comparison.gated, *comparison.rows):
+        tags = {name: value for name, value in row.tags.items() if name not in ("a", "b", "rows")}
+        rows.setdefault((row.metric, row.slice, *sorted(map(str, tags.items()))), replace(row, tags=tags))
+    return list(rows.values())
 
 
 def _check(form: str | None, as_json: bool) -> None:
