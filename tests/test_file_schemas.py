@@ -14,11 +14,12 @@ from unseen.errors import InputError
 from unseen.file_schemas import FILES
 
 READY = sorted(Path(__file__).parents[1].glob("studies/*.toml"))
-OTHERS = {"arango2019": "validation", "transfer-hate": "transfer"}
+OTHERS = {"arango2019": "validation", "transfer-hate": "transfer", "bench-smoke": "bench", "bench-large": "bench"}
 WRONG = {
     "study": {"title": 3},
     "validation": {"kind": "validation", "data": {"source": "posts.csv"}},
     "transfer": {"labels": ["yes"], "data": {}},
+    "bench": {"data": {}, "model": {}, "folds": 1},
     "suite": {"lables": ["yes", "no"]},
     "card": {"unseen_card": 2, "name": "x", "fields": {}},
 }

@@ -25,6 +25,7 @@ from unseen.audits.checks import CHECKS
 from unseen.audits.pipelines.examples import EXAMPLES
 from unseen.cli import app
 from unseen.evaluation import METRICS
+from unseen.evaluation.weighting import FORMS
 from unseen.explanations import EXPLAINERS
 from unseen.functional import load_suite
 from unseen.functional.perturbations import PERTURBATIONS
@@ -301,6 +302,7 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     assert names == [
         *(f"{name}.v1" for name in (*RECIPES, *ENCODERS)),
         *METRICS,
+        *(f"SCORE.{form}" for form in FORMS),
         *(f"{name}.v1" for name in EXPLAINERS),
     ]
     assert all(len(line.split()) > 3 for line in lines)

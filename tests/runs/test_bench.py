@@ -202,13 +202,6 @@ def test_a_label_that_the_family_lacks_must_be_mapped(folder: Path) -> None:
         load_members(read_bench(folder / "suite.toml"))
 
 
-@pytest.mark.parametrize("name", ["bench-smoke", "bench-large"])
-def test_the_suites_of_the_tree_can_be_read(name: str) -> None:
-    suite = read_bench(Path(__file__).parents[2] / "studies" / f"{name}.toml")
-    assert len(suite.data) >= 3
-    assert suite.reference in suite.models
-
-
 def test_the_function_and_the_schema_are_public() -> None:
     assert unseen.bench is bench
     assert {"data", "model", "family", "hard"} <= set(unseen.file_schema("bench")["properties"])

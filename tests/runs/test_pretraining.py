@@ -226,7 +226,7 @@ def test_placeholders_are_put_into_all_texts_alike(
     encoder: str, datasets: dict[str, Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared = []
-    monkeypatch.setattr(pretraining, "with_placeholders", lambda data: prepared.append(data.name) or data)
+    monkeypatch.setattr(pretraining, "with_plain_posts", lambda data: prepared.append(data.name) or data)
     pretrain(
         {"red": datasets["red"]}, model=encoder, corpus=unlabelled(OTHERS, 20, 5, 5), seeds=1, placeholders=True,
         control=unlabelled(OTHERS, 20, 5, 6), out=tmp_path / "out", **QUICK,

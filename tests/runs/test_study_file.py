@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from unseen.errors import InputError
+from unseen.runs.bench_file import read_bench
 from unseen.runs.study_file import Study, read_study
 from unseen.runs.transfer_file import read_datasets
 from unseen.runs.validation import read_validation
@@ -146,7 +147,7 @@ def test_what_is_no_study(tmp_path: Path) -> None:
 
 
 READY = sorted(Path(__file__).parents[2].glob("studies/*.toml"))
-OTHER_KINDS = ("arango2019", "transfer-hate")
+OTHER_KINDS = ("arango2019", "transfer-hate", "bench-smoke", "bench-large")
 
 
 @pytest.mark.parametrize("path", [each for each in READY if each.stem not in OTHER_KINDS], ids=lambda path: path.stem)
@@ -156,6 +157,9 @@ def test_the_ready_studies_can_be_read(path: Path) -> None:
 
 
 def test_the_ready_studies_of_other_kinds_can_be_read() -> None:
-    validation, transfer = (next(each for each in READY if each.stem == name) for name in OTHER_KINDS)
+    validation, transfer, *suites = (next(each for each in READY if each.stem == name) for name in OTHER_KINDS)
     assert read_validation(validation).pipelines
     assert set(read_datasets(transfer).entries) == {"hatexplain", "davidson", "stormfront"}
+    for suite in map(read_bench, suites):
+        assert len(suite.data) >= 3
+        assert suite.reference in suite.models

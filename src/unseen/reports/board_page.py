@@ -155,10 +155,8 @@ def rank_section(board: BoardView, heading: str) -> Section:
         surely = "differ" if p < ALPHA else "are not told apart"
         text += f" Taken together the models {surely} (Friedman, p = {number(p, 3)})."
         text += f" Bars join models whose average ranks are within the critical difference of {number(board.apart)}."
-    pictures = [
-        Markup(f'<figure class="chart on-{room}">{rank_chart(ranked, board.apart, narrow=room == "narrow")}</figure>')
-        for room in ("wide", "narrow")
-    ]
+    drawn = {room: rank_chart(ranked, board.apart, heading, narrow=room == "narrow") for room in ("wide", "narrow")}
+    pictures = [Markup(f'<figure class="chart on-{room}">{chart}</figure>') for room, chart in drawn.items()]
     return Section(heading, text, pictures=pictures, tables=[rank_table(board), outcome_table(board)])
 
 

@@ -291,7 +291,7 @@ def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow
     return svg(figure, _dots_in_words(lines, models, axis))
 
 
-def rank_chart(ranked: Sequence[tuple[str, Measurement]], apart: float | None, narrow: bool = False) -> str:
+def rank_chart(ranked: Sequence[tuple[str, Measurement]], apart: float | None, title: str, narrow: bool = False) -> str:
     """Models from the best average rank down, with intervals; a bar joins those that are within `apart` of each other.
 
     That is the picture of critical differences, with a line for each model.
@@ -313,7 +313,7 @@ def rank_chart(ranked: Sequence[tuple[str, Measurement]], apart: float | None, n
     axes.set_xlabel("average rank, 1 is the best", color=INK, fontsize=9)
     in_words = "; ".join(f"{name} {number(row.value)}" for name, row in ranked)
     joined = "; ".join(", ".join(ranked[place][0] for place in group) for group in groups) or "none"
-    return svg(figure, f"Average ranks: {in_words}. Not told apart: {joined}. The table has the same numbers.")
+    return svg(figure, f"{title}, average ranks: {in_words}. Not told apart: {joined}. The table has the same numbers.")
 
 
 def colour_of(place: int) -> str:
