@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -233,3 +233,15 @@ def _named(data: Dataset, rows: Rows, texts: bool) -> tuple[list[tuple[str, str]
     places = [data.place(int(row)) for row in rows]
     content = [harmless(text) for text in data.texts.take(chosen).to_pylist()] if texts else [""] * len(rows)
     return list(zip(ids, places, strict=True)), content
+
+
+def texts_together(datasets: Sequence[Dataset]) -> Dataset:
+    """The texts of several datasets, one after the other, as one; ids are numbers and labels mean nothing.
+
+    For looking for copies between them.
+    """
+    texts = pa.chunked_array([data.texts.cast(pa.large_string()).combine_chunks() for data in datasets])
+    ids = pa.array([str(row) for row in range(len(texts))], pa.large_string())
+    label = pa.DictionaryArray.from_arrays(np.zeros(len(texts), np.int32), pa.array([""]))
+    table = pa.table({"id": pa.chunked_array([ids]), "text": texts, "label": pa.chunked_array([label])})
+    return Dataset("all texts", table, ("",))

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from unseen.audits.subject import texts_together
 from unseen.engines import Local, Step, in_order
 from unseen.errors import InputError
 from unseen.evaluation.boards import Board, board_measurements
@@ -129,11 +129,7 @@ class BenchGrid:
     def _copied(self, name: str, relatives: Sequence[str]) -> Any:
         """Which rows of a dataset stand, nearly, in a relative too."""
         own = self.members[name].data
-        texts = [self.members[member].data.texts.cast(pa.large_string()) for member in (name, *relatives)]
-        whole = pa.chunked_array([chunk for part in texts for chunk in part.chunks])
-        labels = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(whole), np.int32)), pa.array(["-"]))
-        ids = pa.array([str(row) for row in range(len(whole))], pa.large_string())
-        both = Dataset(name, pa.table({"id": ids, "text": whole, "label": labels}), ("-",))
+        both = texts_together([self.members[member].data for member in (name, *relatives)])
         groups = ties(both, np.arange(len(both)), "near", self.bench.file.seed).groups()
         return np.isin(groups[: len(own)], groups[len(own) :])
 

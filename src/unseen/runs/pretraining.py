@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from unseen.audits.subject import Subject
+from unseen.audits.subject import Subject, texts_together
 from unseen.data.post_texts import with_plain_posts
 from unseen.data.tables import load_texts
 from unseen.duplicates import same_forms
@@ -271,11 +270,7 @@ class Copies:
         self.tests, self.corpora = tests, corpora
         parts = {("test", name): data for name, data in tests.items()}
         parts |= {("corpus", of): corpus.data for of, corpus in corpora.items()}
-        texts = pa.chunked_array([data.texts.cast(pa.large_string()).combine_chunks() for data in parts.values()])
-        ids = pa.array([str(row) for row in range(len(texts))], pa.large_string())
-        label = pa.DictionaryArray.from_arrays(np.zeros(len(texts), np.int32), pa.array([""]))
-        table = pa.table({"id": pa.chunked_array([ids]), "text": texts, "label": pa.chunked_array([label])})
-        self.subject = Subject(Dataset("all texts", table, ("",)), seed=seed)
+        self.subject = Subject(texts_together(list(parts.values())), seed=seed)
         ends = np.cumsum([0, *map(len, parts.values())]).tolist()
         self.rows = {part: np.arange(begin, end) for part, begin, end in zip(parts, ends, ends[1:], strict=False)}
 
