@@ -13,9 +13,10 @@ ONE_INSTRUCTION_SET = {
     "ONEDNN_MAX_CPU_ISA": "AVX2",
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "NUMBA_CPU_NAME": "haswell",
+    "UNSEEN_PRECISION": "fp32",
 }
-"""AVX2 everywhere: wider vectors add in another order, and golden runs would differ between machines in a last digit
-that k-means makes a large one."""
+"""AVX2 and fp32 everywhere: wider vectors add in another order, and golden runs would differ between machines in a last
+digit that k-means makes a large one; bf16, which some processors multiply, differs in the third digit."""
 PROCESSOR = Path("/proc/cpuinfo")
 has_avx2 = PROCESSOR.exists() and " avx2 " in PROCESSOR.read_text(encoding="utf-8")
 for variable, value in (ONE_THREAD | (ONE_INSTRUCTION_SET if has_avx2 else {})).items():

@@ -334,7 +334,7 @@ KINDS: dict[str, Kind] = {
     "pretraining": Kind(
         (
             "study pretrain posts.csv --id id --parts part --model bert --corpus corpus.csv --control control.csv "
-            "--trainings 1 --set epochs=6 --set learning_rate=0.003 --set pretraining.batch_tokens=256 "
+            "--trainings 1 --seed 5 --set epochs=6 --set learning_rate=0.003 --set pretraining.batch_tokens=256 "
             "--set pretraining.epochs=2 --set pretraining.learning_rate=0.003 --set precision=fp32 "
             "--set pretraining.precision=fp32 -o run "
             "--gate 'difference.f1.macro where encoder=domain, than=control >= -1'",

@@ -3,10 +3,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from unseen.attacks.characters import Characters
 from unseen.errors import InputError, UnknownNameError
-from unseen.registry import Registry, check_parameters
+from unseen.registry import Registry, check_numbers, check_parameters
 
 SHAPES = Registry(
     "shape",
@@ -92,6 +94,14 @@ def test_wrong_parameters_are_refused_all_at_once() -> None:
     )
     assert "some of side, corner" in str(caught.value)
     assert "shape 'square'" in str(caught.value)
+
+
+def test_what_is_no_number_is_refused_where_annotations_say_so() -> None:
+    with pytest.raises(InputError, match="else than numbers") as caught:
+        check_numbers("characters", Characters, {"places": "many", "edits": 1.5, "readable": "maybe", "alphabet": "ab"})
+    takes = ("'places' takes int", "'edits' takes int", "'readable' takes bool")
+    assert all(one in str(caught.value) for one in takes)
+    check_numbers("characters", Characters, {"places": np.int64(3), "edits": None, "readable": False})
 
 
 def test_what_cannot_be_called_is_wrong_input() -> None:

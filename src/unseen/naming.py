@@ -88,9 +88,15 @@ def outline_of(model: str, **params: Any) -> Any:
 
 
 def content_of_name(name: str) -> dict[str, str]:
-    """What a name stands for today: hashes of a folder's files, or of the file that defines a place; else nothing."""
-    folder = {"folder": content_of(name)} if Path(name).is_dir() else {}
-    return folder | ({"code": source_of(name)} if is_place(name) else {})
+    """What a name stands for today: hashes of a folder's files, or of the file that defines a place.
+
+    Of an encoder of ours that gave other vectors before, its version; else nothing.
+    """
+    content = {"folder": content_of(name)} if Path(name).is_dir() else {}
+    content |= {"code": source_of(name)} if is_place(name) else {}
+    if VERSION.sub("", name) in ENCODERS and not (full := ENCODERS.full_name(name)).endswith(".v1"):
+        content |= {"version": full}
+    return content
 
 
 def encoder_of(using: Any, seed: int, params: Mapping[str, Any]) -> tuple[Any, str]:

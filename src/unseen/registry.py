@@ -14,6 +14,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ LISTED_BY = {
     "perturbation": "data suite", "explainer": "model", "attack": "attack",
 }  # fmt: skip
 """The group of commands that lists the names of a kind."""
+NUMBERS: dict[str, type] = {"int": Integral, "float": Real, "bool": Integral}
+"""What parameters with these annotations take, numpy's numbers too."""
 
 
 class Registry:
@@ -157,3 +160,14 @@ def check_parameters(what: str, target: Any, params: Mapping[str, Any]) -> None:
             problems=problems,
             expected=f"some of {', '.join(known)}" if known else "no parameters",
         )
+
+
+def check_numbers(what: str, target: Any, params: Mapping[str, Any]) -> None:
+    """Refuse values that are no numbers where the annotations of `target` say that a parameter is one."""
+    problems = []
+    for name, parameter in inspect.signature(target).parameters.items():
+        kind, value = str(parameter.annotation).removesuffix(" | None"), params.get(name)
+        if value is not None and not isinstance(value, NUMBERS.get(kind, object)):
+            problems.append(f"{name!r} takes {kind}, not {value!r}")
+    if problems:
+        raise InputError(f"{what} was given something else than numbers", problems=problems)

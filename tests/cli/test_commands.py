@@ -300,7 +300,8 @@ def test_ls_names_everything_that_can_be_typed(do: Run) -> None:
     assert lines[0].split() == ["kind", "name", "what", "it", "is"]
     names = [line.split()[1] for line in lines[1:]]
     assert names == [
-        *(f"{name}.v1" for name in (*RECIPES, *ENCODERS)),
+        *(f"{name}.v1" for name in RECIPES),
+        *map(ENCODERS.full_name, ENCODERS),
         *METRICS,
         *(f"SCORE.{form}" for form in FORMS),
         *(f"{name}.v1" for name in EXPLAINERS),

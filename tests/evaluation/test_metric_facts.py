@@ -38,6 +38,19 @@ def test_an_interval_of_a_golden_run_is_explained() -> None:
     assert {name: text for name, text in explained.items() if not text or text.startswith("none")} == {}
 
 
+def test_numbers_about_weights_have_entries() -> None:
+    names = ["label_perplexity.included", "class_ratio", "influence.removal.f1.macro", "winner_change", "rank_flip"]
+    for weighting in ("macro", "power(0.5)", "entropy(exclude=A,total=included)", "mix(A=0.1,B=0.9)"):
+        names += [f"pass_rate.{weighting}", f"weight.{weighting}", f"demands_broken.{weighting}"]
+    assert [name for name in names if not is_known(name) or fact(name).range is None] == []
+    assert fact("label_perplexity").formula != fact("perplexity").formula
+
+
+@pytest.mark.parametrize("name", ["f1.power(2)", "f1.mix(a=x)", "recall.foo(exclude=a)", "weight.foo", "pass_rate.now"])
+def test_a_weighting_that_cannot_be_is_not_known(name: str) -> None:
+    assert not is_known(name)
+
+
 def test_every_metric_that_is_computed_has_an_entry_that_leaves_direction_and_range_to_it() -> None:
     for name in [*METRICS, "f1[LABEL]", "roc_auc[LABEL]"]:
         entry = entries()[name]

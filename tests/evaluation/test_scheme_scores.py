@@ -46,7 +46,7 @@ def test_the_worked_example(data, worked):
         [0, 0.6657, 0.2470, 0.0873], abs=5e-5
     )
     assert found["class_ratio", "all"] == 15
-    assert {"perplexity", "perplexity.included"} <= {row.metric for row in rows}
+    assert {"label_perplexity", "label_perplexity.included"} <= {row.metric for row in rows}
     by_name = {row.metric: row for row in rows}
     assert by_name["f1.macro(exclude=A)"].low < 0.6089 < by_name["f1.macro(exclude=A)"].high
     assert "model" not in by_name["f1.macro(exclude=A)"].tags

@@ -19,6 +19,7 @@ from unseen.errors import InputError, MissingPackageError, UnknownNameError
 from unseen.representations import backbone, checkpoints, partial_vectors
 from unseen.representations.backbone import Tokens
 from unseen.representations.transformer import TransformerEncoder
+from unseen.store import write_json
 
 TEXTS = ["rain on the old river", "drum", "a crowd by the new horn near the cloud", "", "leaf of"]
 VOCABULARY = sorted({word for text in TEXTS for word in text.split()})
@@ -41,6 +42,64 @@ def test_the_vectors_are_those_of_the_last_hidden_layer(folder: str, pooling: st
             hidden = model(input_ids=tokenizer(text, return_tensors="pt")["input_ids"]).last_hidden_state[0]
         expected = {"class": hidden[0], "mean": hidden.mean(0), "last": hidden[-1]}[pooling]
         np.testing.assert_allclose(vector, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("modes", "pooling"),
+    [
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, "mean"),
+        ({"pooling_mode_lasttoken": True}, "last"),
+        ({"pooling_mode_max_tokens": True}, "class"),
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "class"),
+    ],
+)
+def test_a_sentence_encoder_is_pooled_as_its_makers_say(
+    folder: str, tmp_path: Path, modes: dict[str, bool], pooling: str
+) -> None:
+    made = shutil.copytree(folder, tmp_path / "sentences")
+    write_json(made / checkpoints.POOLING_FILE, {"word_embedding_dimension": 32, **modes})
+    assert TransformerEncoder(str(made)).backbone.pooling == pooling
+    assert TransformerEncoder(str(made), pooling="class").backbone.pooling == "class"
+
+
+def test_minilm_is_pooled_by_the_mean_and_fine_tuned_by_the_class_token() -> None:
+    assert TransformerEncoder().backbone.pooling == "mean"
+    assert backbone.Backbone("minilm").pooling == "class"
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_the_last_layer_computes_the_class_token_alone_with_the_same_gradients(tmp_path: Path, kind: str) -> None:
+    import torch
+
+    read = backbone.Backbone(str(write_transformer(tmp_path / kind, VOCABULARY, kind)), precision="fp32")
+    tokens, rows = read.tokens(TEXTS), np.arange(len(TEXTS))
+    layer, gradients, widths = read.network.eval().encoder.layer[-1], [], []
+    layer.register_forward_hook(lambda _module, _given, made: widths.append(made.shape[1]))
+    for _ in ("alone", "whole"):
+        read.network.zero_grad()
+        read.pooled(tokens, rows).square().sum().backward()
+        gradients.append([one.grad.clone() for one in read.network.parameters() if one.grad is not None])
+        layer.__dict__.pop("forward", None)
+    assert widths == [1, max(tokens.lengths)]
+    for alone, whole in zip(*gradients, strict=True):
+        torch.testing.assert_close(alone, whole, atol=1e-5, rtol=1e-4)
+
+
+def test_attention_can_be_looked_at_though_the_last_layer_reads_one_token(folder: str) -> None:
+    import torch
+
+    read = backbone.Backbone(folder, precision="fp32")
+    read.network.set_attn_implementation("eager")
+    ids = torch.from_numpy(read.tokens(TEXTS[:1]).ids)[None].long()
+    assert read.network.eval()(input_ids=ids, output_attentions=True).attentions[-1].shape[2:] == (ids.shape[1],) * 2
+
+
+def test_layers_of_another_make_are_left_alone() -> None:
+    from transformers import DistilBertConfig, DistilBertModel
+
+    network = DistilBertModel(DistilBertConfig(vocab_size=20, dim=8, hidden_dim=8, n_layers=2, n_heads=2))
+    backbone.read_class_token_only(network)
+    assert all("forward" not in vars(layer) for layer in network.modules())
 
 
 def test_batches_hold_every_text_once_and_little_padding() -> None:
@@ -146,3 +205,13 @@ def test_bf16_is_not_used_where_it_is_slow() -> None:
 
     has = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     assert backbone.bf16_helps(torch.device("cpu")) == has
+
+
+@pytest.mark.parametrize(("said", "used"), [("fp32", False), ("bf16", True)])
+def test_the_environment_says_what_auto_is(folder: str, monkeypatch: pytest.MonkeyPatch, said: str, used: bool) -> None:
+    monkeypatch.setenv(backbone.PRECISION, said)
+    assert backbone.Backbone(folder).use_bf16 is used
+    assert backbone.Backbone(folder, precision="fp32").use_bf16 is False
+    monkeypatch.setenv(backbone.PRECISION, "fp64")
+    with pytest.raises(UnknownNameError, match="fp64"):
+        backbone.Backbone(folder)

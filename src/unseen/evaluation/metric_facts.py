@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import metric
+from unseen.evaluation.weighting import Weighting
 from unseen.store.settings_file import NO_OTHER_KEYS, Problems, read_content
 
 FILE = Path(__file__).with_name("metric_facts.toml")
@@ -28,6 +29,7 @@ PLACES = {
     "COUNT": r"\d+",
     "SCHEME": r"[a-z]+",
     "TERMS": r".+",
+    "WEIGHTING": r"[a-z]+(\(.+\))?",
 }
 """What capitals in an id stand for."""
 PLACE = re.compile("|".join(PLACES))
@@ -166,9 +168,19 @@ def _matched(name: str, nested: int = NESTED) -> tuple[MetricFact, dict[str, str
     for entry, pattern in _patterns():
         match = pattern.fullmatch(name)
         inner = match.groupdict().get("METRIC") if match else None
-        if match and (inner is None or (nested and _matched(inner, nested - 1))):
+        if match and (inner is None or (nested and _matched(inner, nested - 1))) and _can_be(match.groupdict()):
             return entry, match.groupdict()
     return None
+
+
+def _can_be(places: Mapping[str, str]) -> bool:
+    """Whether there is a weighting such as the one that stands in an id, if one does."""
+    scheme, _, terms = places.get("WEIGHTING", "").partition("(")
+    scheme, inside = places.get("SCHEME", scheme), places.get("TERMS", terms[:-1] or None)
+    try:
+        return not scheme or bool(Weighting.parsed(scheme, inside))
+    except InputError:
+        return False
 
 
 @cache

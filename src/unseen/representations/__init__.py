@@ -14,12 +14,12 @@ ENCODERS = Registry(
     "encoder",
     {
         "tfidf.v1": "unseen.representations.tfidf:TfidfEncoder",
-        "minilm.v1": "unseen.representations.transformer:MiniLM",
+        "minilm.v2": "unseen.representations.transformer:MiniLM",
         "smollm2.v1": "unseen.representations.transformer:SmolLM2",
         "transformer.v1": "unseen.representations.transformer:TransformerEncoder",
     },
     ("encode",),
-    {"minilm.v1": "models", "smollm2.v1": "models", "transformer.v1": "models"},
+    {"minilm.v2": "models", "smollm2.v1": "models", "transformer.v1": "models"},
 )
 
 __all__ = ["ENCODERS", "encode_texts"]

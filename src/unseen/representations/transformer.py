@@ -12,14 +12,16 @@ import numpy.typing as npt
 
 from unseen.progress import track
 from unseen.representations.backbone import Backbone
+from unseen.representations.checkpoints import find_checkpoint, stated_pooling
 
 
 @dataclass(eq=False)
 class TransformerEncoder:
     """Last hidden layer of a pretrained transformer, one vector per text.
 
-    `checkpoint` is minilm, smollm2, a folder or a hub name. `pooling` is class, mean or last (default: the
-    class token; the last token of models that read forwards only). `trust` runs code that comes with the model.
+    `checkpoint` is minilm, smollm2, a folder or a hub name. `pooling` is class, mean or last (default: what the
+    makers of a sentence encoder say, mean for minilm; else the class token, and the last token of models that read
+    forwards only). `trust` runs code that comes with the model.
     """
 
     rowwise: ClassVar = True
@@ -37,7 +39,7 @@ class TransformerEncoder:
         """The network; loaded when first used."""
         return Backbone(
             self.checkpoint,
-            pooling=self.pooling,
+            pooling=self.pooling or stated_pooling(find_checkpoint(self.checkpoint)),
             max_tokens=self.max_tokens,
             precision=self.precision,
             trust=self.trust,

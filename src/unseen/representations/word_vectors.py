@@ -26,7 +26,9 @@ def read_word_vectors(path: str | Path, words: Collection[str] | None = None) ->
                 continue
             vector = np.asarray(numbers, dtype=np.float32)
             if len(vector) != width or not width or not np.isfinite(vector).all():
-                raise InputError(f"line {number} of {path} is no word vector", expected=f"{word} and {width} numbers")
+                raise InputError(
+                    f"line {number} of {path} is no word vector", expected=f"{word} and {width or 'its'} numbers"
+                )
             vectors[word] = vector
     if not vectors:
         whose = "" if words is None else " for any word of the texts"

@@ -86,6 +86,11 @@ class Model:
         # results stored while clipping and dev undid class weights are not taken up
         return decisive | ({"weighting": 2} if own.get("class_weights") else {})
 
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What run.json says besides its name: the recipe's settings, and hashes of files and code that decide it."""
+        return {name: value for name, value in self.described.items() if name not in ("model", "params")}
+
     def trusted(self) -> Model:
         """The same, with the user's trust where opening it can run code: a pipeline file, a transformer's folder."""
         brings = self.is_transformer or Path(self.use).suffix in PIPELINES
