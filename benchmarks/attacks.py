@@ -3,8 +3,8 @@
 python -m benchmarks.attacks [POSTS]
 
 The same search with the same queries three times: all texts at once (the engine), one text after the other (its
-candidates in one call, as published tools do), and one question a call. Writes docs/results/attacks-speed.md. The real
-data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
+candidates in one call, as published tools do), and one question a call; on one thread, by processor seconds. Writes
+docs/results/attacks-speed.md. The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import unseen
-from benchmarks.setting import ROOT, hatexplain, machine, real_file, seconds, table, write_measured
+from benchmarks.setting import ROOT, hatexplain, machine, processor_seconds, real_file, table, write_measured
 from unseen import inference
 from unseen.attacks import ATTACKS
 from unseen.attacks.search import Informants, attack_texts
@@ -33,7 +33,7 @@ def minilm(labels: tuple[str, ...]) -> Any:
 
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
-        return untrained(TransformerSettings(encoder="minilm", precision="fp32"), labels)
+        return untrained(TransformerSettings(encoder="minilm"), labels)
 
 
 def one_by_one(ask: Callable[[Sequence[str]], Floats]) -> Callable[[Sequence[str]], Floats]:
@@ -43,6 +43,9 @@ def one_by_one(ask: Callable[[Sequence[str]], Floats]) -> Callable[[Sequence[str
 
 def main() -> None:
     """Time all three ways for each model and attack."""
+    import torch
+
+    torch.set_num_threads(1)
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     texts, _, _ = hatexplain()
     labels = ("no", "yes")
@@ -82,7 +85,7 @@ def main() -> None:
                 return attack_texts(some, given, made.search, informants(one_by_one(ask)))
 
             attempts = together()
-            times = [seconds(way)[0] for way in (together, singly, plainly)]
+            times = [processor_seconds(way)[0] for way in (together, singly, plainly)]
             queries = sum(one.queries for one in attempts)
             lines.append([
                 name, attack, f"{queries:,}", f"{queries / times[0]:,.0f}", f"{times[1] / times[0]:.1f} ×",

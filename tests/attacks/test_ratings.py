@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attacked_posts import DeletionAttack, fitted, posts
@@ -25,7 +26,7 @@ from unseen.attacks.rating_sheet import (
     undo_rating,
     write_sheet,
 )
-from unseen.attacks.ratings import accepted, notice, rating_measurements, words_apart
+from unseen.attacks.ratings import accepted, notice, rating_measurements, success, words_apart
 from unseen.attacks.session_log import RATINGS
 from unseen.attacks.sessions import AttackSession
 from unseen.errors import InputError, TableError
@@ -99,6 +100,27 @@ def test_some_rated_flips_stand_for_all_of_their_kind() -> None:
     assert (rated.low or 0) < 0.6 < (rated.high or 0)
     unrated = value(rating_measurements(group, []), "success.rated")
     assert (unrated.value, unrated.n) == (None, 0)
+
+
+def test_the_interval_of_partly_rated_flips_holds_raw_success_too() -> None:
+    draw, held = np.random.default_rng(1), {}
+    for flips, kept in ((0.3, 0.95), (0.6, 0.7), (0.9, 0.3)):  # all that is known is that 20 of the flips were rated
+        rows = []
+        for _ in range(400):
+            n, good = draw.binomial(100, flips), draw.binomial(20, kept)
+            group = [replace(BASE, sheet=f"t{at}" if at < 20 else "", flipped=at < n) for at in range(100)]
+            answers = {f"t{at}": {"label": ["yes" if at < good else "no"], "grammar": ["5"]} for at in range(20)}
+            rows.append(success(group, answers, 4.0, {})[1])
+        held[flips] = float(np.mean([(row.low or 0) <= flips * kept <= (row.high or 0) for row in rows]))
+    assert all(share >= 0.93 for share in held.values()), held
+
+
+def test_intervals_stay_where_values_can_be() -> None:
+    group = [replace(BASE, item=str(at), sheet=f"t{at}", queries=1 + 99 * at, seconds=9.0 * at) for at in range(2)]
+    ratings = [one for at in range(2) for one in made_up(f"t{at}", "x", grammar=4 + at)]
+    rows = rating_measurements(group, ratings)
+    assert (value(rows, "rating.grammar", rated_by="peers").low, value(rows, "rating.grammar").high) == (1, 5)
+    assert [value(rows, name).low for name in ("queries", "seconds")] == [0, 0]
 
 
 def test_variety_is_what_people_do_differently_to_the_same_text() -> None:

@@ -63,6 +63,10 @@ def test_a_masked_model_gives_its_likeliest_whole_words(tmp_path: Path) -> None:
         logits = model(**tokenizer("snow [MASK] goal", return_tensors="pt")).logits[0, 2]
     order = tokenizer.convert_ids_to_tokens(logits.argsort(descending=True).tolist())
     assert near == [word for word in order if word in ("rain", "snow", "goal")]
+    long = WordedText.of("snow " * 500)
+    assert [len(near) for near in MaskedWords(str(folder), 5).candidates([(long, 1), (long, 499)])] == [3, 0]
+    with pytest.raises(InputError, match="nowhere"):
+        MaskedWords(str(tmp_path / "nowhere"), 5)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,10 @@ def test_words_are_selected_and_maps_are_printed(typed: Typed) -> None:
                    "pwws-synonyms.synonyms=synonyms.txt")  # fmt: skip
     assert select.out.count("this changes no word") == 2
     assert "% sure" in select.out
+    again = typed("", "--mode", "select", "--with", "pwws-synonyms", "--set", "pwws-synonyms.synonyms=synonyms.txt")
+    for line in select.out.splitlines()[2:5]:  # whoever goes on must see what the text was, and the words by number
+        assert line in again.out
+    assert "okayish" in again.out
     typed("some fine awful thing\n", "--mode", "saliency", "--quiet")
     maps = [line for line in typed("some cold fine thing\n", "--mode", "saliency").out.splitlines() if "fine[" in line]
     assert len({*maps}) == 2  # another map after the try

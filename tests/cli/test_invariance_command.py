@@ -60,6 +60,10 @@ def test_a_function_needs_trust(posts: Path, unseen: Callable[..., Any]) -> None
     assert done.code == 2
     assert "--trust" in done.err
     assert unseen("audit", "invariance", "a.csv", *TRAINED, "--transform", "mine:shorter", "--trust").code == 0
+    assert unseen("model", "train", "train.csv", "--label", "gender", "--model", "logistic", "-o", "model").code == 0
+    asked = ["audit", "invariance", "a.csv", "--property", "gender", "--model", "model", "--with", "lower", "-q"]
+    assert unseen(*asked, "--transform", "mine:shorter", "--trust").code == 0  # --trust is the function's alone
+    assert "'trust' is not a parameter" in unseen(*asked, "--trust").err
 
 
 @pytest.mark.parametrize(

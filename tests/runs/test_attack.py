@@ -129,6 +129,13 @@ def test_words_for_unknown_are_the_models_own_or_one_that_nobody_knows(data: Any
     assert any("qzxqz" in text for text in model.asked)
 
 
+def test_a_budget_that_ends_searches_is_said(data: Any, words: Any) -> None:
+    said = " ".join(attacked(data, words, queries=2).verdict.sentences)
+    assert "No attack flips a label. " in said
+    assert "No text was given more than 2 queries (--queries)" in said
+    assert "--queries" not in " ".join(attacked(data, words).verdict.sentences)
+
+
 def test_a_gate_can_be_about_valid_success(data: Any, words: Any) -> None:
     assert not attacked(data, words, gates=["success.raw<=0.5"]).passed
     assert attacked(data, words, gates=["success.raw<=0.9"]).passed

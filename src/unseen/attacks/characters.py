@@ -38,7 +38,7 @@ class Characters:
 
     def __post_init__(self) -> None:
         if self.places < 1 or (self.edits is not None and self.edits < 1) or not self.alphabet:
-            raise InputError("characters needs at least one place, one edit and one letter", got=repr(self))
+            raise InputError("characters needs at least one place, one edit and one letter")
 
     def prepare(self) -> None:
         """Nothing has to be read."""

@@ -18,12 +18,14 @@ import numpy as np
 from unseen.attacks.rating_sheet import ASKED, SOURCES, AttackedText, Rating
 from unseen.attacks.session_log import QUALITY
 from unseen.attacks.worded_text import WordedText
-from unseen.evaluation.intervals import Bounds, Spread, wilson
+from unseen.evaluation.intervals import Bounds, Spread, product, wilson
 from unseen.functional.agreement import agreement, majority, rating_counts
 from unseen.types import Measurement
 
 GRAMMAR = 4.0
 """Mean rating of grammar from which on a text counts as well written."""
+SCALE = (1, 5)
+"""What ratings lie between."""
 Answers = Mapping[str, Mapping[str, list[str]]]
 """By id on the sheet and by question, what raters answered."""
 Tags = dict[str, str | int | float]
@@ -79,7 +81,7 @@ def success(group: Sequence[AttackedText], answers: Answers, grammar: float, tag
     """Flips over attacked texts, and flips that people accept over attacked texts.
 
     Where only some flips were rated, the share that is accepted among them stands for all flips; the tag `rated` says
-    how many there were.
+    how many there were, and the interval is of the product of both shares.
     """
     n, flips = len(group), [one for one in group if one.flipped]
     verdicts = [verdict for one in flips if (verdict := accepted(answers.get(one.sheet, {}), grammar)) is not None]
@@ -90,9 +92,9 @@ def success(group: Sequence[AttackedText], answers: Answers, grammar: float, tag
     if len(verdicts) == len(flips):
         low, high = wilson(sum(verdicts), n)
         return [*rows, Measurement("success.rated", sum(verdicts) / n, n, low, high, tags=more)]
-    share, raw = sum(verdicts) / len(verdicts), len(flips) / n
-    low, high = (raw * end for end in wilson(sum(verdicts), len(verdicts)))
-    return [*rows, Measurement("success.rated", raw * share, n, low, high, tags=more)]
+    low, high = product(len(flips), n, sum(verdicts), len(verdicts))
+    value = len(flips) / n * sum(verdicts) / len(verdicts)
+    return [*rows, Measurement("success.rated", value, n, low, high, tags=more)]
 
 
 def mean_ratings(group: Sequence[AttackedText], answers: Answers, tags: Tags) -> list[Measurement]:
@@ -100,10 +102,11 @@ def mean_ratings(group: Sequence[AttackedText], answers: Answers, tags: Tags) ->
     rows = []
     for name in QUALITY:
         of_texts = [answers[one.sheet][name] for one in group if answers.get(one.sheet, {}).get(name)]
-        rows.append(mean_row(f"rating.{name}", [mean(map(int, one)) for one in of_texts], tags | {"rated_by": "peers"}))
+        means = [mean(map(int, one)) for one in of_texts]
+        rows.append(mean_row(f"rating.{name}", means, tags | {"rated_by": "peers"}, SCALE))
     for name in (*QUALITY, "effort", "helpfulness"):
         own = [one.ratings[name] for one in group if name in one.ratings]
-        rows.append(mean_row(f"rating.{name}", own, tags | {"rated_by": "self"}))
+        rows.append(mean_row(f"rating.{name}", own, tags | {"rated_by": "self"}, SCALE))
     return [row for row in rows if row.n]
 
 
@@ -127,7 +130,7 @@ def variety(group: Sequence[AttackedText], tags: Tags) -> list[Measurement]:
         for texts in by_item.values()
         if len(texts) > 1
     ]
-    return [mean_row("variety", of_items, tags)] if of_items else []
+    return [mean_row("variety", of_items, tags, (0, 1))] if of_items else []
 
 
 def words_apart(first: str, second: str) -> float:
@@ -178,7 +181,7 @@ def agreements(answers: Answers, seed: int = 42) -> list[Measurement]:
 
 
 def mean_row(
-    metric: str, values: Sequence[float], tags: Tags, bounds: tuple[float, float] = (-np.inf, np.inf)
+    metric: str, values: Sequence[float], tags: Tags, bounds: tuple[float, float] = (0, np.inf)
 ) -> Measurement:
     """A mean with its standard error as a tag, and the interval by Student's t, within bounds."""
     n = len(values)

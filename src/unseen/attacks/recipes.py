@@ -173,7 +173,7 @@ class WeightedImportance(WordAttack):
 
 @dataclass
 class Pwws(WeightedImportance):
-    """PWWS (Ren et al. 2019): synonyms of WordNet by weighted saliency; stop words and named entities stay."""
+    """PWWS (Ren et al. 2019): synonyms of WordNet by weighted saliency; named entities have no swap of their own."""
 
     name: ClassVar[str] = "pwws"
     wordnet: str = ""

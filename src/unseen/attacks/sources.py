@@ -17,6 +17,8 @@ from unseen.representations.word_vectors import read_word_vectors
 from unseen.types.arrays import Floats
 
 Place = tuple[WordedText, int]
+LONGEST = 512
+"""Tokens that a masked language model reads of a text, at most."""
 AT_ONCE = 64
 """Texts with a mask that a language model reads at once."""
 
@@ -88,11 +90,11 @@ class MaskedWords(WordSource):
     """Whole words that a masked language model puts in a place, the `most` probable ones."""
 
     def __init__(self, checkpoint: str, most: int, trust: bool = False) -> None:
-        from unseen.representations.checkpoints import open_masked_lm, open_pretrained
+        from unseen.representations.backbone import Backbone
 
-        self.most = most
-        self.tokenizer = open_pretrained("AutoTokenizer", checkpoint, trust=trust)
-        self.network = open_masked_lm(checkpoint, trust=trust).eval()
+        opened = Backbone(checkpoint, max_tokens=LONGEST, trust=trust, masked=True)
+        self.most, self.longest = most, opened.max_tokens
+        self.tokenizer, self.network = opened.tokenizer, opened.network.eval()
         if self.tokenizer.mask_token is None:
             raise InputError(f"{checkpoint} has no mask, so it cannot fill in words")
 
@@ -111,9 +113,12 @@ class MaskedWords(WordSource):
         masked = [text.with_word(place, self.tokenizer.mask_token).text for text, place in places]
         made: list[list[str]] = []
         for start in range(0, len(masked), AT_ONCE):
-            read = self.tokenizer(masked[start : start + AT_ONCE], truncation=True, padding=True, return_tensors="pt")
+            read = self.tokenizer(
+                masked[start : start + AT_ONCE], truncation=True, max_length=self.longest, padding=True,
+                return_tensors="pt",
+            ).to(self.network.device)  # fmt: skip
             with torch.inference_mode():
-                logits = self.network(**read).logits
+                logits = self.network(**read).logits.cpu()
             for row, ids in enumerate(read["input_ids"]):
                 at = (ids == self.tokenizer.mask_token_id).nonzero()[:, 0].tolist()
                 made.append(self._likeliest(logits[row, at[0]].numpy()) if at else [])  # it may have been cut off

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli.console import notes, print_json, print_table, say
+from unseen.cli.console import notes, notes_at_once, print_json, print_table, say
 from unseen.cli.options import Json, NoBrowser, Port, Quiet, Seed, Simulated, out_option
 from unseen.cli.served import own_name, serve_here
 from unseen.errors import InputError
@@ -53,7 +53,8 @@ def rate(
     if not (results or as_json):
         from unseen.viewer.rating_task import RatingTask
 
-        serve_here([], RatingTask(folder, rater or own_name(), simulated), port, no_browser, quiet)
+        with notes_at_once(quiet):
+            serve_here([], RatingTask(folder, rater or own_name(), simulated), port, no_browser, quiet)
         return
     from unseen.attacks.ratings import GRAMMAR, notice, rating_measurements
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import notes, progress, say
+from unseen.cli.console import notes, notes_at_once, progress, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.options import (
     KeyEnv,
@@ -97,7 +97,8 @@ def session(
         return
     from unseen.viewer.session_task import SessionTask
 
-    serve_here([], SessionTask(begun), port, no_browser, quiet)
+    with notes_at_once(quiet):
+        serve_here([], SessionTask(begun), port, no_browser, quiet)
 
 
 def in_terminal(session: Any) -> None:
@@ -108,7 +109,7 @@ def in_terminal(session: Any) -> None:
     shown = None
     while (item := session.state()["item"]) is not None:
         if (item["turn"], len(item.get("attempts", ()))) != shown:
-            _print_item(session, item)
+            _print_item(session, item, is_new=shown is None or shown[0] != item["turn"])
             shown = (item["turn"], len(item.get("attempts", ())))
         typed = _line("> ")
         if typed is None or typed == ":quit":
@@ -128,9 +129,10 @@ def in_terminal(session: Any) -> None:
     say("That was all. Thank you.")
 
 
-def _print_item(session: Any, item: dict[str, Any]) -> None:
+def _print_item(session: Any, item: dict[str, Any], is_new: bool) -> None:
+    """The text and what the mode offers where it was not shown yet, and what came of the last try."""
     attempts = item.get("attempts", ())
-    if not attempts:
+    if is_new:
         say(f"\n{len(session.log.ends) + 1} of {len(session.log.turns)}, {item['mode']}: {TOLD[item['mode']]}")
         if "label" in item:
             sure = f", {item['p']:.0%} sure" if "p" in item else ""
@@ -139,7 +141,7 @@ def _print_item(session: Any, item: dict[str, Any]) -> None:
             say(f"  {item['text']}")
         for number, keyword in enumerate(item.get("keywords", ()), start=1):
             say(f"  {number} {keyword['word']}: {', '.join(keyword['candidates']) or 'nothing is offered'}")
-    else:
+    if attempts:
         last = attempts[-1]
         sure = f", {last['p']:.0%} sure" if "p" in last else ""
         flipped = "It errs (:submit hands it in)" if last["flipped"] else "Not yet"

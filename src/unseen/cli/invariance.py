@@ -89,6 +89,7 @@ def invariance(
     """
     from unseen.api import load
     from unseen.functional.transformations import column_texts, function_texts, read_transformed
+    from unseen.models import kind_of
     from unseen.runs.invariance import invariance as judged
 
     with notes(quiet), progress(quiet):
@@ -104,9 +105,10 @@ def invariance(
                 else column_texts(data, place)
             )  # fmt: skip
         given |= {place: function_texts(data, place, trust=trust) for place in transform or ()}
+        brings_code = train is None and (not transform or kind_of(model) in ("hugging-face", "scikit-learn"))
         result = judged(
             data, transformed=given, perturbations=listed(perturbations or ""), model=model, train=learnt[0],
-            params=parameters(settings, trust=trust and train is None, key_env=key_env),
+            params=parameters(settings, trust=trust and brings_code, key_env=key_env),
             model_transformed=model_transformed, train_transformed=learnt[1], folds=folds, margin=margin, trial=trial,
             groups=groups, texts=texts, out=out, workers=workers, gates=gate or (), command=command_line(), seed=seed,
         )  # fmt: skip

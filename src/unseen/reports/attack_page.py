@@ -77,14 +77,19 @@ def verdict(record: RunRecord) -> Verdict:
         f"{name} makes the model err on {percent(best.value)} {bounds(best, percent)} of the texts that it gets right, "
         "with changes that no check objects to."
     )
+    most = record.about["settings"].get("queries")
     sentences = [
-        "No check objects to any of its flips."
+        "No attack flips a label."
+        if not any(row.value for row in record.rows(RAW))
+        else "No check objects to any of its flips."
         if raw is None or raw.value == best.value
         else f"If every flip counted it would be {percent(raw.value)}: the other changes may have lost the label.",
         f"It takes {number(queries.value if queries else None, 0)} queries a text on average.",
         *_part_sentences(record),
         "Programs have judged the changes, nobody has read them.",
     ]
+    if most is not None and raw is not None and raw.value != 1:
+        sentences.insert(2, f"No text was given more than {most:,} queries (--queries): more may flip more.")
     if record.about["unchecked"]:
         sentences.append(f"Not checked, for want of a word list: {', '.join(record.about['unchecked'])}.")
     failed = not all(gate["passed"] for gate in record.about.get("gates") or [])
