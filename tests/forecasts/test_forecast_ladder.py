@@ -47,11 +47,10 @@ def test_a_forecast_is_corrected_by_what_rungs_show() -> None:
     assert made.error < made.constant_error
 
 
-def test_without_texts_from_elsewhere_it_does_not_stand_and_is_wider() -> None:
+@pytest.mark.parametrize("kind", [MADE, "subforum"])
+def test_without_texts_from_elsewhere_it_does_not_stand_and_is_wider(kind: str) -> None:
     skills = (1.6, 1.3, 1.0, 0.8, 0.6)
-    real, made = (
-        [shifted(skill, seed, kind) for seed, skill in enumerate(skills, start=1)] for kind in ("known", MADE)
-    )
+    real, made = ([shifted(skill, seed, own) for seed, skill in enumerate(skills, start=1)] for own in ("known", kind))
     target = shifted(0.9, 9).target
     one, other = forecast(real, target), forecast(made, target)
     assert other.value == one.value
@@ -96,9 +95,9 @@ def test_words_are_left_out_and_labels_stay() -> None:
     home = Answers(np.tile([0.5, 0.5], (201, 1)), np.zeros(201, int), texts)
     asked: list[list[str]] = []
 
-    def ask(changed: list[str]) -> np.ndarray:
+    def ask(changed: list[str]) -> list[np.ndarray]:
         asked.append(changed)
-        return home.probabilities
+        return [home.probabilities, home.probabilities[:, ::-1]]
 
     rungs = rungs_of_dropped_words(home, ask, (0.2, 0.8), seed=1)
     kept = [sum(len(text.split()) for text in changed) / 1_001 for changed in asked]
@@ -107,8 +106,9 @@ def test_words_are_left_out_and_labels_stay() -> None:
     assert all(set(new.split()) <= set(old.split()) for new, old in zip(asked[1], texts, strict=True))
     assert [rung.real for rung in rungs] == [False, False]
     assert rungs[0].target.labels is home.labels
+    assert [len(rung.target.others) for rung in rungs] == [1, 1]
     again: list[list[str]] = []
-    rungs_of_dropped_words(home, lambda changed: (again.append(changed), home.probabilities)[1], (0.2, 0.8), seed=1)
+    rungs_of_dropped_words(home, lambda changed: (again.append(changed), [home.probabilities])[1], (0.2, 0.8), seed=1)
     assert again == asked
 
 

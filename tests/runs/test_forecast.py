@@ -14,7 +14,9 @@ import unseen
 from finished_runs import run_here, write_rows
 from unseen.data.sample import sample_corpus
 from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.reports.comparison import compare_runs
 from unseen.reports.forecast_page import TO_LABEL
+from unseen.reports.record import read_record
 from unseen.types.numbers import scored
 
 SAMPLE = sample_corpus(1_400)
@@ -64,6 +66,20 @@ def test_labels_are_filled_in_and_the_same_call_goes_on(tmp_path: Path) -> None:
     assert [line["id"] for line in after] == [line["id"] for line in before]
     assert [line["label"] for line in after[:40]] == [TRUTH[line["id"]] for line in after[:40]]
     assert unseen.report(tmp_path / "run").verdict.headline == second.verdict.headline
+
+
+def test_a_twin_of_another_seed_is_one_more_estimator() -> None:
+    twins = [unseen.train(SAMPLE.take(np.arange(begin, 600)), "logistic", C=1.0) for begin in (100, 200)]
+    alone, asked = (
+        unseen.forecast(TEXTS, model=MODEL, known=[HOME], twins=some, metric="accuracy") for some in ((), twins)
+    )
+    named = [
+        {str(row.tags["estimator"]) for row in one.measurements if "estimator" in row.tags} for one in (alone, asked)
+    ]
+    assert named[1] - named[0] == {"agreement"}
+    said, *others = (one.predict_proba(NEW.texts.to_pylist()).argmax(axis=1) for one in (MODEL, *twins))
+    row = asked.row("estimate.accuracy", estimator="agreement", rung=None)
+    assert row.value == pytest.approx(np.mean([(other == said).mean() for other in others]))
 
 
 def test_a_width_asks_for_more_labels_and_loses_none(tmp_path: Path) -> None:
@@ -120,6 +136,67 @@ def test_slices_are_rungs_at_home_and_scored_with_labels(tmp_path: Path) -> None
     for name in ("north", "south"):
         own = answers[[where == name for where in place]].mean()
         assert result.value("labelled.accuracy", f"place={name}") == pytest.approx(own)
+
+
+def test_a_slice_may_be_a_column_of_one_side_alone() -> None:
+    labelled = [
+        {"text": text, "label": HOME.label_names[code]}
+        for text, code in zip(HOME.texts.to_pylist(), HOME.labels, strict=True)
+    ]
+    home = [row | {"source": "mail" if place % 2 else "web"} for place, row in enumerate(labelled)]
+    new = [row | {"label": TRUTH[row["id"]], "group": "old"} for row in TEXTS]
+    result = unseen.forecast(new, model=MODEL, known=[home], slices=["group", "source"], metric="accuracy")
+    assert {row.tags["rung"] for row in result.record.rows("rung.accuracy", kind="source")} == {
+        "source=mail",
+        "source=web",
+    }
+    assert result.value("labelled.accuracy", "group=old") == pytest.approx(true_accuracy())
+    with pytest.raises(UnknownNameError, match="no column of the new texts or the first known ones is called 'place'"):
+        unseen.forecast(new, model=MODEL, known=[home], slices=["group", "place"])
+
+
+def test_few_texts(tmp_path: Path) -> None:
+    one = unseen.forecast(TEXTS[:1], model=MODEL, known=[HOME], labels=50, out=tmp_path / "run")
+    assert one.row("forecast.if_topic.f1.macro") is not None
+    assert len(rows_of(tmp_path / "run" / TO_LABEL)) == one.record.about["to_label"] == 1
+    assert "Label every text" in str(one.verdict)
+    assert not [row for row in one.measurements if row.value is not None and np.isnan(row.value)]
+    with pytest.raises(InputError, match="labels are for some of the texts"):
+        unseen.forecast(TEXTS, model=MODEL, labels=0)
+    with pytest.raises(InputError, match="these known texts are too few"):
+        unseen.forecast(TEXTS, model=MODEL, known=[HOME, HOME.take(np.arange(29))])
+
+
+def test_where_every_text_is_labelled_the_score_is_known() -> None:
+    labelled = [row | {"label": TRUTH[row["id"]]} for row in TEXTS]
+    result = unseen.forecast(labelled, model=MODEL, known=[HOME])
+    row = result.row("labelled.f1.macro")
+    assert row.low == row.value == row.high
+    assert "Label more" not in str(result.verdict)
+    assert result.row("together.f1.macro") is None
+
+
+def test_texts_that_bring_their_label_are_not_drawn_again(tmp_path: Path) -> None:
+    brought = [row | {"label": TRUTH[row["id"]] if place % 4 == 0 else ""} for place, row in enumerate(TEXTS)]
+    result = unseen.forecast(brought, model=MODEL, metric="accuracy", labels=10, width=0.05, out=tmp_path / "run")
+    drawn = [row["id"] for row in rows_of(tmp_path / "run" / TO_LABEL)]
+    assert not set(drawn) & {row["id"] for row in brought if row["label"]}
+    assert f"label about {100 + len(drawn)} texts in all" in str(result.verdict)
+
+
+def test_two_weeks_are_compared_with_an_interval(tmp_path: Path) -> None:
+    labelled = [row | {"label": TRUTH[row["id"]] if place % 2 else ""} for place, row in enumerate(TEXTS)]
+    for name, rows in (("old", labelled[:200]), ("new", labelled[200:])):
+        unseen.forecast(rows, model=MODEL, known=[HOME], metric="accuracy", out=tmp_path / name)
+    compared = compare_runs(tmp_path / "old", tmp_path / "new")
+    assert {row.metric.split(".")[1] for row in compared.rows} == {"labelled", "together", "home", "forecast"}
+    old, new = (read_record(tmp_path / name).row("labelled.accuracy") for name in ("old", "new"))
+    row = next(row for row in compared.rows if row.metric == "difference.labelled.accuracy")
+    assert row.value == pytest.approx(new.value - old.value)
+    assert row.value - row.low == pytest.approx(np.hypot(new.value - new.low, old.high - old.value))
+    assert row.high - row.value == pytest.approx(np.hypot(new.high - new.value, old.value - old.low))
+    same = compare_runs(tmp_path / "old", tmp_path / "old")
+    assert {row.low for row in same.rows} == {None}
 
 
 def test_gates_and_json(tmp_path: Path) -> None:

@@ -21,6 +21,12 @@ def forecast(
             help="Labelled texts that the model was not trained on: first such as it learnt from, then from elsewhere.",
         ),
     ] = None,
+    twin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL", help="The same model from another seed: how often both agree tells too; may be repeated."
+        ),
+    ] = None,
     draw: Annotated[int, typer.Option(help="Texts to label, written to to_label.csv in the folder.")] = 100,
     width: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Label until the interval is ± this, e.g. 0.05.")
@@ -56,9 +62,10 @@ def forecast(
 
     with notes(quiet), progress(quiet):
         result = forecast_scores(
-            texts, model=model, known=known or (), labels=draw, width=width, stratified=not at_random, metric=metric,
-            slices=slice_by or (), label_names=listed(labels) if labels else None, rename=pairs(rename, "--map"),
-            text=text, label=label, id=id, opening=parameters(settings, trust=trust, key_env=key_env), out=out,
-            gates=gate or (), command=command_line(), seed=seed,
+            texts, model=model, known=known or (), twins=twin or (), labels=draw, width=width,
+            stratified=not at_random, metric=metric, slices=slice_by or (),
+            label_names=listed(labels) if labels else None, rename=pairs(rename, "--map"), text=text, label=label,
+            id=id, opening=parameters(settings, trust=trust, key_env=key_env), out=out, gates=gate or (),
+            command=command_line(), seed=seed,
         )  # fmt: skip
     print_result(result, as_json, junit, summary)

@@ -211,7 +211,7 @@ def domain_weights(home: Answers, target: Answers) -> tuple[Floats, Floats]:
     """How many texts of the target a text like each of home, and of the target, stands for.
 
     They are the odds of a classifier of words that has not seen the text, at most `LARGEST_WEIGHT`; 1 is the mean of
-    home.
+    home, and all there is to say where a side has a single text.
     """
     from scipy.sparse import vstack
     from sklearn.feature_extraction.text import HashingVectorizer
@@ -219,6 +219,8 @@ def domain_weights(home: Answers, target: Answers) -> tuple[Floats, Floats]:
 
     if home.texts is None or target.texts is None:
         raise InputError("importance weighting compares texts, and there are none")
+    if min(len(home), len(target)) < 2:
+        return np.ones(len(home)), np.ones(len(target))
     words = HashingVectorizer(n_features=2**16, alternate_sign=False)
     sides = [words.transform(home.texts), words.transform(target.texts)]
     draw, odds = generator(0, "domain weights"), [np.empty(len(home)), np.empty(len(target))]

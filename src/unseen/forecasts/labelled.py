@@ -34,7 +34,7 @@ classes of each: with fewer it hangs on single texts, and intervals hold too sel
 
 @dataclass(frozen=True)
 class LabelledScore:
-    """A score with its 95 % interval, and what it rests on."""
+    """A score with its 95 % interval, and what it rests on; nothing is open where every text is labelled."""
 
     value: float | None
     low: float | None
@@ -130,6 +130,8 @@ def _score(texts: PartlyLabelled, metric: Metric, label_names: Sequence[str]) ->
     low, high = None, None
     if np.isnan(value):
         return LabelledScore(None, None, None, int(known.sum()), len(known), trust, "no labelled text is of the class")
+    if known.all():
+        return LabelledScore(value, value, value, len(known), len(known), trust)
     if not why:
         spread = strata.spread((actual - trust * foreseen) @ slope)
         low, high = within(value, spread, metric.low, metric.high)

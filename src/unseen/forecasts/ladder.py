@@ -28,8 +28,9 @@ from unseen.types.arrays import Floats, Rows
 
 LEFT_OUT = (0.2, 0.4, 0.6, 0.8)
 """Shares of the words that are left out on the rungs that can be made of any texts; a tenth of a text is none."""
-MADE, HELD_OUT = "words left out", "hard split"
-"""Kinds of rungs that are made of texts of home: whether labels mean the same elsewhere they cannot show."""
+MADE, HELD_OUT, ELSEWHERE = "words left out", "hard split", "known"
+"""Kinds of rungs; those of slices are called like the column. Only texts from elsewhere can show whether labels mean
+the same there: all others, slices too, are texts of home, which were labelled as it was."""
 FEWEST_REAL = 4
 """Rungs of texts from elsewhere without which nobody knows whether labels keep their meaning."""
 FEWEST_TEXTS = 30
@@ -59,20 +60,24 @@ class Rung:
     @property
     def real(self) -> bool:
         """Whether these are texts from elsewhere, not texts of home."""
-        return self.kind not in (MADE, HELD_OUT)
+        return self.kind == ELSEWHERE
 
 
 def rungs_of_dropped_words(
-    home: Answers, ask: Callable[[list[str]], Floats], shares: Sequence[float] = LEFT_OUT, seed: int = 42
+    home: Answers, ask: Callable[[list[str]], Sequence[Floats]], shares: Sequence[float] = LEFT_OUT, seed: int = 42
 ) -> list[Rung]:
-    """A rung for each share of words that is left out of the texts of home, at random; one word stays."""
+    """A rung for each share of words that is left out of the texts of home, at random; one word stays.
+
+    `ask` gives what the model says, then what it says from other seeds.
+    """
     assert home.texts is not None
     words = [text.split() or [text] for text in home.texts]
     rungs = []
     for share in track(shares, "ladder", len(shares)):
         draw = generator(seed, "words left out", str(share))
         texts = [" ".join(_some(some, share, draw)) for some in words]
-        target = Answers(ask(texts), home.labels, texts)
+        probabilities, *others = ask(texts)
+        target = Answers(probabilities, home.labels, texts, tuple(others))
         rungs.append(Rung(f"{share:.0%} of the words left out", MADE, home, target))
     return rungs
 

@@ -60,11 +60,12 @@ def _surplus(home: Answers, target: Answers) -> np.ndarray:
 
 
 def together(labelled: LabelledScore, forecast: Forecast) -> tuple[float, float, float] | None:
-    """Labels and the forecast of the ladder, each weighed by its precision, with a 95 % interval; None without both.
+    """Labels and the forecast of the ladder, each weighed by its precision, with a 95 % interval.
 
+    None without both, and where labels alone say all.
     It holds where the forecast does: if only the topic moves.
     """
-    if labelled.value is None or labelled.width is None:
+    if labelled.value is None or not labelled.width or np.isnan(forecast.value):
         return None
     spreads = np.array([labelled.width / Spread(1.0, max(labelled.labels - 1, 1)).reach, forecast.spread])
     weights = spreads**-2 / (spreads**-2).sum()

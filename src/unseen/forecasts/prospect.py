@@ -43,12 +43,15 @@ class Target:
     """-1 where nobody has looked."""
     brought: Mask | None = None
     """Which labels came with the texts, not from the sample that was drawn."""
+    twins: Sequence[Floats] = ()
+    """What the same recipe says from other seeds."""
 
     @cached_property
     def answers(self) -> Answers:
         """What the model says, of a sample where there are very many texts."""
         rows = np.sort(self.data.by_id[generator(0, "new texts").permutation(len(self.data))[:MOST_NEW]])
-        return Answers(self.predictions.probabilities[rows], None, self.data.texts.take(pa.array(rows)).to_pylist())
+        texts, twins = self.data.texts.take(pa.array(rows)).to_pylist(), tuple(twin[rows] for twin in self.twins)
+        return Answers(self.predictions.probabilities[rows], None, texts, twins)
 
     @cached_property
     def strata(self) -> Codes:
@@ -157,6 +160,9 @@ class Prospect:
         for forecast in self.forecasts:
             n, bounds = len(self.target.data), (forecast.low, forecast.high)
             tags: dict[str, Any] = {"by": forecast.estimator, "rungs": len(self.rungs)}
+            if np.isnan(forecast.value):  # the model gives no text of the target that label
+                rows.append(Measurement(f"forecast.{forecast.metric}", None, 0, tags=tags))
+                continue
             if forecast.stands:
                 rows.append(Measurement(f"forecast.{forecast.metric}", forecast.value, n, *bounds, tags=tags))
             else:
@@ -224,13 +230,14 @@ class Prospect:
         return findings
 
 
-def made_rungs(model: Any, data: Dataset, home: Answers, seed: int) -> list[Rung]:
-    """Rungs of texts of home with words left out; `home` are the answers to `data`."""
+def made_rungs(model: Any, data: Dataset, home: Answers, seed: int, twins: Sequence[Any] = ()) -> list[Rung]:
+    """Rungs of texts of home with words left out; `home` are the answers to `data`, `twins` are asked too."""
     rows = np.sort(generator(seed, "home").permutation(len(home))[:MOST_AT_HOME])
 
-    def ask(texts: list[str]) -> Floats:
+    def ask(texts: list[str]) -> list[Floats]:
         changed = data.table.take(pa.array(rows)).set_column(1, "text", pa.array(texts, pa.large_string()))
-        return inference.predict(model, replace(data, table=changed, places=None)).probabilities
+        asked = replace(data, table=changed, places=None)
+        return [inference.predict(one, asked).probabilities for one in (model, *twins)]
 
     return rungs_of_dropped_words(taken(home, rows), ask, seed=seed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 from unseen.forecasts.labelled import width_of
@@ -32,7 +33,7 @@ def page(record: RunRecord) -> Page:
         subtitle=f"{about['texts']:,} texts, {about['labels']:,} of them labelled",
         sections=[*parts(record), Section("Findings", findings=sorted_findings(record.findings))],
         tables=tables(record),
-        printed=[table for name, table in tables(record).items() if name in ("scores", "slices")],
+        printed=[table for name, table in tables(record).items() if name in ("scores", "slices") and table.rows],
         printed_findings=sorted_findings(record.findings),
         files={"texts to label": TO_LABEL, "what the model says": "predictions/"},
     )
@@ -119,8 +120,9 @@ def _actions(record: RunRecord, labelled: Measurement | None, topic: Measurement
     file, command = (TO_LABEL, "the same command again") if record.folder else ("", "-o FOLDER writes them")
     if labelled is None or labelled.value is None:
         guess = 0.7 if topic is None or topic.value is None else topic.value
-        reach = points(width_of(about["to_label"], guess))
+        reach = points(width_of(max(about["to_label"], 1), guess))
         what = f"Label {about['to_label']:,} texts: an interval of about ± {reach} points, whatever the model is worth"
+        what = "Label every text: the score is known then" if about["to_label"] == about["texts"] else what
         return [Action("label", what, count=about["to_label"], file=file, command=command)]
     if labelled.low is None or labelled.high is None:
         what = f"Label more texts: {labelled.tags.get('why_not', 'there are too few')}"
@@ -128,7 +130,7 @@ def _actions(record: RunRecord, labelled: Measurement | None, topic: Measurement
     half = (labelled.high - labelled.low) / 2
     if half <= width:
         return [Action("watch", "Run it on next week's texts, and compare", command="unseen runs compare OLD NEW")]
-    needed = min(round(about["labels"] * (half / width) ** 2), about["texts"])
+    needed = min(ceil(about["labels"] * (half / width) ** 2), about["texts"])
     what = f"For ± {points(width)} points label about {needed:,} texts in all"
     return [Action("label", what, count=needed - about["labels"], file=file, command=f"--width {width:g}")]
 

@@ -11,15 +11,16 @@ import pyarrow as pa
 
 from unseen import inference
 from unseen.api import load
+from unseen.data.rows import IfThere
 from unseen.data.tables import load_texts, read_strings
-from unseen.errors import InputError
+from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import Metric
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.forecasts.estimators import Answers
 from unseen.forecasts.label_sample import ranking
 from unseen.forecasts.labelled import UNLABELLED
-from unseen.forecasts.ladder import Rung, rungs_of_slices
+from unseen.forecasts.ladder import ELSEWHERE, FEWEST_TEXTS, Rung, rungs_of_slices
 from unseen.forecasts.prospect import Prospect, Target, made_rungs
 from unseen.models import open_model
 from unseen.redaction import redacted
@@ -41,6 +42,7 @@ def forecast(
     *,
     model: Any,
     known: Sequence[Any] = (),
+    twins: Sequence[Any] = (),
     labels: int = LABELS,
     width: float | None = None,
     stratified: bool = True,
@@ -62,34 +64,52 @@ def forecast(
     With `out`, the first `labels` texts to label are written to `to_label.csv`; labels that are filled in there are
     used when it is called again, as are those of the column `label`. `width` asks for an interval of ± so much: the
     sample grows until it is reached. `known` are files or Datasets of labelled texts that the model was not trained
-    on: the first is like what it learnt from, further ones, and the `slices` of the first, are from elsewhere and
-    show how far estimates without labels can be trusted. `opening` are parameters of `unseen.models.open_model`.
+    on: the first is like what it learnt from, further ones are from elsewhere and show how far estimates without
+    labels can be trusted. `slices` are columns of the new texts, which are scored by them, of the first known ones,
+    where each value is a rung of home, or of both. `twins` are models of the same recipe from other seeds: how often
+    they agree is one more estimator. `opening` are parameters of `unseen.models.open_model`.
     """
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
     if width is not None and not 0 < width < 0.5:
         raise InputError("width is half of an interval", expected="a share such as 0.05, which is 5 points")
+    if labels < 1:
+        raise InputError("labels are for some of the texts", expected="a number from 1", got=str(labels))
     main = metric_of(metric)
     if main.of_counts is None:
         raise InputError(f"{metric} is not decided by labels alone", expected="accuracy, or a score such as f1.macro")
     opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
+    others = [
+        open_model(one, rename=rename, **dict(opening or {})) if isinstance(one, str | Path) else one for one in twins
+    ]
     columns: dict[str, Any] = {"text": text, "label": label, "id": id}
-    homes = [_home(one, columns, slices, label_names) for one in known[:1]]
+    sliced = [IfThere(name) for name in slices]
+    homes = [_home(one, columns, sliced, label_names) for one in known[:1]]
     names = tuple(label_names or (homes[0].label_names if homes else getattr(opened, "classes_", None) or ()))
     homes += [_home(one, columns, (), names) for one in known[1:]]
     if not names:
         raise InputError(
             "the model does not say its labels", fix="name them: labels=[…] (--labels), or give known texts"
         )
-    data, given = load_texts(source, names, attributes=list(slices), **columns)
+    few = [f"{home.name} has {len(home)}" for home in homes if len(home) < FEWEST_TEXTS]
+    if few:
+        raise InputError("these known texts are too few", problems=few, expected=f"{FEWEST_TEXTS} or more in each")
+    data, given = load_texts(source, names, attributes=sliced, **columns)
+    nowhere = [name for name in slices if not any(name in one.attributes for one in (data, *homes[:1]))]
+    if nowhere:
+        where = "the new texts" if not homes else "the new texts or the first known ones"
+        raise UnknownNameError(f"no column of {where} is called {some(map(repr, nowhere))}")
     metrics = list(dict.fromkeys([main.id, "accuracy", "f1.macro", *(f"f1[{name}]" for name in names)]))
     chosen = [metric_of(name) for name in metrics]
-    place = redacted(str(model)) if isinstance(model, str | Path) else inference.name_of(model)
+    place, *twin_places = (
+        redacted(str(one)) if isinstance(one, str | Path) else inference.name_of(one) for one in (model, *twins)
+    )
     about = {
         "data": described_data(data) | {"counts": {}},
         "model": place,
         "settings": {
             "metric": main.id, "slices": list(slices), "stratified": stratified, "seed": seed,
             "known": [described_data(home) for home in homes],
+            **({"twins": twin_places} if twins else {}),
         },
     }  # fmt: skip
 
@@ -100,9 +120,12 @@ def forecast(
         sheet = {} if folder is None else read_sheet(folder / TO_LABEL, names)
         drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in data.ids.to_pylist()])
         labelled = np.where(drawn != UNLABELLED, drawn, given)
-        target = Target(data, predictions, labelled, (given != UNLABELLED) & (drawn == UNLABELLED))
-        prospect = _prospect(opened, target, homes, chosen, slices, seed)
-        asked = _labels_needed(prospect, labels, width)
+        brought = (given != UNLABELLED) & (drawn == UNLABELLED)
+        agreeing = [inference.predict(one, data, work="ask the twins").probabilities for one in others]
+        target = Target(data, predictions, labelled, brought, agreeing)
+        prospect = _prospect([opened, *others], target, homes, chosen, slices, seed)
+        come = int(brought.sum())
+        asked = min(_to_draw(prospect, labels, width, come), len(data) - come)
         if folder is not None:
             _write_sheet(folder / TO_LABEL, target, ranking_of(target, asked, seed, stratified), sheet)
         count = int((labelled != UNLABELLED).sum())
@@ -120,43 +143,61 @@ def _home(source: Any, columns: Mapping[str, Any], slices: Sequence[str], names:
 
 
 def _prospect(
-    model: Any, target: Target, homes: Sequence[Dataset], metrics: Sequence[Metric], slices: Sequence[str], seed: int
+    models: Sequence[Any],
+    target: Target,
+    homes: Sequence[Dataset],
+    metrics: Sequence[Metric],
+    slices: Sequence[str],
+    seed: int,
 ) -> Prospect:
-    of_target = {name: target.data.attribute(name).cast(pa.large_string()).to_pylist() for name in slices}
+    """What is known, by the first of the models; the others are its twins."""
+    of_target = _values(target.data, slices)
     if not homes:
         return Prospect(target, None, (), metrics, of_target)
     first = homes[0]
-    home, *elsewhere = (answers_of(model, data) for data in homes)
-    rungs = made_rungs(model, first, home, seed)
-    rungs += [Rung(data.name, "known", home, far) for data, far in zip(homes[1:], elsewhere, strict=True)]
-    for name in slices:
-        rungs += rungs_of_slices(home, first.attribute(name).cast(pa.large_string()).to_pylist(), name)
+    home, *elsewhere = (answers_of(models, data) for data in homes)
+    rungs = made_rungs(models[0], first, home, seed, models[1:])
+    rungs += [Rung(data.name, ELSEWHERE, home, far) for data, far in zip(homes[1:], elsewhere, strict=True)]
+    for name, values in _values(first, slices).items():
+        rungs += rungs_of_slices(home, values, name)
     return Prospect(target, home, rungs, metrics, of_target)
 
 
-def answers_of(model: Any, data: Dataset) -> Answers:
-    """What a model says about labelled texts."""
-    predictions = inference.predict(model, data, work=f"ask about {data.name}")
-    return Answers(predictions.probabilities, data.labels, data.texts.to_pylist())
+def _values(data: Dataset, slices: Sequence[str]) -> dict[str, list[str | None]]:
+    """What the rows have in each of the columns that are there."""
+    there = [name for name in slices if name in data.attributes]
+    return {name: data.attribute(name).cast(pa.large_string()).to_pylist() for name in there}
+
+
+def answers_of(models: Sequence[Any], data: Dataset) -> Answers:
+    """What a model, the first, and its twins say about labelled texts."""
+    probabilities, *others = (
+        inference.predict(one, data, work=f"ask about {data.name}").probabilities for one in models
+    )
+    return Answers(probabilities, data.labels, data.texts.to_pylist(), tuple(others))
 
 
 # -- the texts to label ------------------------------------------------------------------------------------------------
 
 
 def ranking_of(target: Target, count: int, seed: int, stratified: bool = True) -> Any:
-    """The first texts to label, as positions in the data; the order of the file decides nothing."""
+    """The first texts to label, as positions in the data, without those that bring their label.
+
+    The order of the file decides nothing.
+    """
     by_id = target.data.by_id
     probabilities = target.predictions.probabilities[by_id]
-    return by_id[ranking(probabilities, min(count, len(by_id)), seed=seed, stratified=stratified)]
+    ranked = by_id[ranking(probabilities, len(by_id), seed=seed, stratified=stratified)]
+    return (ranked if target.brought is None else ranked[~target.brought[ranked]])[:count]
 
 
-def _labels_needed(prospect: Prospect, labels: int, width: float | None) -> int:
-    """How many texts are to be labelled in all: as many as asked for, or as the width needs by what is known."""
+def _to_draw(prospect: Prospect, labels: int, width: float | None, brought: int) -> int:
+    """How many texts to draw: as many as asked for, or as the width needs beyond those that bring their label."""
     sample = prospect.target.sample
     if width is None or sample is None:
         return labels
     needed = sample.score(prospect.metrics[0], prospect.label_names).labels_for(width)
-    return max(labels, needed or labels)
+    return max(labels, (needed or 0) - brought)
 
 
 def read_sheet(path: Path, names: Sequence[str]) -> dict[str, str]:

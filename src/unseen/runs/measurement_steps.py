@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 
 from unseen import api, inference
 from unseen.analysis import Words, shared_tests, top_words
-from unseen.audits import Subject, Trial, audit, hard_or_broken, label_noise_of, parts_of_fall, witnessed
+from unseen.audits import Leak, Subject, Trial, audit, hard_or_broken, label_noise_of, parts_of_fall, witnessed
+from unseen.audits.subject import LIKENESSES, contradicted
 from unseen.bias import TaggedRows, bias_measurements, groups_by_attribute
 from unseen.engines import Step, Workspace
 from unseen.evaluation import Run, fall, level, measure
@@ -37,6 +38,7 @@ from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.reports.figures import plane
+from unseen.reports.points import LEAKS
 from unseen.runs.chosen_texts import some_texts
 from unseen.runs.explain import RATIONALES, explained_by_default, highlights
 from unseen.runs.source import Source, hashes_of
@@ -328,8 +330,9 @@ def leaks_step(source: Source, cuts: Mapping[str, Step], groups: str | None, see
 
 
 def write_leaks(here: Workspace) -> None:
-    """What lies on both sides of each split: measurements and findings."""
+    """What lies on both sides of each split: measurements, findings, and every test row that leaks."""
     settings, rows, findings = here.settings, list[Measurement](), list[Finding]()
+    leaked: list[dict[str, str]] = []
     columns = dict.fromkeys(["author"], next(iter(settings["groups"]))) if settings["groups"] else {}
     subject = Subject(here.shared["source"].data, None, columns, seed=settings["seed"])
     for split in _splits(here):
@@ -338,8 +341,24 @@ def write_leaks(here: Workspace) -> None:
         subject.known.update(of_split.known)
         rows += audited.measurements
         findings += [replace(finding, check=f"{finding.check}[{split.name}]") for finding in audited.findings]
+        kinds = _kinds_of_leak(of_split, audited.leaks)
+        leaked += [{"split": split.name, "id": name, "kind": kind} for name, kind in kinds]
     write_measurements(rows, here.folder / MEASUREMENTS)
     write_findings(findings, here.folder / FINDINGS)
+    with atomic(here.folder / LEAKS) as temporary:
+        schema = pa.schema([(name, pa.large_string()) for name in ("split", "id", "kind")])
+        pq.write_table(pa.Table.from_pylist(leaked, schema), temporary)
+
+
+def _kinds_of_leak(subject: Subject, leaks: Sequence[Leak]) -> Iterator[tuple[str, str]]:
+    """Ids of test rows that training gives away, each with the strictest kind of tie and whether labels differ."""
+    kinds: dict[int, str] = {}
+    for leak in leaks:
+        other = {*contradicted(subject, leak.kind).tolist()} if leak.kind in LIKENESSES else set[int]()
+        for row in leak.test.tolist():
+            kinds.setdefault(row, f"{leak.kind}, another label" if row in other else leak.kind)
+    ids = subject.data.ids.take(pa.array(list(kinds), pa.int64())).to_pylist()
+    yield from zip(ids, kinds.values(), strict=True)
 
 
 # -- groups and behaviour ----------------------------------------------------------------------------------------------

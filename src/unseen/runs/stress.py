@@ -32,7 +32,7 @@ from unseen.label_maps import guessed_map
 from unseen.progress import stages, track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
-from unseen.reports.points import TEXTS
+from unseen.reports.points import LEAKS, TEXTS
 from unseen.roles import Engine
 from unseen.runs.cost import FASTER, Cost, besides_seconds, label_noise_seconds, scoring_seconds, speed
 from unseen.runs.explain import RATIONALES
@@ -240,9 +240,9 @@ class StressSettings(DataSettings):
         return [f"random-{number}" for number in range(1, self.random_splits + 1)] if family == BASELINE else [family]
 
     def described(self) -> dict[str, Any]:
-        """The settings as plain values, the recipe's resolved ones included."""
+        """The settings as plain values, those of the recipe and the content of its files included."""
         space = self.space
-        return asdict(self) | {"representation": space.resolved, "recipe": space.model.described["recipe"]}
+        return asdict(self) | {"representation": space.resolved} | space.model.noted
 
 
 def settled(
@@ -712,6 +712,7 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
     ):
         folder.publish(step.key, PREDICTIONS, f"predictions/{name}.parquet")
     folder.publish(graph.map.key, MAP, MAP)
+    folder.publish(graph.leaks.key, LEAKS, LEAKS)
     _publish_texts(graph, folder)
     folder.publish(graph.clusters.key, CLUSTERS, CLUSTERS)
     (folder / EXAMPLES).unlink(missing_ok=True)
