@@ -109,7 +109,14 @@ def test_numbers_stay_numbers():
 
 @pytest.mark.parametrize(
     ("cells", "right"),
-    [(["−.05", "3"], True), (["–", ".5"], True), (["67 %", ""], True), (["1", "one"], False), (["", ""], False)],
+    [
+        (["−.05", "3"], True),
+        (["–", ".5"], True),
+        (["67 %", ""], True),
+        (["1", "one"], False),
+        (["", ""], False),
+        (["9 of 20 rows have no text."], False),
+    ],
 )
 def test_columns_of_numbers_stand_right(cells, right):
     assert Table("t", ("a",), tuple((each,) for each in cells)).numeric(0) == right

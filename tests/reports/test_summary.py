@@ -30,6 +30,7 @@ def test_it_says_verdict_gates_findings_and_failed_steps(tmp_path: Path) -> None
     assert "look closer | labels" in text
     assert "| train | it broke |" in text
     assert "The same mix." not in text
+    assert "| level | check | what was found | what to do |\n| --- | --- | --- | --- |" in text
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
@@ -39,6 +40,7 @@ def test_every_kind_has_one_and_names_stay_names(kind: str, tmp_path: Path) -> N
     assert "<h3>" in html
     assert "<table>" in html
     assert not [tag for tag in ("<script", "<img") if tag in html]
+    assert html.count("<strong>Findings</strong>") <= 1  # those of an audit stand there once, with what to do
 
 
 def test_a_verdict_with_markup_is_shown_as_it_is(tmp_path: Path) -> None:

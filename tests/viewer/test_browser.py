@@ -65,6 +65,11 @@ def test_the_map_of_a_report_is_coloured_filtered_and_linked_with_its_tables(
     assert page.locator("tr.linked").count() > 0
     page.locator(".chips button").click()
     assert page.locator("tr.linked").count() == 0
+    page.locator("td, th").get_by_role("button", name="loud", exact=True).first.click()  # a class
+    assert page.locator(".chips button").inner_text() == "label: loud ×"
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.locator("button.link", has_text="source=").first.click()  # a slice
+    assert page.locator(".chips button").last.inner_text().startswith("source: ")
 
 
 @pytest.mark.parametrize("painter", ["Gpu", "Pixels"])
@@ -150,10 +155,13 @@ def test_the_table_follows_the_map_search_and_keys(
     texts = page.locator("#table tbody td.text").all_inner_texts()
     assert texts
     assert all("rain" in text for text in texts)
-    page.keyboard.press("Tab")
-    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Enter")  # leaves the search box
     page.keyboard.press("j")
-    assert page.locator("#table tr.chosen").count() == 1
+    assert page.locator("#table tr.chosen").inner_text() == page.locator("#table tbody tr").first.inner_text()
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    assert page.locator("#table tr.chosen").inner_text() == page.locator("#table tbody tr").first.inner_text()
+    page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector(".details .text")
     page.wait_for_selector(".details table")
@@ -180,7 +188,9 @@ def test_a_review_by_keys_survives_the_death_of_the_server(run: Path, look: Call
         process.wait()
         page.close()
     assert [one.answer for one in read_reviews(run / "reviews.jsonl")] == ["right"]
-    with served_by_itself(run) as (address, _):
+    with (run / "reviews.jsonl").open("a") as file:
+        file.write('{"id": "cut')
+    with served_by_itself(run) as (address, process):
         page = look(address)
         page.wait_for_function("before => document.querySelector('#text').textContent === before", arg=second)
         for _ in range(9):
@@ -188,6 +198,9 @@ def test_a_review_by_keys_survives_the_death_of_the_server(run: Path, look: Call
             page.keyboard.press("x")
             page.wait_for_function("before => document.querySelector('#progress').textContent !== before", arg=before)
         assert "All of them are read" in page.locator("#text").inner_text()
+    said = process.stderr.read()
+    assert said.count("note: the last line") == 1, said  # what is odd is told once, in plain words
+    assert "UnseenWarning" not in said
     assert [one.answer for one in read_reviews(run / "reviews.jsonl")] == ["right", *["invalid"] * 9]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,11 +21,15 @@ def test_a_site_has_every_page_and_asks_nobody(run: Path, finished: Callable[[st
     files = {path.relative_to(index.parent).as_posix() for path in index.parent.rglob("*.html")}
     assert files == {
         "index.html", "run-0/report.html", "run-0/texts.html", "run-0/pairs.html", "run-1/report.html",
-        "run-1/cases.html",
+        "run-1/cases.html", "run-0/compare-1.html", "run-1/compare-0.html",
     }  # fmt: skip
     for file in files:
         assert "connect-src" not in (index.parent / file).read_text(encoding="utf-8")
-    assert not list(index.parent.rglob("*.parquet"))
+    assert {path.parent.name for path in index.parent.rglob("*.parquet")} == {"predictions"}
+    for page in index.parent.glob("run-*/report.html"):
+        links = re.findall(r'<a href="([^"#]+)"', page.read_text(encoding="utf-8"))
+        assert links
+        assert not [link for link in links if not (page.parent / link).exists()]
 
 
 def test_a_site_is_not_written_over_anything(run: Path, tmp_path: Path) -> None:

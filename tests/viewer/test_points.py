@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from unseen.reports.figures import MOST_POINTS, plane
 from unseen.reports.page import gzipped
-from unseen.reports.points import NONE, Column, RunPoints, packed, points_of
+from unseen.reports.points import NONE, Column, RunPoints, packed, packed_for_page, points_of
 from unseen.reports.record import read_record
 
 
@@ -64,6 +65,20 @@ def test_twenty_thousand_points_weigh_less_than_300_kilobytes_on_a_page() -> Non
     assert len(gzipped(packed(many(20_000)))) < 300_000
 
 
+def test_runs_that_know_much_of_each_text_have_fewer_points_on_a_page() -> None:
+    points = many(30_000)
+    names = tuple(map(str, range(100)))
+    draw = np.random.default_rng(3)
+    known = [Column(f"attribute {n}", draw.integers(0, 100, 30_000).astype(np.uint8), names) for n in range(12)]
+    content = packed_for_page(replace(points, columns=[*points.columns, *known]))
+    header, _ = unpacked(content)
+    assert 240_000 < len(gzipped(content)) < 300_000
+    assert 5_000 < header["count"] < 20_000
+    assert header["drawn_from"] == 30_000
+    header, _ = unpacked(packed_for_page(many(20_000)))
+    assert (header["count"], header["drawn_from"]) == (20_000, 0)
+
+
 def test_ids_that_do_not_pack_are_left_out_of_a_page() -> None:
     draw = np.random.default_rng(2)
     header, _ = unpacked(packed(many(20_000, [draw.bytes(16).hex() for _ in range(20_000)])))
@@ -108,6 +123,18 @@ def test_the_points_of_a_run_say_what_is_known_of_each_text(run: Path) -> None:
     assert "user" not in points.by_name  # what groups rows is not written
     hardest = points.nearest[:, 0] >= 0
     assert hardest.any()
+
+
+def test_every_leaked_test_text_is_told_on_the_map(run: Path) -> None:
+    record = read_record(run)
+    points = points_of(record)
+    assert points is not None
+    counts = {row.tags["split"]: round(row.value * row.n) for row in record.measurements if row.metric == "leaked.near"}
+    for split, count in counts.items():
+        column = points.by_name.get(f"leak in {split}")
+        told = [column.names[code].partition(",")[0] for code in column.codes] if column else []
+        assert sum(kind in ("exact", "normalised", "near") for kind in told) == count
+    assert all(counts.values())
 
 
 def test_texts_are_kept_only_when_asked_for(run: Path) -> None:

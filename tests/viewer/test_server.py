@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import html
 import json
+import re
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
+from unseen.errors import InputError
 from unseen.store.reviews import read_reviews
 from unseen.viewer.opened import marked, opened
-from unseen.viewer.server import Viewer
+from unseen.viewer.server import Viewer, application, serve
 
 Served = Callable[..., tuple[str, Viewer]]
 
@@ -35,6 +41,32 @@ def test_another_host_or_origin_is_refused(address: str) -> None:
     assert httpx.get(address).status_code == 200
 
 
+def test_it_starts_without_what_is_heavy(run: Path) -> None:
+    code = (
+        "import sys; from unseen.viewer.opened import opened; from unseen.viewer.server import Viewer;"
+        f"Viewer(opened([{str(run)!r}])).start;"
+        "print(sorted({'scipy.stats', 'sklearn', 'matplotlib', 'torch'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_browser_leaves_port_80_out(run: Path) -> None:
+    viewer = Viewer(opened([run]))
+    for port, status in ((80, 200), (8080, 403)):
+        client = TestClient(application(viewer, lambda port=port: port), base_url="http://127.0.0.1")
+        assert client.get(viewer.start).status_code == status
+        assert client.get(viewer.start, headers={"Origin": "http://127.0.0.1"}).status_code == status
+
+
+def test_a_port_that_cannot_be_had_is_one_message(run: Path) -> None:
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        for port in (busy.getsockname()[1], 70_000, -1):
+            with pytest.raises(InputError, match=f"port {port} cannot be used"):
+                serve(Viewer(opened([run])), port)
+
+
 def test_nothing_outside_the_run_folder_is_served(address: str, run: Path) -> None:
     (run.parent / "secret.csv").write_text("secret")
     (run / "link.csv").symlink_to(run.parent / "secret.csv")
@@ -47,6 +79,18 @@ def test_nothing_outside_the_run_folder_is_served(address: str, run: Path) -> No
         assert answer.status_code in (400, 403, 404), place
         assert "secret" not in answer.text
     assert httpx.get(f"{address}files/measurements.csv").status_code == 200
+
+
+def test_every_link_of_a_report_leads_somewhere(address: str) -> None:
+    report = f"{address}files/report.html"
+    links = re.findall(r'<a href="([^"#]+)"', httpx.get(report).text)
+    assert "predictions/" in links
+    for link in links:
+        assert httpx.get(httpx.URL(report).join(link)).status_code == 200, link
+    listed = re.findall(r'href="([^"]+parquet)', httpx.get(f"{address}files/predictions/").text)
+    assert listed
+    assert httpx.get(f"{address}files/predictions/{listed[0]}").status_code == 200
+    assert httpx.get(f"{address}files/").status_code == 404
 
 
 def test_pages_may_ask_nobody_else(address: str) -> None:

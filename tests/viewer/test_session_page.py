@@ -148,6 +148,7 @@ def test_changed_texts_are_rated_blind_by_keys(page_of: Callable[..., Any], tmp_
     page = page_of(RatingTask(tmp_path, "ann", simulated=True), width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not any(word in page.locator("body").inner_text() for word in ("manual", "pwws", "auto"))
+    assert "Simulated: a program fills this in" in page.locator("body").inner_text()
     for key in "12345121111112":  # two texts, seven questions each
         assert "it ran" not in page.title()
         assert "<script>" in page.locator("#reference").inner_text()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli.console import notes, say
+from unseen.cli.console import notes_at_once, say
 from unseen.cli.data_options import data_as_typed
 from unseen.cli.options import Labels, NoBrowser, Port, Quiet, Seed, listed
 from unseen.cli.served import own_name, serve_here
@@ -62,7 +62,7 @@ def view(
             raise InputError(f"what may stand in the column {fill!r} is not known", fix="--labels yes,no")
         serve_here([], Sheet(runs[0], fill, values), port, no_browser, quiet)
         return
-    with notes(quiet):
+    with notes_at_once(quiet):
         shown = opened(runs, data_as_typed(runs[0]) if texts else None)
         if (texts or atlas) and len(shown) > 1:
             raise InputError(f"{'--texts' if texts else '--atlas'} is for one run", fix="name one run")
@@ -77,4 +77,4 @@ def view(
         if export is not None or atlas is not None:
             return
         task = task_of(shown[0], reviewer or own_name(), size, seed) if review else None
-    serve_here(shown, task, port, no_browser, quiet)
+        serve_here(shown, task, port, no_browser, quiet)

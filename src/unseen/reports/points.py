@@ -33,10 +33,15 @@ from unseen.types.arrays import Rows
 
 TEXTS = "texts.parquet"
 """What a run knows of each text: label, attributes and, where it was asked to keep them, the texts."""
+LEAKS = "leaks.parquet"
+"""Test texts that training gives away: split, id, and the kind of the tie."""
 STEPS = 200
 """A number from 0 to 1 is drawn in so many steps."""
 MOST_SHOWN = 20_000
-"""Points on a page; the viewer shows all."""
+"""Points on a page, at most; the viewer shows all."""
+PAGE_BYTES = 300_000
+"""What the points of a page may weigh in it; where runs know more of each text, fewer are drawn."""
+FEWEST_SHOWN = 2_000
 MOST_NAMES = 200
 """Values that a column to colour by may have; what has more, such as a name of an author, is none."""
 ID_BYTES = 60_000
@@ -91,6 +96,8 @@ class RunPoints:
     """[points, NEAREST]: points of the training part that are nearest to a test text of the hardest split; -1: none."""
     highlights: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Texts that the run was asked to show, by id: `text`, or `words` with the `scores` of each by method."""
+    drawn_from: int = 0
+    """How many there were, where these are a sample."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -110,7 +117,7 @@ class RunPoints:
         columns = [replace(column, codes=column.codes[chosen]) for column in self.columns]
         ids = self.ids.take(pa.array(chosen))
         nearest = new_place[self.nearest[chosen]]
-        return RunPoints(ids, self.places[chosen], columns, self.rows[chosen], nearest, self.highlights)
+        return RunPoints(ids, self.places[chosen], columns, self.rows[chosen], nearest, self.highlights, len(self))
 
 
 # -- from a run folder -------------------------------------------------------------------------------------------------
@@ -247,14 +254,24 @@ def _suspects(record: RunRecord, ids: pa.ChunkedArray) -> Iterator[Column]:
 
 
 def _leaks(record: RunRecord, ids: pa.ChunkedArray) -> Iterator[Column]:
-    """The check that found a text on both sides of a split, or with two labels."""
-    checks = {
-        str(key): finding.check
-        for finding in record.findings
-        for key in (finding.evidence if "duplicates" in finding.check or "conflict" in finding.check else ())
-    }
-    if checks:
-        yield Column.of_values("leak", pa.array([checks.get(key, NONE) for key in ids.to_pylist()]))
+    """How training gives a test text away, in every split that has such texts."""
+    path = None if record.folder is None else record.folder / LEAKS
+    table = None if path is None or not path.exists() else tried(leak_table, path, [])
+    if table is None:
+        return
+    for split in pc.unique(table["split"]).to_pylist():
+        of_split = table.filter(pc.equal(table["split"], split))
+        at = _in_order(ids, of_split["id"])
+        yield Column.of_values(f"leak in {split}", of_split["kind"].take(pa.array(at, mask=at < 0)))
+
+
+def leak_table(path: Path) -> pa.Table:
+    """Test texts that leak, as a run wrote them."""
+    with door(path, "the leaks of a run"):
+        table = pq.read_table(path)
+        if {"split", "id", "kind"} - {*table.column_names}:
+            raise InputError(f"{path} does not hold leaks", expected="columns split, id and kind")
+        return table.cast(pa.schema([(name, pa.large_string()) for name in table.column_names]))
 
 
 def _clusters(record: RunRecord, hard: Sequence[str], count: int) -> Iterator[Column]:
@@ -292,6 +309,18 @@ def _nearest(
 # -- to a browser ------------------------------------------------------------------------------------------------------
 
 
+def packed_for_page(points: RunPoints) -> bytes:
+    """As many of the points as a page may carry, drawn at random, packed; texts that it shows are not counted."""
+    count = min(len(points), MOST_SHOWN)
+    while count > FEWEST_SHOWN:
+        bare = replace(points.some(count), highlights={})
+        weight = len(gzip.compress(packed(bare), 9)) * 4 / 3  # a page has them as text
+        if weight <= PAGE_BYTES:
+            break
+        count = max(FEWEST_SHOWN, int(count * 0.99 * PAGE_BYTES / weight))
+    return packed(points.some(count))
+
+
 def packed(points: RunPoints, id_bytes: int = ID_BYTES) -> bytes:
     """The points as bytes for a browser: the length of a header, the header (JSON), then arrays of 4-byte alignment.
 
@@ -315,7 +344,7 @@ def packed(points: RunPoints, id_bytes: int = ID_BYTES) -> bytes:
     small = bool(shown) or len(gzip.compress(json.dumps(ids).encode(), mtime=0)) <= id_bytes
     header = {
         "count": len(points), "steps": STEPS, "columns": described, "arrays": places, "ids": ids if small else None,
-        "highlights": shown,
+        "highlights": shown, "drawn_from": points.drawn_from,
     }  # fmt: skip
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     text += b" " * (-len(text) % 4)

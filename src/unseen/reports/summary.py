@@ -120,15 +120,17 @@ def summary(run: JudgedRun) -> str:
     badge = verdict.badge or BADGES[verdict.level]
     grave = [finding for finding in run.findings if finding.level in ("fail", "warn")]
     listed = tuple((BADGES[finding.level], finding.check, finding.message, finding.advice) for finding in grave)
+    findings = Table("Findings", ("level", "check", "what was found", "what to do"), listed)
+    tables = [table for table in page.brief if table.title != findings.title] or [*page.tables.values()][:1]
     failed = tuple((step, message.partition("\n")[0]) for step, message in run.failures.items())
     parts = [
         f"### {escaped(page.title)}: {escaped(badge)}",
         *_lines([verdict.headline, *verdict.sentences]),
         *_listed("What to do:", map(str, verdict.actions), "1."),
         *_gates(run.gates),
-        *_shown(Table("Findings", ("level", "check", "what was found", "what to do"), listed)),
+        *_shown(findings),
         *_shown(Table("Steps that failed", ("step", "message"), failed)),
-        *(part for table in page.brief for part in _shown(table)),
+        *(part for table in tables for part in _shown(table)),
     ]
     return "\n\n".join(parts) + "\n"
 

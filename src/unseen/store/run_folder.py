@@ -22,8 +22,8 @@ from unseen.store.results import Results, key_of
 
 ABOUT = "run.json"
 SEALED = (
-    "measurements.csv", "findings.csv", "properties.csv", "leaks.csv", "clusters.json", "map.parquet",
-    "maps/*.parquet", "splits/*.json", "splits/*.csv", "predictions/*",
+    "measurements.csv", "findings.csv", "properties.csv", "leaks.csv", "leaks.parquet", "clusters.json",
+    "map.parquet", "maps/*.parquet", "splits/*.json", "splits/*.csv", "predictions/*",
 )  # fmt: skip
 """Files that numbers and sentences come from. What is made from them, such as pages, may be made again."""
 

@@ -16,7 +16,7 @@ from unseen.store import atomic, write_text
 from unseen.viewer import pages
 from unseen.viewer.opened import REPORT, OpenRun
 
-SHOWN = ("report.html", "*.csv", "*.md", "tables/*", "splits/*")
+SHOWN = ("report.html", "*.csv", "*.md", "tables/*", "splits/*", "predictions/*")
 """Files of a run that its pages link to."""
 PAGES: dict[str, Callable[[OpenRun, Mapping[str, str]], str]] = {
     "Texts": lambda run, tabs: pages.explorer_page(run, tabs, whole=True),
@@ -41,10 +41,14 @@ def export_site(runs: Sequence[OpenRun], folder: str | Path) -> Path:
         tabs |= {"Texts": "texts.html"} if run.points is not None else {}
         tabs |= {"Pairs": "pairs.html"} if run.texts is not None else {}
         tabs |= {"Failed cases": "cases.html"} if run.cases else {}
+        for other in pages.beside(runs, number):
+            tabs[f"Compare with {runs[other].name}"] = f"compare-{other}.html"
+            back = {"All runs": "../index.html", run.name: REPORT, runs[other].name: f"../run-{other}/{REPORT}"}
+            write_text(place / f"compare-{other}.html", pages.comparison_page(run, runs[other], back))
         for name, make in PAGES.items():
             if name in tabs:
                 write_text(place / tabs[name], make(run, tabs))
-        address[number] = {name: f"run-{number}/{file}" for name, file in tabs.items() if name != "All runs"}
+        address[number] = {name: f"run-{number}/{file}" for name, file in tabs.items() if name in ("Report", *PAGES)}
     return write_text(folder / "index.html", pages.list_page(runs, address))
 
 

@@ -18,6 +18,8 @@ from unseen.viewer.opened import OpenRun
 from unseen.viewer.tasks import Task
 
 OWN = Path(__file__).parent / "templates"
+COMPARED = 5
+"""Runs that the page of a run offers to compare it with."""
 
 
 def rendered(template: str, script: str = "", connect: bool = False, **context: Any) -> str:
@@ -44,6 +46,11 @@ def own_script(*names: str) -> str:
 def embedded(content: Any) -> str:
     """JSON in a page, packed, so that nothing in it can end the element that it stands in."""
     return b64encode(gzip.compress(json.dumps(content).encode(), mtime=0)).decode()
+
+
+def beside(runs: Sequence[OpenRun], number: int) -> list[int]:
+    """The runs that the page of one of them offers to compare it with."""
+    return [other for other in range(len(runs)) if other != number][:COMPARED]
 
 
 def list_page(runs: Sequence[OpenRun], address: Mapping[int, Mapping[str, str]]) -> str:

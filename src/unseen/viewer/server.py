@@ -30,8 +30,6 @@ from unseen.viewer.tasks import Task
 HOST = "127.0.0.1"
 LONGEST = 20_000
 """Bytes of a request that is taken."""
-COMPARED = 5
-"""Runs that the page of a run offers to compare it with."""
 AT_ONCE = 500
 """Texts that may be asked for at once."""
 HEADERS = {
@@ -65,8 +63,7 @@ class Viewer:
             places |= {"Failed cases": "cases"}
         if self.task is not None:
             places |= {"Review": "../../task"}
-        others = [other for other in range(len(self.runs)) if other != number]
-        for other in others[:COMPARED]:
+        for other in pages.beside(self.runs, number):
             places[f"Compare with {self.runs[other].name}"] = f"../../compare?a={number}&b={other}"
         return places
 
@@ -119,15 +116,17 @@ class Viewer:
         return Response(status_code=303, headers={"Location": f"files/{REPORT}"})
 
     def file(self, request: Request) -> Response:
-        """A file of a run folder."""
+        """A file of a run folder, or the names in a folder of it."""
         _, run = self.run(request)
         root, name = run.folder.resolve(), request.path_params["path"]
         path = (root / name).resolve()
-        if (
-            any(part.startswith(".") for part in Path(name).parts)
-            or not path.is_relative_to(root)
-            or not path.is_file()
-        ):
+        if any(part.startswith(".") for part in Path(name).parts) or not path.is_relative_to(root):
+            return PlainTextResponse("there is no such file", 404)
+        if path.is_dir() and name.endswith("/") and path != root:
+            inside = sorted(one.name for one in path.iterdir() if one.is_file() and not one.name.startswith("."))
+            tabs = {"Report": "../" * name.count("/") + REPORT}
+            return HTMLResponse(pages.rendered("folder.html", name=name, inside=inside, tabs=tabs))
+        if not path.is_file():
             return PlainTextResponse("there is no such file", 404)
         kinds = {".csv": "text/csv", ".md": "text/markdown", ".json": "application/json", ".html": "text/html"}
         kind = kinds.get(path.suffix, "application/octet-stream")
@@ -216,7 +215,9 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        own = {f"{host}:{self.port()}" for host in (HOST, "localhost")}
+        port = self.port()
+        own = {f"{host}:{port}" for host in (HOST, "localhost")}
+        own |= {HOST, "localhost"} if port == 80 else set()  # browsers leave this one out
         origin = headers.get("origin")
         first, _, rest = scope["path"].removeprefix("/").partition("/")
         if headers.get("host") not in own or (origin is not None and origin.removeprefix("http://") not in own):
@@ -272,8 +273,9 @@ def serve(viewer: Viewer, port: int = 0, ready: Callable[[str], None] | None = N
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             held.bind((HOST, port))
-        except OSError as cause:
-            raise InputError(f"port {port} cannot be used: {cause.strerror}", fix="another --port, or none") from cause
+        except (OSError, OverflowError) as cause:
+            why = "ports go from 1 to 65535" if isinstance(cause, OverflowError) else cause.strerror
+            raise InputError(f"port {port} cannot be used: {why}", fix="another --port, or none") from cause
         taken = held.getsockname()[1]
         app = application(viewer, lambda: taken)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, server_header=False))

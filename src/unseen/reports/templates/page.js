@@ -10,9 +10,10 @@
   }
   const rows = [];
   for (const head of document.querySelectorAll("tbody tr > :first-child")) {
-    const text = head.textContent.trim(), first = head.closest("table").querySelector("thead :first-child");
+    const text = head.textContent.trim(), first = head.closest("table").querySelector("thead th");
     const ofLabel = first && first.textContent.trim() === "class" && points.columns[0].names.includes(text);
-    const target = ofLabel ? [points.columns[0].name, text] : targets.get(text);
+    const slice = text.slice(text.indexOf(": ") + 1).trim(); // "words per text: source=app"
+    const target = ofLabel ? [points.columns[0].name, text] : targets.get(text) || (slice.includes("=") && targets.get(slice));
     if (!target) continue;
     const button = element("button", { type: "button", className: "link", title: "show on the map" }, ...head.childNodes);
     button.addEventListener("click", () => { panel.only(target[0], [target[1]]); root.scrollIntoView({ block: "nearest" }); });

@@ -16,6 +16,7 @@ class Points {
       return new TYPES[type](buffer, 4 + length + at, count);
     };
     Object.assign(this, { count: header.count, steps: header.steps, ids: header.ids, highlights: header.highlights });
+    this.drawnFrom = header.drawn_from; // how many there were, where these are a sample
     for (const name of ["x", "y"]) this[name] = array(name);
     const summed = steps => { let sum = 0; return Uint32Array.from(steps, step => sum += step); };
     this.rows = summed(array("rows"));
@@ -472,7 +473,8 @@ class Panel { // a map, what it is coloured by, its legend, filters, and the poi
       return chip;
     }));
     const shown = points.visible.reduce((sum, one) => sum + one, 0);
-    this.parts.count.textContent = `${shown.toLocaleString("en")} of ${points.count.toLocaleString("en")} texts`;
+    const all = points.drawnFrom ? `, drawn from ${points.drawnFrom.toLocaleString("en")}` : "";
+    this.parts.count.textContent = `${shown.toLocaleString("en")} of ${points.count.toLocaleString("en")} texts${all}`;
     this.map.colour(column);
     this.map.show();
     this.changed(points);

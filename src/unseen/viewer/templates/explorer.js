@@ -65,11 +65,11 @@
   };
 
   // -- the table
-  const SIZE = 25, FIRST = ["label", "answer", "right or wrong", "sureness", "suspected label", "leak", "tested by"];
+  const SIZE = 25, FIRST = ["label", "answer", "right or wrong", "sureness", "suspected label", "tested by"];
   const shown = [...FIRST.map(name => points.column(name)).filter(Boolean),
     ...points.columns.filter(({ name }) => !FIRST.includes(name) && !/^(part in|cluster of) /.test(name))];
   const [body, head] = ["tbody", "thead tr"].map(place => document.querySelector("#table " + place));
-  let order = [], page = 0, sorted = null, chosen = 0, rows = [];
+  let order = [], page = 0, sorted = null, chosen = -1, rows = [];
 
   const arrange = () => {
     order = [];
@@ -86,7 +86,7 @@
     const last = Math.max(0, Math.ceil(order.length / SIZE) - 1);
     page = Math.min(Math.max(0, page), last);
     rows = order.slice(page * SIZE, (page + 1) * SIZE);
-    chosen = 0;
+    chosen = -1;
     document.getElementById("page").textContent = order.length ? `page ${page + 1} of ${last + 1}` : "no text is left";
     const known = texts || !held;
     const textHead = known ? [element("th", { scope: "col" }, "text")] : [];
@@ -127,13 +127,14 @@
     clearTimeout(waiting);
     waiting = setTimeout(async () => { points.found = await search(box.value.trim()); points.update(); panel.refresh(); }, 200);
   });
+  box.addEventListener("keydown", event => { if (event.key === "Enter" || event.key === "Escape") box.blur(); });
   document.addEventListener("keydown", event => {
     if (/input|select/i.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys = {
       "/": () => box.focus(), j: () => choose(chosen + 1), k: () => choose(chosen - 1), n: () => turn(1), p: () => turn(-1),
       PageDown: () => turn(1), PageUp: () => turn(-1),
     };
-    if (event.key === "Enter" && event.target === document.body && rows.length) panel.map.choose(rows[chosen]);
+    if (event.key === "Enter" && event.target === document.body && rows.length) panel.map.choose(rows[Math.max(0, chosen)]);
     if (!keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
