@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,13 @@ def seconds(function: Callable[[], Any], repeat: int = 1) -> tuple[float, Any]:
         result = function()
         best = min(best, perf_counter() - begun)
     return best, result
+
+
+def processor_seconds(function: Callable[[], Any]) -> tuple[float, Any]:
+    """What a call costs this process, whatever else the machine does, and what it returned."""
+    begun = process_time()
+    result = function()
+    return process_time() - begun, result
 
 
 def in_fresh_process(*arguments: str, python: str = sys.executable) -> str:

@@ -9,6 +9,7 @@ from scipy.stats import bootstrap, permutation_test
 from unseen.errors import InputError
 from unseen.evaluation.contrasts import holm
 from unseen.explanations.comparison import method_differences, method_means
+from unseen.explanations.measurements import share_of_sums
 from unseen.explanations.plausibility import f1_of_means
 
 NAN = np.nan
@@ -88,3 +89,9 @@ def test_texts_of_a_group_are_drawn_and_swapped_together() -> None:
 def test_methods_of_other_texts_are_refused() -> None:
     with pytest.raises(InputError, match="same texts"):
         method_differences("t", {"a": np.ones(3), "b": np.ones(4)})
+
+
+def test_what_no_text_decides_has_no_value() -> None:
+    signs = np.zeros((4, 2))  # none of the units moves anything
+    (row,) = method_means("sign.leave_one_out", {"occlusion": signs}, share_of_sums, draws=20)
+    assert (row.value, row.low, row.high) == (None, None, None)

@@ -43,9 +43,9 @@ def method_means(
     for name, values in methods.items():
         texts = _Texts(groups, values)
         drawn = np.concatenate([of_means(means) for (means,) in texts.resampled(draws, seed)]) if texts.n else None
-        value = float(of_means(texts.means[0])) if texts.n else None
+        value = float(of_means(texts.means[0])) if texts.n else np.nan
         low, high = (None if drawn is None else percentiles(drawn)) or (None, None)
-        rows.append(Measurement(metric, value, texts.n, low, high, tags={"method": name}))
+        rows.append(Measurement(metric, None if np.isnan(value) else value, texts.n, low, high, tags={"method": name}))
     return rows
 
 
