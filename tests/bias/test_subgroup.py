@@ -199,6 +199,8 @@ def test_a_group_of_few_texts_has_no_interval_and_says_so(tiny, capsys, few):
     found = subgroup_measurements(data, said, groups, rows, ["yes"])
     assert {row.tags["few_texts"] for row in found if row.slice == "crew=rare"} == {few}
     assert by_slice(found, "gmb_subgroup_auc")["all"].tags["few_texts"] == few
+    gap = by_slice(found, "mean_positive_aeg")["all"]
+    assert (gap.tags["few_texts"], "by_chance" in gap.tags) == (few, False)
     assert by_slice(found, "subgroup_auc")["crew=many"].low is not None
     table = group_measurements(data, said, groups, rows, ["accuracy", "f1.macro"])
     assert {(row.low, row.tags["few_texts"]) for row in table if row.slice == "crew=rare"} == {(None, 2 * few)}

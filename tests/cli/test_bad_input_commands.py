@@ -72,9 +72,6 @@ TABLES = {
     ),
     "empty file": Case(BARE, ["posts.csv is empty"], {"posts.csv": b""}),
     "header only": Case(BARE, ["column names, but no rows"], table()),
-    "no rows of a declared class": Case(
-        f"{RANDOM} --labels calm,loud,shrill", ["posts.csv", "no row has the declared label 'shrill'"]
-    ),
     "one class only": Case(BARE, ["only one label occurs: 'no'"], table(b"a,no", b"b,no", b"c,no")),
     "unlabelled rows": Case(BARE, ["2 rows have no label: lines 3, 5"], table(b"a,no", b"b,", b"c,yes", b"d,")),
     "duplicate ids": Case(

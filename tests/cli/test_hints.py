@@ -24,6 +24,7 @@ from unseen.cli.hints import as_typed
         ("stratify=False", "--set stratify=false"),
         ("by=… (--by on the command line)", "--by"),
         ("columns={'a': …} (--column a=… on the command line): so", "--column a=…: so"),
+        ("params={'pwws': {'wordnet': …}} (--set pwws.wordnet=…); or", "--set pwws.wordnet=…; or"),
         ("n_clusters=40, or", "--set n_clusters=40, or"),
         ("rename={'theirs': 'ours'} when", """--set 'rename={"theirs": "ours"}' when"""),
         ("a = b, sha256 f=x", "a = b, sha256 f=x"),

@@ -135,4 +135,4 @@ def test_the_schemes_are_printed_with_what_one_text_does(two_models, unseen):
     assert "labels are as hard to guess as 2.00 of equal size" in done.out
     assert "single texts move macro F1 of a 1 by more than a point when answered rightly" in done.out
     written = {row.metric for row in read_measurements("m.csv")}
-    assert {"weight.dodrans", "perplexity", "influence.removal.f1.macro", "difference.accuracy"} <= written
+    assert {"weight.dodrans", "label_perplexity", "influence.removal.f1.macro", "difference.accuracy"} <= written

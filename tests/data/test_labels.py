@@ -94,3 +94,8 @@ def test_a_rare_label_that_is_another_spelling_of_a_class_is_not_dropped_unsaid(
     assert "odd" not in warned
     data, warned = said(rows(*labels), drop="rare", merge=True)
     assert (data.label_counts["optimism"], warned) == (54, "")
+
+
+def test_labels_that_look_alike_are_told_apart() -> None:
+    (warned,) = doubts({"caf\u00e9": 60, "cafe\u0301": 50}, declared=False)
+    assert r"'cafe\u0301' (50) beside 'café' (60)" in warned

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from unseen.data import files, load_table
-from unseen.errors import InputError, TableError, UnknownNameError, UnseenError
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenError, UnseenWarning
 
 GOOD = b"text,label\nfine day,no\nbad day,yes\n"
 
@@ -187,13 +187,6 @@ CASES: dict[str, tuple[str, bytes, dict[str, Any], type[UnseenError], list[str]]
             "no row has the declared label 'never'",
             "drop=['unlabelled', 'undeclared', 'empty', 'duplicates']",
         ],
-    ),
-    "no rows of a declared label": (
-        "a.csv",
-        GOOD,
-        {"labels": ("no", "yes", "Perhaps")},
-        TableError,
-        ["no row has the declared label 'Perhaps'", "the labels are 'no', 'yes'"],
     ),
     "misspelt declared label": (
         "a.csv",
@@ -428,3 +421,10 @@ def test_a_gzip_bomb_is_left_before_it_is_unpacked(tmp_path: Path, name: str, mo
     (tmp_path / name).write_bytes(gzip.compress(b"text,label\na,no\nb,yes\n" + b"\n" * (1 << 23)))
     with pytest.raises(TableError, match=r"(?s)unpacks to more than .*gunzip"):
         load_table(tmp_path / name)
+
+
+def test_a_declared_label_need_not_occur_where_the_rows_have_no_other(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"text,label\na,yes\nb,yes\n")
+    with pytest.warns(UnseenWarning, match="no row has the declared label 'no'; the labels are 'yes'"):
+        data = load_table(tmp_path / "a.csv", labels=["no", "yes"])
+    assert (data.label_names, data.labels.tolist()) == (("no", "yes"), [1, 1])

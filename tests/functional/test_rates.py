@@ -100,3 +100,28 @@ def test_many_units_are_swapped_as_one_by_one() -> None:
     signs = 1 - 2 * (draw.random((20_000, 60)) < 0.5)
     expected = (np.abs(signs @ apart) >= abs(apart.sum()) - 1e-9).mean()
     assert swap_p_value(apart) == pytest.approx(expected, abs=0.015)
+
+
+def test_weighted_cases_count_as_if_they_stood_there_more_often() -> None:
+    passed, units = (DRAW.random(60) < 0.7).astype(float), DRAW.integers(15, size=60)
+    times = DRAW.integers(1, 4, size=60)
+    weighted = rate("pass_rate", passed, units, weights=times / 7)
+    repeated = rate("pass_rate", np.repeat(passed, times), np.repeat(units, times))
+    assert weighted.value == pytest.approx(repeated.value)
+    strays = [(times * (passed - weighted.value))[units == unit].sum() / times.sum() for unit in range(15)]
+    groups = len(set(units))
+    worth = weighted.value * (1 - weighted.value) / (groups / (groups - 1) * np.square(strays).sum())
+    trials = min(60, worth * (t.ppf(0.975, 59) / t.ppf(0.975, groups - 1)) ** 2)
+    hits = weighted.value * trials
+    assert weighted.low == pytest.approx(beta.ppf(0.025, hits, trials - hits + 1))
+
+
+def test_intervals_of_weighted_rates_hold() -> None:
+    draw, holds = np.random.default_rng(3), []
+    sizes = np.repeat([4, 40], [10, 10])  # ten templates of four cases and ten of forty, weighted alike
+    weights, units = np.repeat(1 / sizes, sizes), np.repeat(np.arange(20), sizes)
+    for _ in range(400):
+        chance = draw.beta(3, 1.5, 20)  # of each template to be passed
+        found = rate("pass_rate", (draw.random(sizes.sum()) < chance[units]).astype(float), units, weights=weights)
+        holds.append(found.low <= 2 / 3 <= found.high)
+    assert 0.93 <= np.mean(holds) <= 0.995

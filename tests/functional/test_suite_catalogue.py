@@ -144,6 +144,20 @@ def test_checklist_groups_begin_with_their_original(tmp_path: Path) -> None:
         loaded(tmp_path, CHECKLIST + "bad food,Vocabulary,MFT,1,the stew is bad,\n")
 
 
+def test_cases_without_labels_are_read_where_labels_are_declared(tmp_path: Path) -> None:
+    header, bad, _, *unlabelled = CHECKLIST.splitlines(keepends=True)
+    for lines in ([header, bad, *unlabelled], [header, *unlabelled]):
+        with pytest.raises(TableError, match=r"labels=\['…', '…'\]"):
+            loaded(tmp_path, "".join(lines))
+        with pytest.warns(UnseenWarning, match="4 cases of cases have no label"):
+            suite = loaded(tmp_path, "".join(lines), labels=["negative", "positive"])
+        assert suite.label_names == ("negative", "positive")
+        found = outcomes(suite, said(suite, ["negative"] * (len(suite) - 4) + ["positive", "negative"] * 2))
+        np.testing.assert_array_equal(found[-4:], [np.nan, 0, np.nan, 0])
+    with pytest.raises(TableError):
+        loaded(tmp_path, "".join([header, bad, *unlabelled]), labels=["good", "positive"])
+
+
 def test_directional_cases_need_an_expectation(tmp_path: Path) -> None:
     table = CHECKLIST.replace("typos,Robustness,INV,1,an", "turns,Robustness,DIR,1,an").replace(
         "stew,", "stew,positive"

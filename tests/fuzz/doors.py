@@ -35,6 +35,7 @@ from unseen.functional.tables import load_suite
 from unseen.models import open_model
 from unseen.reports.facts import read_card_facts
 from unseen.reports.hub_results import write_hub_results
+from unseen.reports.points import leak_table
 from unseen.reports.record import read_record
 from unseen.representations.word_vectors import read_word_vectors
 from unseen.result_tables import read_all_tables, read_result_tables
@@ -330,6 +331,8 @@ def _folders(folder: Path) -> Iterator[Door]:
     yield Door("findings.csv", folder / "run" / "findings.csv", read_findings)
     (folder / "suspects.csv").write_text("id,given,likely,confidence,row,test_of\na,hate,normal,.9,line 2,random\n")
     yield Door("suspects.csv", folder / "suspects.csv", read_suspects)
+    pq.write_table(pa.table({"split": ["random"], "id": ["a"], "kind": ["near"]}), folder / "leaks.parquet")
+    yield Door("leaks.parquet", folder / "leaks.parquet", leak_table)
     line = {"id": "a", "reviewer": "ann", "answer": "other", "label": "fine", "seconds": 2.5, "at": "2026-11-17"}
     undone = {"undo": "a", "reviewer": "ann"}
     (folder / "reviews.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (line, line, undone)))

@@ -46,6 +46,8 @@ FAULTS = {
     "percent-and-fraction": [
         page("model macro_F1 accuracy", "a 71.0 .80", "b .68 .79", "c 66.1 .70"),
         page("model dev_macro_F1 test_macro_F1 accuracy", "a 71.0 .70 .8", "b 68.0 .66 .8"),
+        page("model macro_F1 accuracy", "a 71 .80", "b 0.7 .79"),
+        page("data metric value", "a macro_F1 .71", "a accuracy .81", "b macro_F1 81.20", "b accuracy 93.10"),
     ],
     "out-of-range": [
         page("model macro_F1 accuracy", "a .71 .80", "b 680 .79", "c .61 .70"),
@@ -112,6 +114,14 @@ def test_every_rule_has_a_fault() -> None:
 )
 def test_what_is_clear_is_left_alone(text: str) -> None:
     assert lint(text, "unknown-metric") == []
+
+
+def test_ranks_by_metrics_are_no_scores(tmp_path: Path) -> None:
+    ranks = page("model macro_F1 accuracy", "a 1.50 1.00", "b 1.50 2.00", above="**Average rank by metric**\n")
+    assert lint(ranks) == []
+    assert lint(ranks.replace("2.00", "4.00"))[0].check == "out-of-range"
+    (tmp_path / "ranks.csv").write_text("model,macro F1,accuracy\na,1.50,1.00\nb,1.50,2.00\n", encoding="utf-8")
+    assert lint_tables(read_all_tables([tmp_path / "ranks.csv"])) == []
 
 
 def test_rules_that_do_not_exist_are_refused() -> None:

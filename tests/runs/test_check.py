@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from unseen.errors import InputError
+from unseen.errors import InputError, UnseenError
 from unseen.functional import as_suite
 from unseen.reports.behaviour import behaviours
 from unseen.runs.check import CheckedModel, check
@@ -133,6 +133,29 @@ def test_a_gate_about_slices_leaves_the_whole_alone(suite: Dataset) -> None:
     everywhere = check({"loud": CheckedModel(Shouting(), MAP)}, suite, gates=["pass_rate where functionality=* >= 0"])
     assert len(everywhere.gates) == 4
     assert all("functionality=" in outcome.place for outcome in everywhere.gates)
+
+
+def test_functionalities_are_weighted_as_labels_are(suite: Dataset, tmp_path: Path) -> None:
+    names = ["pass_rate.macro", "pass_rate.mix(greet_loud=0.5,greet_plain=0.5)", "pass_rate.macro(exclude=greet_loud)"]
+    done = check(
+        {"loud": CheckedModel(Shouting(), MAP)}, suite, metrics=names, out=tmp_path / "out",
+        gates=["pass_rate.power( 1.0 ) >= 0.5", "pass_rate.macro>=0.6"],
+    )  # fmt: skip
+    # passed: both loud insults, no quiet one, both plain greetings, no loud one
+    assert [done.value(name, model="loud") for name in names] == pytest.approx([2 / 4, 1 / 2, 2 / 3])
+    assert done.value("pass_rate.power(1)", model="loud") == pytest.approx(done.value("pass_rate", model="loud"))
+    assert [outcome.passed for outcome in done.gates] == [True, False]
+    assert "all, weighted: macro" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [("pass_rate.micro", "no pass rate"), ("f1.macro", "no pass rate"), ("pass_rate.best", "macro"),
+     ("pass_rate.mix(greet=1)", "greet_loud")],
+)  # fmt: skip
+def test_weightings_that_cannot_be(suite: Dataset, metric: str, message: str) -> None:
+    with pytest.raises(UnseenError, match=message):
+        check({"loud": CheckedModel(Shouting(), MAP)}, suite, metrics=[metric])
 
 
 def test_mistakes_come_before_the_model_is_asked(suite: Dataset, tmp_path: Path) -> None:

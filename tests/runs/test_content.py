@@ -14,6 +14,7 @@ from tiny_data import build
 from tiny_transformer import write_transformer
 from unseen import api
 from unseen.engines import steps
+from unseen.naming import content_of_name
 from unseen.representations import partial_vectors
 from unseen.runs.source import Source, load_source
 from unseen.runs.spaces import Model, Space
@@ -47,6 +48,13 @@ def test_other_weights_in_a_folder_are_another_model(place: str, source: Source)
     assert keys() == before
     write_transformer(Path(place), WORDS, seed=1)
     assert all(old != new for old, new in zip(before, keys(), strict=True))
+
+
+def test_a_run_of_other_weights_is_another_run(place: str) -> None:
+    before = settled(place).described()
+    assert settled(place).described() == before
+    write_transformer(Path(place), WORDS, seed=1)
+    assert settled(place).described() != before
 
 
 def test_encoding_does_not_go_on_with_other_weights(
@@ -93,3 +101,8 @@ def test_a_release_takes_up_no_results_of_another(monkeypatch: pytest.MonkeyPatc
     before = steps.Step("name", "module:function").key
     monkeypatch.setattr(steps, "__version__", "0.0.0")
     assert steps.Step("name", "module:function").key != before
+
+
+def test_vectors_that_an_encoder_gave_otherwise_before_are_not_taken_up() -> None:
+    assert content_of_name("minilm") == {"version": "minilm.v2"}  # v1 was its class token
+    assert content_of_name("tfidf") == {}

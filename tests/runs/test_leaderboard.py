@@ -74,6 +74,15 @@ def test_several_datasets_have_a_folder_each(posts: Dataset, tmp_path: Path) -> 
     assert result.record.row("gain.relative.f1.macro", family="all", model="a") is not None
 
 
+def test_equal_average_ranks_are_told_and_the_mean_score_decides_who_is_first(posts: Dataset, tmp_path: Path) -> None:
+    for name, right in (("a", (0.6, 0.75)), ("b", (0.95, 0.7))):
+        for data, share in zip(("one", "two"), right, strict=True):
+            answers(tmp_path / data / f"{name}.csv", posts, share, 1)
+    result = unseen.leaderboard(tmp_path, {"one": posts, "two": posts})
+    assert result.verdict.headline == "b leads by macro F1, but not for certain."
+    assert str(result.verdict).splitlines()[1].startswith("b, a share the best average rank, 1.50 [")
+
+
 def test_labels_alone_have_no_log_loss(posts: Dataset, tmp_path: Path) -> None:
     lines = [f"{row},{LABELS[int(posts.labels[row])]}" for row in range(len(posts))]
     (tmp_path / "a.csv").write_text("id,prediction\n" + "\n".join(lines) + "\n", encoding="utf-8")

@@ -79,6 +79,15 @@ def test_the_cost_is_told_before_the_first_training(copied: tuple[Dataset, Split
     assert (told[0].seconds or 0.0) > 0
 
 
+def test_kinds_with_the_same_rows_are_trained_once_and_have_one_price(copied: tuple[Dataset, Split]) -> None:
+    told: list[Cost] = []
+    leaks = find_leaks(Subject(*copied), ["exact", "near"])
+    rows = price(*copied, leaks, QUICK, announce=told.append).measurements
+    assert told[0].trainings == 2 * (1 + 1 + 2)
+    exact, near = (one(rows, "fall.f1.macro", leak=kind, side="train", rows="all") for kind in ("exact", "near"))
+    assert (exact.value, exact.low, exact.high) == (near.value, near.low, near.high)
+
+
 def test_copies_are_worth_points_on_both_sides(priced: tuple[Result, Path]) -> None:
     rows = priced[0].measurements
     for side in ("test", "train"):

@@ -28,6 +28,16 @@ def refusal(interval: Bounds, texts: int) -> dict[str, int]:
     return {"few_texts": texts} if interval == (None, None) and texts < FEWEST else {}
 
 
+def chance(far: float, texts: int) -> dict[str, float]:
+    """How `far` resampling moves a number over groups, as the tag `by_chance`; `few_texts` where a group has too few.
+
+    One text never varies, so groups of a few would seem to have gaps that chance does not give.
+    """
+    if texts < FEWEST:
+        return {"few_texts": texts}
+    return {"by_chance": far} if np.isfinite(far) else {}
+
+
 def reflected(value: float, drawn: Floats, texts: int) -> Bounds:
     """`bounds` turned round the value, within 0 and 1: where resampling moves a number one way, the sample did too.
 

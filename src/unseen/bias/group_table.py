@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.bias.bounds import bounds, exact_bounds, refusal, stuck
+from unseen.bias.bounds import bounds, chance, exact_bounds, refusal, stuck
 from unseen.bias.groups import Groups, drawn_together
 from unseen.bias.positives import RATE_OF, RATES, binary
 from unseen.errors import InputError
@@ -79,7 +79,8 @@ def group_measurements(
     METRIC has the slices `all`, `GROUPING=NAME` and `GROUPING!=NAME` (the rest); `group_difference.METRIC` is the
     group's less the rest's. `largest_difference.METRIC` and `smallest_ratio.METRIC` are over the groups that have a
     value: highest less lowest, lowest through highest. These two have no interval, because the extremes of noisy
-    values lie apart even where all groups are equal: the tag `by_chance` is by how much they then would.
+    values lie apart even where all groups are equal: the tag `by_chance` is by how much they then would,
+    where every group has ten texts (or `units`).
     `metrics` are ids of `unseen.evaluation`, or a rate of the `positive` labels: false_positive_rate,
     false_negative_rate, positive_rate; their `n` is the rows that they are a share of. Where all resamples of a
     set are the same there is no interval, but for a rate of 0 or 1, which has the exact one; nor where a set has fewer
@@ -101,8 +102,9 @@ def group_measurements(
         problem = _Problem.of(data, predictions, rows, name, positive)
         values = np.array([problem.value(own) for own in sets], dtype=np.float64)  # None becomes NaN
         drawn = _resampled(problem, members, sets, unit, draws, seed)
-        measurements += _of_sets(name, groups, [unit[problem.behind(own)] for own in sets], values, drawn, tags)
-        measurements += _reductions(name, groups, int(members.any(axis=1).sum()), values, drawn, tags)
+        behind = [unit[problem.behind(own)] for own in sets]
+        measurements += _of_sets(name, groups, behind, values, drawn, tags)
+        measurements += _reductions(name, groups, int(members.any(axis=1).sum()), behind, values, drawn, tags)
     return measurements
 
 
@@ -171,7 +173,7 @@ def _measured(
 
 
 def _reductions(
-    name: str, groups: Groups, n: int, values: Floats, drawn: Floats, tags: Mapping[str, Any]
+    name: str, groups: Groups, n: int, behind: Sequence[Rows], values: Floats, drawn: Floats, tags: Mapping[str, Any]
 ) -> list[Measurement]:
     """Highest less lowest and lowest through highest of the groups that have a value."""
     k = len(groups.names)
@@ -186,9 +188,10 @@ def _reductions(
     own_tags |= {"lowest": groups.names[lowest], "highest": groups.names[highest]}
     ratio = float(scores.min() / scores.max()) if scores.max() > 0 and scores.min() >= 0 else None
     noise = noise[:, np.isfinite(noise).all(axis=0)]
-    chance = {"by_chance": float(np.median(np.ptp(noise, axis=0)))} if noise.size else {}
+    fewest = min(len(np.unique(behind[1 + int(own)])) for own in known)
+    by_chance = chance(float(np.median(np.ptp(noise, axis=0))) if noise.size else np.nan, fewest)
     reason = {} if ratio is not None else {"undefined": "a ratio needs values above zero"}
     return [
-        Measurement(f"largest_difference.{name}", float(np.ptp(scores)), n, tags={**own_tags, **chance}),
+        Measurement(f"largest_difference.{name}", float(np.ptp(scores)), n, tags={**own_tags, **by_chance}),
         Measurement(f"smallest_ratio.{name}", ratio, n, tags={**own_tags, **reason}),
     ]

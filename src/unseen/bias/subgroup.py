@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.bias.bounds import bounds, reflected, refusal
+from unseen.bias.bounds import bounds, chance, reflected, refusal
 from unseen.bias.groups import Groups, drawn_together
 from unseen.bias.positives import binary, shares
 from unseen.errors import InputError, UnknownNameError
@@ -66,6 +66,7 @@ def subgroup_measurements(
     how many of how many groups it was taken. One bootstrap of the rows, or of the values of the attribute `units`,
     serves all intervals; a draw in which a group of the mean lacks a class says nothing about the mean. The mean size
     of the gaps has no interval, because resampling adds to it: the tag `by_chance` is how far resampling moves a gap.
+    Where a group has fewer than ten texts there is neither, and the tag `few_texts` says so.
     """
     if background not in BACKGROUNDS:
         raise UnknownNameError.of("background", background, BACKGROUNDS)
@@ -180,16 +181,16 @@ def _of_means(value: Floats, drawn: Floats, texts: Rows, n: int, tags: Mapping[s
         own_tags: dict[str, Any] = {**tags, "groups": f"{int(known.sum())} of {len(known)}"}
         metric = f"bias.gmb_{figure}" if figure in AUCS else f"bias.mean_{figure}"
         values, resampled = value[number, known], drawn[number, known]
+        fewest = int(texts[number, known].min()) if known.any() else 0
         if not known.any():
             own_tags["undefined"] = "no group has both sets of rows"
             measurements.append(Measurement(metric, None, n, tags=own_tags))
         elif figure in AUCS:
             mean = float(generalised_mean(values))
-            fewest = int(texts[number, known].min())  # the lowest groups count most
-            interval = reflected(mean, generalised_mean(resampled), fewest)
+            interval = reflected(mean, generalised_mean(resampled), fewest)  # the lowest groups count most
             measurements.append(Measurement(metric, mean, n, *interval, tags=own_tags | refusal(interval, fewest)))
         else:
             noise = np.abs(resampled - values[:, None])
-            own_tags |= {"by_chance": float(np.nanmean(noise))} if np.isfinite(noise).any() else {}
+            own_tags |= chance(float(noise[np.isfinite(noise)].mean()) if np.isfinite(noise).any() else np.nan, fewest)
             measurements.append(Measurement(metric, float(np.abs(values).mean()), n, tags=own_tags))
     return measurements

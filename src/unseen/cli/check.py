@@ -33,6 +33,12 @@ def check(
         list[str] | None, typer.Option(metavar="LABEL=P", help="Give LABEL from this probability on; MODEL:… for one.")
     ] = None,
     slice_by: options.Slice = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m", "--metric", help="A pass rate over weighted functionalities, pass_rate.macro; may be repeated."
+        ),
+    ] = None,
     gate: options.Gate = None,
     junit: options.Junit = None,
     summary: options.Summary = None,
@@ -69,8 +75,8 @@ def check(
             for name, place in places.items()
         }
         result = checked(
-            asked, cases, out=out, slices=slice_by or (), gates=gate or (), tolerance=tolerance, texts=texts,
-            command=command_line(), seed=seed,
+            asked, cases, out=out, slices=slice_by or (), metrics=metric or (), gates=gate or (), tolerance=tolerance,
+            texts=texts, command=command_line(), seed=seed,
         )  # fmt: skip
     print_result(result, as_json, junit, summary)
 

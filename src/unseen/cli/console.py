@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from unseen.cli.hints import as_typed
+from unseen.errors import UnseenWarning
 from unseen.progress import Progress, Reporter, reporting
 from unseen.redaction import redacted
 
@@ -150,13 +151,29 @@ def _cell(cell: Any) -> str:
 
 @contextmanager
 def notes(quiet: bool) -> Iterator[None]:
-    """Warnings of the block as plain lines on stderr; none when `quiet`."""
+    """Warnings of the block as plain lines on stderr when it ends, each once; none when `quiet`."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         if not quiet:
             say(f"note: {as_typed(message)}", err=True)
+
+
+@contextmanager
+def notes_at_once(quiet: bool) -> Iterator[None]:
+    """The same as they come, for what goes on until somebody ends it."""
+    messages = set[str]()
+
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
+        if not quiet and str(message) not in messages:
+            say(f"note: {as_typed(str(message))}", err=True)
+        messages.add(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UnseenWarning)
+        warnings.showwarning = tell
+        yield
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 from typer.main import get_command
 
 SETTING = re.compile(
-    r"\b(?P<name>[a-z][a-z_]*)=(?P<value>'[^']*'|\[[^]]*\]|\([^)]*\)|\{[^}]*\}|True\b|False\b|…|\d[\d.]*\b)"
+    r"\b(?P<name>[a-z][a-z_]*)=(?P<value>'[^']*'|\[[^]]*\]|\([^)]*\)|\{(?:[^{}]|\{[^}]*\})*\}|True\b|False\b|…|\d[\d.]*\b)"
     r"(?: \((?P<option>--[^)]*?)(?: on the command line)?\))?"
 )
 TYPED = re.compile(r"--[a-z-]+ (\S*[,-])?$")

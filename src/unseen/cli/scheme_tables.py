@@ -66,10 +66,10 @@ def _print_weights(rows: Sequence[Any]) -> None:
 def _sentences(rows: Sequence[Any]) -> Iterator[str]:
     """Imbalance, broken demands, influence, winners and effects over seeds."""
     values = {row.metric: row for row in rows}
-    included = values.get("perplexity.included")
+    included = values.get("label_perplexity.included")
     without = "" if included is None else f", {included.value:.2f} without the excluded"
     yield (
-        f"labels are as hard to guess as {values['perplexity'].value:.2f} of equal size{without}; "
+        f"labels are as hard to guess as {values['label_perplexity'].value:.2f} of equal size{without}; "
         f"the largest has {values['class_ratio'].value:,.4g} times the rows of the smallest"
     )
     for row in rows:

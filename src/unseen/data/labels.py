@@ -152,7 +152,7 @@ def doubts(counts: Mapping[str, int], declared: bool) -> list[str]:
 
     sentences = []
     if other := {} if declared else variants(counts):
-        pairs = [f"{a!r} ({counts[a]:,}) beside {b!r} ({counts[b]:,})" for a, b in other.items()]
+        pairs = [f"{_spelt(a)} ({counts[a]:,}) beside {_spelt(b)} ({counts[b]:,})" for a, b in other.items()]
         sentences.append(
             f"labels that differ only in spelling are taken as classes: {some(pairs, SHOWN)}; to merge them: merge=True"
         )
@@ -165,3 +165,8 @@ def doubts(counts: Mapping[str, int], declared: bool) -> list[str]:
         advice = f"; to leave them out: {way}" if len(counts) - len(rare) > 1 else ""
         sentences.append(f"classes with fewer than {FEWEST} rows: {counted(rare)}{advice}")
     return sentences
+
+
+def _spelt(name: str) -> str:
+    """The name in quotes; letters that are put together of others by their codes, because they look like the others."""
+    return repr(name) if unicodedata.is_normalized("NFC", name) else ascii(name)

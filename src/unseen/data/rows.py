@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -55,6 +55,10 @@ class Columns:
         """Every column that must be read, each once."""
         id_column = IfThere("id") if self.id is None else self.id
         return list(dict.fromkeys([self.text, self.label, *self.attributes, id_column]))
+
+    def found_in(self, known: Sequence[str]) -> Columns:
+        """The same without attributes that the source does not have, which were asked for `IfThere`."""
+        return replace(self, attributes=tuple(str(name) for name in self.attributes if name in known))
 
 
 @dataclass(frozen=True)

@@ -144,22 +144,25 @@ class Candidates:
         return "; ".join(f"{name!r} on {kind} {some(lines[row] for row in places[name])}" for name in names)
 
     def class_problems(self, keep: Mask) -> list[str]:
-        """Declared labels without rows, or too few labels to tell apart."""
+        """Too few labels, and declared ones without rows where rows have labels that are not declared; else a note."""
         if not keep.any():
             return [f"no rows are left of {len(keep)}" if len(keep) else "there are column names, but no rows"]
         values = _distinct(_kept(self.labels, keep))
         if self.declared is None:
             return [f"only one label occurs: {values[0]!r}"] if len(values) == 1 else []
         raw = self.declared.raw
-        used = {raw.get(value) for value in values}
+        used, others = {raw.get(value) for value in values}, [value for value in values if value not in raw]
+        labels = some(map(repr, in_order(values)), SHOWN_PROBLEMS)
         problems = []
-        for name in self.declared.names:
-            if name not in used:
-                near = nearest_name(name, [value for value in values if value not in raw])
-                labels = some(map(repr, in_order(values)), SHOWN_PROBLEMS)
-                advice = f"did you mean {near!r}?" if near else f"the labels are {labels}"
-                problems.append(f"no row has the declared label {name!r}; {advice}")
-        return problems
+        for name in (name for name in self.declared.names if name not in used):
+            near = nearest_name(name, others)
+            advice = f"did you mean {near!r}?" if near else f"the labels are {labels}"
+            problems.append(f"no row has the declared label {name!r}; {advice}")
+        if others:
+            return problems
+        for problem in problems:  # a part of the data need not have every label
+            warnings.warn(problem, UnseenWarning, stacklevel=5)
+        return []
 
 
 def check_drop(drop: Collection[str], declares: bool, has_ids: bool) -> tuple[str, ...]:

@@ -204,6 +204,7 @@ def load_table(
     else:
         with reading(path):
             rows = _read_file(recognise(path, encoding), columns.names, delimiter)
+    columns = columns.found_in(rows.table.column_names)
     rows.refuse_long(longest)
     declared = declare(labels, None if merge else rows.class_names.get(label))
     if id is None:
@@ -255,6 +256,7 @@ def load_texts(
     else:
         with reading(path):
             rows = _read_file(recognise(path, encoding), columns.names, delimiter)
+    columns = columns.found_in(rows.table.column_names)
     texts = as_strings(rows.table[text], column_title(text, rows.title))
     kept = pc.invert(is_blank(texts))
     rows, texts = replace(rows, table=rows.table.filter(kept)), texts.filter(kept)

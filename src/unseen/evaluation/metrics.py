@@ -32,8 +32,11 @@ Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
 OfCounts = Callable[[Floats, Sequence[str]], Floats]
 OfWeights = Callable[[Codes, Floats, Sequence[str]], Callable[[Floats], Floats]]
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$")
-WEIGHTED = re.compile(rf"(?:^|(?<=\.))(?P<score>{'|'.join(SCORES)})\.(?P<scheme>\w+)\((?P<inside>.*)\)$", re.DOTALL)
-"""An average whose weighting has parameters, perhaps behind other words: `fall.f1.macro(exclude=none)`."""
+PARAMETERS = r"\.(?P<scheme>\w+)\((?P<inside>.*)\)"
+WEIGHTED = re.compile(rf"(?P<score>{'|'.join(SCORES)}){PARAMETERS}", re.DOTALL)
+"""An average whose weighting has parameters: `f1.macro(exclude=none)`."""
+WITHIN_NAME = re.compile(rf"(?:^|(?<=\.))(?:{'|'.join(SCORES)}|pass_rate){PARAMETERS}$", re.DOTALL)
+"""The same, or a pass rate over weighted functionalities, perhaps behind other words: `fall.f1.macro(exclude=none)`."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def metric(name: str) -> Metric:
     match = OF_LABEL.match(name)
     if match and match["score"] in (*SCORES, "roc_auc", "average_precision"):
         return _of_label(match["score"], match["label"])
-    weighted = WEIGHTED.match(name)
+    weighted = WEIGHTED.fullmatch(name)
     if weighted:
         return _averaged(weighted["score"], Weighting.parsed(weighted["scheme"], weighted["inside"]))
     raise UnknownNameError.of("metric", name, METRICS, fix=f"or f1[LABEL], f1.{', f1.'.join(FORMS)}")
@@ -83,11 +86,13 @@ def metric(name: str) -> Metric:
 def canonical(name: str) -> str:
     """The name of a measurement with the metric in it as it is always written.
 
-    >>> canonical("fall.f1.macro( exclude = b | a )"), canonical("pass_rate")
-    ('fall.f1.macro(exclude=a|b)', 'pass_rate')
+    >>> canonical("fall.f1.macro( exclude = b | a )"), canonical("pass_rate.power(.50)"), canonical("pass_rate")
+    ('fall.f1.macro(exclude=a|b)', 'pass_rate.power(0.5)', 'pass_rate')
     """
-    weighted = WEIGHTED.search(name)
-    return name if weighted is None else name[: weighted.start()] + metric(name[weighted.start() :]).id
+    weighted = WITHIN_NAME.search(name)
+    if weighted is None:
+        return name
+    return f"{name[: weighted.start('scheme')]}{Weighting.parsed(weighted['scheme'], weighted['inside'])}"
 
 
 def without(name: str, labels: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from unseen.types.arrays import Codes, Floats, Mask, Rows
 
@@ -12,6 +11,8 @@ SMALLEST = np.finfo(np.float64).eps
 
 def auc(positive: Mask, scores: Floats) -> float | None:
     """Probability that a positive row scores higher than a negative one, ties half; None without both."""
+    from scipy.stats import rankdata
+
     n_positive = int(positive.sum())
     n_negative = len(positive) - n_positive
     if not n_positive or not n_negative:

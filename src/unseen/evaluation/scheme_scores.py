@@ -45,7 +45,8 @@ def scheme_scores(
     """What the schemes make of the predictions of each model, one or several trainings of it, on the same rows.
 
     ================================  ==============================================================================
-    `perplexity`, `class_ratio`       how uneven the labels are; `perplexity.included` without those of `exclude`
+    `label_perplexity`                how many labels of equal size are as hard to guess; `.included`, without `exclude`
+    `class_ratio`                     rows of the largest label for each of the smallest
     `weight.SCHEME`                   of each label (its slice)
     `demands_broken.SCHEME`           how many of D0–D2; the tags `D1` and `D2` name the pair of labels
     METRIC                            under each scheme, with its interval
@@ -91,9 +92,9 @@ def _of_labels(
     n = int(counts.sum())
     excluded = [place for place, name in enumerate(names) if name in exclude]
     uneven = imbalance(counts, excluded)
-    yield Measurement("perplexity", uneven.perplexity, n, tags=tags)
+    yield Measurement("label_perplexity", uneven.perplexity, n, tags=tags)
     if excluded:
-        yield Measurement("perplexity.included", uneven.perplexity_included, n, tags=tags)
+        yield Measurement("label_perplexity.included", uneven.perplexity_included, n, tags=tags)
     yield Measurement("class_ratio", uneven.ratio, n, tags=tags)
     for weighting in weightings:
         if weighting.pooled:

@@ -18,6 +18,7 @@ spread            none of these
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ import pyarrow as pa
 from unseen.errors import InputError
 from unseen.evaluation.contrasts import holm
 from unseen.evaluation.measurements import aligned
+from unseen.evaluation.weighting import Weighting
 from unseen.functional.catalogue import published
 from unseen.functional.rates import difference, rate
 from unseen.functional.suite import balanced, judged_by_label, partners, references, role_values, template_codes
@@ -40,6 +42,8 @@ from unseen.types.numbers import percent
 TOLERANCE = 0.1
 """A directional case fails when the probability moves further than this in the wrong direction."""
 PASSED = "pass_rate"
+WEIGHTED = re.compile(rf"{PASSED}\.(?P<scheme>\w+)(?:\((?P<inside>.*)\))?", re.DOTALL)
+"""A pass rate in which functionalities have weights."""
 BOTH = "pair_accuracy"
 FLIPPED = "flip_rate"
 EXPLAINED = "failures_explained"
@@ -99,6 +103,7 @@ def check(
     predictions: Predictions,
     *,
     slices: Sequence[str] = (),
+    weighted: Sequence[str] = (),
     tags: Mapping[str, Any] | None = None,
     tolerance: float = TOLERANCE,
 ) -> list[Measurement]:
@@ -110,8 +115,10 @@ def check(
     apart: passing an invariance case says nothing about being right. `pair_accuracy` is the share of functional
     cases that are right together with their reference: `contrast` where the labels differ, `alteration` where they
     are the same; of these, `flip_rate` is the share with another predicted label. A case whose set has several
-    originals counts with the share of them that this is true of. Intervals draw templates. `failures_explained` is
-    the share of the failures that the kind of failure is true of; its tag `sentence` says what kind it is.
+    originals counts with the share of them that this is true of. Intervals draw templates. `weighted` are further
+    pass rates of all cases in which functionalities have weights, as labels have in F1: `pass_rate.macro`,
+    `pass_rate.mix(F1=0.5,F2=0.5)`. `failures_explained` is the share of the failures that the kind of failure is true
+    of; its tag `sentence` says what kind it is.
     """
     refuse_slices(suite, slices)
     tags = {"suite": suite.name} | dict(tags or {})
@@ -121,11 +128,34 @@ def check(
         rate(PASSED, passed[rows], template[rows], slice=name, tags=tags | more)
         for name, rows, more in slices_of(suite, slices)
     ]
+    measurements += [_weighted_rate(suite, passed, template, metric, tags) for metric in weighted]
     measurements += _pairs(suite, predicted, tags)
     failure = kind_of_failure(suite, passed, predicted)
     share = failure.explained / failure.failures if failure.failures else None
     of_failure = {**tags, "failure": failure.kind, "sentence": failure.sentence}
     return [*measurements, Measurement(EXPLAINED, share, failure.failures, tags=of_failure)]
+
+
+def weighting_of(metric: str) -> Weighting:
+    """How a pass rate weights functionalities."""
+    match = WEIGHTED.fullmatch(metric)
+    if match is None or match["scheme"] == "micro":
+        expected = f"{PASSED}.macro, {PASSED}.entropy, {PASSED}.power(0.5), {PASSED}.mix(FUNCTIONALITY=SHARE,…)"
+        raise InputError(f"{metric!r} is no pass rate with weighted functionalities", expected=expected)
+    return Weighting.parsed(match["scheme"], match["inside"])
+
+
+def _weighted_rate(
+    suite: Dataset, passed: Floats, template: Codes, metric: str, tags: Mapping[str, Any]
+) -> Measurement:
+    """A pass rate in which each functionality has its weight, however many cases it has."""
+    weighting = weighting_of(metric)
+    names, functionality = np.unique(role_values(suite, "functionality"), return_inverse=True)
+    judged = np.bincount(functionality[np.isfinite(passed)], minlength=len(names)).astype(np.float64)
+    weights, name = weighting.weights(judged, names.tolist()), f"{PASSED}.{weighting}"
+    if ((weights > 0) & (judged == 0)).any():
+        return Measurement(name, None, 0, tags=dict(tags))  # nobody knows how the model does there
+    return rate(name, passed, template, weights=(weights / np.maximum(judged, 1))[functionality], tags=tags)
 
 
 def compare_on_suite(

@@ -19,42 +19,51 @@ SWAPS = 10_000
 
 
 def rate(
-    metric: str, outcomes: Floats, groups: Codes, *, slice: str = "all", tags: Mapping[str, Any] | None = None
+    metric: str,
+    outcomes: Floats,
+    groups: Codes,
+    *,
+    weights: Floats | None = None,
+    slice: str = "all",
+    tags: Mapping[str, Any] | None = None,
 ) -> Measurement:
     """The mean of `outcomes` (1, 0, NaN: not applicable), with a 95 % interval that knows that cases come in `groups`.
 
-    The interval is that of Korn and Graubard (1998): exact for as many independent trials as the cases are worth.
-    Where all outcomes are the same, that is as many as there are groups. NaN outcomes leave the denominator.
+    `weights` are those of cases, all alike when not given. The interval is that of Korn and Graubard (1998): exact for
+    as many independent trials as the cases are worth. Where all outcomes are the same, that is as many as there are
+    groups. NaN outcomes leave the denominator.
     """
-    known = np.isfinite(outcomes)
+    known = np.isfinite(outcomes) if weights is None else np.isfinite(outcomes) & (weights > 0)
     values, group = outcomes[known], group_numbers(groups[known], len(outcomes))
     if not len(values):
         return Measurement(metric, None, 0, slice=slice, tags=dict(tags or {}))
-    mean, trials = float(values.mean()), _trials(values, group)
+    weights = np.ones(len(values)) if weights is None else weights[known]
+    mean = float(values.mean()) if np.ptp(weights) == 0 else float(np.average(values, weights=weights))
+    trials = _trials(values, group, mean, weights / weights.sum())
     low, high = (None, None) if trials is None else _exact(mean, trials)
     return Measurement(metric, mean, len(values), low, high, slice, dict(tags or {}))
 
 
-def _trials(values: Floats, group: Rows) -> float | None:
+def _trials(values: Floats, group: Rows, mean: float, weights: Floats) -> float | None:
     """How many independent trials the outcomes are worth, at most as many as they are; None from one group.
 
     The variance is estimated from few groups: t with as many degrees of freedom, not with as many as cases.
     """
     from scipy.special import stdtrit
 
-    n, groups, mean = len(values), int(group.max()) + 1, values.mean()
-    if mean in (0.0, 1.0):
+    n, groups = len(values), int(group.max()) + 1
+    if np.ptp(values) == 0 and mean in (0.0, 1.0):
         return groups
     if groups < 2:
         return None
     few = float(stdtrit(n - 1, 0.975) / stdtrit(groups - 1, 0.975)) ** 2
-    return float(min(n, few * mean * (1 - mean) / max(_variance(values, group), TINY)))
+    return float(min(n, few * mean * (1 - mean) / max(_variance(values - mean, group, weights), TINY)))
 
 
-def _variance(values: Floats, group: Rows) -> float:
+def _variance(strayed: Floats, group: Rows, weights: Floats) -> float:
     """Of the mean, linearised: groups that stray from the mean, each by its cases."""
     groups = int(group.max()) + 1
-    return float(groups / (groups - 1) * (np.bincount(group, values - values.mean()) ** 2).sum() / len(values) ** 2)
+    return float(groups / (groups - 1) * (np.bincount(group, weights * strayed) ** 2).sum())
 
 
 def _exact(mean: float, trials: float) -> tuple[float, float]:
@@ -96,7 +105,8 @@ def _by_t(values: Floats, group: Rows) -> Bounds:
     groups, mean = int(group.max()) + 1, float(values.mean())
     if groups < 2 or np.ptp(np.bincount(group, values) / np.bincount(group)) == 0:
         return None, None
-    return apart(mean, Spread(_variance(values, group) ** 0.5, groups - 1), 1.0)
+    alike = np.full(len(values), 1 / len(values))
+    return apart(mean, Spread(_variance(values - mean, group, alike) ** 0.5, groups - 1), 1.0)
 
 
 def swap_p_value(differences: Floats, seed: int = 42) -> float:

@@ -5,6 +5,7 @@ A published suite is recognised by its columns; in other tables columns have the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,10 +16,10 @@ import pyarrow.compute as pc
 
 from unseen.data.catalogue import card, cards, load_card
 from unseen.data.columns import attribute_column
-from unseen.data.labels import Declared, declare
+from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
-from unseen.data.tables import column_names, load_table
-from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.data.tables import column_names, load_table, load_texts
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.catalogue import Published, published, recognised
 from unseen.functional.suite import (
     KINDS,
@@ -90,7 +91,12 @@ def load_suite(
     except TableError as refusal:
         filled = table.with_first_label(by_role["kind"], known) if "kind" in by_role else None
         if filled is None:
-            raise refusal
+            if "unlabelled" in (refusal.fix or ""):  # of a suite no row is left out
+                refusal.fix = (
+                    "give each case its label; invariance and directional cases (INV, DIR) need none, but labels that "
+                    "no case has are to be declared: labels=['…', '…']"
+                )
+            raise
         data = filled
     except InputError:  # a column that nobody asked for may hold what no attribute can
         asked = [name for name in kept if name in by_role.values() or name in attributes]
@@ -109,63 +115,41 @@ class _CaseTable:
     reading: Mapping[str, Any]
     """What `load_table` is told besides: the columns of texts and ids, delimiter and encoding."""
 
-    def dataset(self) -> Dataset:
+    def dataset(self, **options: Any) -> Dataset:
         """The table with its labels; of declared ones, some may have no case."""
-        try:
-            return self._labelled()
-        except TableError:
-            declared = declare(self.labels, None)
-            data = self._encoded_apart(declared) if declared else None
-            if data is None:
-                raise
-            return data
-
-    def _labelled(self, **options: Any) -> Dataset:
-        return load_table(
-            self.source, label=self.label, attributes=self.attributes, labels=self.labels, **self.reading, **options
-        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "no row has the declared label", UnseenWarning)
+            return load_table(
+                self.source, label=self.label, attributes=self.attributes, labels=self.labels, **self.reading, **options
+            )
 
     def _unlabelled(self, **changes: Any) -> Dataset:
         """The table with another column, of as many values as cases, in place of the labels."""
         settings: dict[str, Any] = {"attributes": self.attributes, **self.reading, **changes}
         return load_table(self.source, label=self.reading["id"] or self.reading["text"], **settings)
 
-    def _encoded_apart(self, declared: Declared) -> Dataset | None:
-        """The table with labels that `load_table` would refuse for want of rows; None when something else is wrong.
-
-        Labels are read as texts.
-        """
-        try:
-            data = self._unlabelled()
-            names = declared.rename(self._unlabelled(text=self.label, attributes=()).texts)
-        except TableError:
-            return None
-        if names.null_count:
-            return None
-        params = dict(data.origin.params) | {"labels": dict(declared.raw)}
-        params["columns"] = dict(params["columns"]) | {"label": self.label}
-        table = data.table.set_column(2, "label", encode_labels(names, declared.names))
-        return Dataset(data.name, table, declared.names, data.attributes, replace(data.origin, params=params))
-
     def with_first_label(self, kind: str, known: Published | None) -> Dataset | None:
         """The table with the first label wherever a case that is not judged by it has none; None when more is wrong.
 
         Invariance and directional cases are judged by their reference, so tables leave their label empty.
         """
+        declared = declare(self.labels, None)
         try:
-            labelled, whole = self._labelled(drop=["unlabelled"]), self._unlabelled()
+            names = declared.names if declared else self.dataset(drop=["unlabelled"]).label_names
+            raw = dict(declared.raw) if declared else {name: name for name in names}
+            whole, (_, codes) = self._unlabelled(), load_texts(self.source, list(raw), label=self.label, **self.reading)
         except TableError:
             return None
-        at = pc.index_in(whole.ids, value_set=labelled.ids)
-        kinds = in_our_words(whole.attribute(kind), known.values.get("kind") if known else None).filter(at.is_null())
-        if not set(kinds.to_pylist()) <= set(KINDS[1:]):
+        kinds = in_our_words(whole.attribute(kind), known.values.get("kind") if known else None)
+        if not set(kinds.filter(pa.array(codes < 0)).to_pylist()) <= set(KINDS[1:]):
             return None
-        first = labelled.label_names[0]
-        names = labelled.table["label"].cast(pa.large_string()).take(pc.fill_null(at, 0))
-        names = pc.if_else(at.is_null(), pa.scalar(first, pa.large_string()), names)
-        note(f"{at.null_count} cases of {whole.name} have no label: tables by label count them as {first!r}")
-        table = whole.table.set_column(2, "label", encode_labels(names, labelled.label_names))
-        return Dataset(whole.name, table, labelled.label_names, whole.attributes, labelled.origin)
+        note(f"{(codes < 0).sum()} cases of {whole.name} have no label: tables by label count them as {names[0]!r}")
+        meant = [names[0], *raw.values()]  # the first for -1
+        labels = pa.chunked_array([pa.array([meant[code + 1] for code in codes], pa.large_string())])
+        params = dict(whole.origin.params) | {"labels": raw if declared else list(names)}
+        params["columns"] = dict(params["columns"]) | {"label": self.label}
+        table = whole.table.set_column(2, "label", encode_labels(labels, names))
+        return Dataset(whole.name, table, names, whole.attributes, replace(whole.origin, params=params))
 
 
 def _unknown_suite(name: str) -> InputError:

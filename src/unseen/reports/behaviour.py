@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED
+from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PASSED, WEIGHTED
 from unseen.reports.figures import MOST_LINES, DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
@@ -85,6 +85,9 @@ def functionality_table(of: Behaviour) -> Table:
     ]  # fmt: skip
     total = of.rate("all", of.models[0])
     rows.append(("", "all", "", total.n if total else 0, *_compared(of, "all")))
+    for metric in dict.fromkeys(row.metric for row in of.rows if WEIGHTED.fullmatch(row.metric)):
+        scheme = metric.removeprefix(f"{PASSED}.")
+        rows.append(("", f"all, weighted: {scheme}", "", total.n if total else 0, *_compared(of, "all", metric)))
     columns = ("class", "functionality", "gold label", "cases", *_models(of))
     return Table(f"{of.suite}: passed by functionality, %", columns, tuple(rows), _note(of))
 
@@ -202,9 +205,9 @@ def _models(of: Behaviour) -> list[str]:
     return [name or "model" for name in of.models]
 
 
-def _compared(of: Behaviour, slice: str) -> list[str]:
+def _compared(of: Behaviour, slice: str, metric: str = PASSED) -> list[str]:
     """The rates of all models on one slice, the best in bold where there are several."""
-    rows = [of.rate(slice, model) for model in of.models]
+    rows = [of.rate(slice, model, metric) for model in of.models]
     values = [row.value for row in rows if row is not None and row.value is not None]
     best = max(values, default=None) if len(of.models) > 1 else None
     cells = []

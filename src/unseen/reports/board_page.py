@@ -39,10 +39,25 @@ class BoardView:
 
     @cached_property
     def models(self) -> list[str]:
-        """Models, the best average rank first; without ranks as they were measured."""
+        """Models, the best average rank first, of equal ones the best mean; without ranks as they were measured."""
         rows = self.record.rows(self.record.metric, **self.tags)
         measured = list(dict.fromkeys(str(row.tags["model"]) for row in rows if "model" in row.tags))
-        return sorted(measured, key=lambda model: ((row := self.average(model)) and row.value) or 0.0)
+        return sorted(measured, key=lambda model: (self._place(model), -self._mean(model)))
+
+    def _place(self, model: str) -> float:
+        return ((row := self.average(model)) and row.value) or 0.0
+
+    def _mean(self, model: str) -> float:
+        """The mean score over datasets, more being better; 0 where there are no ranks."""
+        rows = [self.level(model, data=data) for data in self.datasets] if self._place(model) else []
+        values = [row.value for row in rows if row is not None and row.value is not None]
+        return (1 if higher_is_better(self.record.metric) else -1) * sum(values) / max(len(values), 1)
+
+    @property
+    def first(self) -> list[str]:
+        """The models that share the best average rank; without ranks the first."""
+        best = self._place(self.models[0])
+        return [model for model in self.models if best and self._place(model) == best] or self.models[:1]
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -297,7 +312,8 @@ def leader_sentences(board: BoardView) -> Iterator[str]:
     first, *close = board.leaders
     row = board.average(first)
     if row is not None and row.n > 1:
-        yield f"{first} has the best average rank, {scored(row)} over {row.n} datasets."
+        has = "has" if len(board.first) == 1 else "share"
+        yield f"{', '.join(board.first)} {has} the best average rank, {scored(row)} over {row.n} datasets."
     beaten = [model for model in board.models if model not in (first, *close)]
     if beaten and close:
         yield f"It is better than {', '.join(beaten)} by more than chance, not than {', '.join(close)}."

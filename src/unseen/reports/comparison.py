@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import hypot
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ OF_THE_NUMBER = {
     "reason", "sentence", "failure", "removals", "units", "rows", "groups", "unknown", "authors", "baseline",
 }  # fmt: skip
 """Tags that say something of a number and do not tell it from others."""
+LABELLED = "labelled."
+FORECAST = (LABELLED, "together.", "forecast.", "home.")
+"""How scores of a forecast begin; the rest is what they rest on."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def compare_runs(
     Without `metrics`, the main metric of A; `everything` is every metric on every slice. Trainings are
     pairs when metric, slice and all tags are equal (family, split, seed, part; in studies data, space and model
     too); a model, data or space is left out where each run has one of it only. Kinds of run that score no single
-    training are compared number by number, without intervals.
+    training are compared number by number, without intervals but for what labels say of other texts in two forecasts.
     """
     if metrics and everything:
         raise InputError("metrics have no effect when every metric is asked for", fix="leave one of the two out")
@@ -102,14 +106,15 @@ def compare_runs(
     of_part = part if any(row.tags.get("part") == part for row in rows if row.metric == main) else None
     pairs = paired(*sides) if by_training else _paired_rows(*sides)
     shown = _only(pairs, chosen, of_part, everything)
+    apart = first.kind == "forecast" and _fingerprints(first, alone=True) != _fingerprints(second, alone=True)
     tested = cache(lambda split, of: _tested(split, of, first, second))  # reads splits, once each
     falls = paired_falls(first.measurements, second.measurements, pairs.ignored)
     names = {f"fall.{part_of}{name}" for name in chosen for part_of in ("", "selection.", "novelty.")}
     return Comparison(
         first.place, second.place, main, part,
-        tuple(_difference(key, group, tested) for key, group in shown.groups.items()),
+        tuple(_difference(key, group, tested, apart) for key, group in shown.groups.items()),
         tuple(pair for pair in falls if pair[0].metric in names and pair[0].tags.get("part", part) == part),
-        tuple(_change(key, pairs.groups[key]) for key in pairs.groups if _asked_for(key, [main], "test", False)),
+        tuple(_change(key, pairs.groups[key], apart) for key in pairs.groups if _asked_for(key, [main], "test", False)),
         shown, (_seeds(first), _seeds(second)), *_changes(first, second),
     )  # fmt: skip
 
@@ -164,11 +169,13 @@ def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
 
 
 def _metrics(main: str, rows: Sequence[Measurement], asked: Sequence[str] | None, everything: bool) -> list[str]:
-    """The metrics to compare; without any asked for, the main one of A, or all where that was not measured."""
+    """The metrics to compare; without any asked for, the main one of A, else the scores of a forecast, else all."""
     known = list(dict.fromkeys(row.metric for row in rows))
     for name in asked or ():
         _known("metric", name, known)
-    return list(asked) if asked else known if everything or main not in known else [main]
+    if asked or (main in known and not everything):
+        return list(asked or [main])
+    return known if everything else [name for name in known if name.startswith(FORECAST)] or known
 
 
 def _known(kind: str, name: str, known: Sequence[str] | set[str]) -> None:
@@ -198,8 +205,12 @@ def _only(pairs: PairedTrainings, metrics: Sequence[str], part: str | None, slic
     )
 
 
-def _change(key: Key, pairs: Sequence[Pair]) -> Measurement:
-    """B less A of a group; of rows that are no single trainings there is one pair and no interval."""
+def _change(key: Key, pairs: Sequence[Pair], apart: bool) -> Measurement:
+    """B less A of a group; of rows that are no single trainings there is one pair.
+
+    It has an interval where labels of other texts say both numbers (`apart`): from the two intervals (MOVER, Zou and
+    Donner 2008), each of which may be lopsided.
+    """
     (a, b), *_ = pairs
     if of_one_training(a):
         return difference(key, pairs)
@@ -207,11 +218,15 @@ def _change(key: Key, pairs: Sequence[Pair]) -> Measurement:
     assert b.value is not None
     tags = {name: value for name, value in key if name not in ("metric", "slice")}
     more: dict[str, Any] = {"a": a.value, "b": b.value, "pairs": 1}
-    return Measurement(f"difference.{a.metric}", b.value - a.value, b.n, slice=a.slice, tags=tags | more)
+    change, low, high = b.value - a.value, None, None
+    if apart and a.metric.startswith(LABELLED) and None not in (a.low, a.high, b.low, b.high):
+        low = change - hypot(b.value - b.low, a.high - a.value)  # type: ignore[operator]
+        high = change + hypot(b.high - b.value, a.value - a.low)  # type: ignore[operator]
+    return Measurement(f"difference.{a.metric}", change, b.n, low, high, a.slice, tags | more)
 
 
-def _difference(key: Key, pairs: Sequence[Pair], tested: Callable[[str, str], str]) -> Measurement:
-    row = _change(key, pairs)
+def _difference(key: Key, pairs: Sequence[Pair], tested: Callable[[str, str], str], apart: bool) -> Measurement:
+    row = _change(key, pairs, apart)
     splits = dict.fromkeys(str(first.tags.get("split", ABSENT)) for first, _ in pairs)
     rows = {tested(split, dict(key).get("part", ABSENT)) for split in splits}
     return replace(row, tags={**row.tags, "rows": next(same for same in ("other", "unknown", "same") if same in rows)})

@@ -79,9 +79,9 @@ class Table:
             )
 
     def numeric(self, column: int) -> bool:
-        """Whether the cells of a column begin like numbers or are empty, and not all are empty."""
+        """Whether the cells of a column begin like numbers or are empty, and not all are empty; sentences are none."""
         cells = [text for row in self.rows if (text := _text(row[column]))]
-        return bool(cells) and all(STARTS_LIKE_A_NUMBER.match(cell) for cell in cells)
+        return bool(cells) and all(STARTS_LIKE_A_NUMBER.match(cell) and not cell.endswith(".") for cell in cells)
 
 
 def to_csv(table: Table) -> str:

@@ -35,7 +35,7 @@ from unseen.reports.forecast_page import without_labels
 from unseen.reports.formats import Cell, Table
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
-from unseen.reports.points import MOST_SHOWN, packed, points_of
+from unseen.reports.points import packed_for_page, points_of
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
@@ -229,7 +229,7 @@ def page(record: RunRecord) -> Page:
             if file == ACTIONS or (record.folder and (record.folder / file).exists())
         },
         tiles=_tiles(worst),
-        points=b"" if (points := points_of(record)) is None else packed(points.some(MOST_SHOWN)),
+        points=b"" if (points := points_of(record)) is None else packed_for_page(points),
     )
 
 

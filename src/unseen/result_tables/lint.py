@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import groupby
+from pathlib import Path
 
 from unseen.errors import UnknownNameError
 from unseen.evaluation.metric_facts import fact, family
@@ -26,6 +27,7 @@ OTHER_SPLITS = ("independent", "held-out", "out-of-domain", "hard", "random")
 NO_SCORE_ROW = re.compile(r"p|p[- ]?values?|d|cohen.?s d|n|support|counts?|rows|examples|chance", re.I)
 OF_CLASSES, AVERAGED_ROW = re.compile(r"class|label|category", re.I), re.compile(r"\b(?:macro|micro|weighted) av", re.I)
 """A column whose rows are one class each, and a row that averages them."""
+RANKS = re.compile(r"(?<!reciprocal )(?<![^\W_])ranks?(?![^\W_])", re.I)
 FILLER = re.compile(r"\b(?:results?|scores?|of|on|for|the|all|our|models?|fine-?tuned|published|reported|and)\b", re.I)
 UNSURE = re.compile(
     r"intervals?\b|\bseeds\b|standard (?:deviation|error)|±|confidence|bootstrap|"
@@ -106,8 +108,17 @@ def is_score(name: MetricName) -> bool:
     return name.id is not None and fact(name.id).direction in ("higher", "lower")
 
 
+def _is_of_ranks(table: ResultTable) -> bool:
+    """Whether it says where models stand by each metric, not what they score."""
+    has_title = RANKS.search(f"{table.title}\n{Path(table.file).stem}") is not None
+    models = max(len(table.rows), len(table.columns))
+    return has_title and all(1 <= cell.number.value <= models for row in table.rows for cell in row if cell.number)
+
+
 def linted(table: ResultTable) -> LintedTable:
     """The scores of a table: by a column of names, by headers, by rows, or all of them by its title."""
+    if _is_of_ranks(table):
+        return LintedTable(table, ())
     named = next((at for at, name in enumerate(table.columns) if NAME_COLUMN.fullmatch(name)), None)
     value = next((at for at, name in enumerate(table.columns) if VALUE_COLUMN.fullmatch(name)), None)
     if named is not None and named not in table.numeric:
@@ -246,23 +257,24 @@ def percent_and_fraction(tables: Sequence[LintedTable]) -> Iterator[Finding]:
     for linted_table in tables:
         shares = [series for series in linted_table.series if series.is_share and series.cells]
         for series in shares:
-            percent = [number.value for _, number in series.cells if number.percent or abs(number.value) > PERCENT_FROM]
-            if not percent or linted_table.is_long:
+            in_percent = [number for _, number in series.cells if number.percent or abs(number.value) > PERCENT_FROM]
+            if not in_percent:
                 continue
+            percent, decimals = [one.value for one in in_percent], max(one.places for one in in_percent)
             fractions = [
                 cell for cell, number in series.cells
-                if not number.percent and 0 < abs(number.value) <= 1 and number.places >= 2
+                if not number.percent and 0 < abs(number.value) <= 1 and number.places >= min(2, decimals + 1)
                 and min(percent) / 2 <= 100 * abs(number.value) <= 1.5 * max(percent)
             ]  # fmt: skip
             if fractions:
                 yield _finding(
                     "percent-and-fraction", "fail",
-                    f"{series.name.text!r} has {len(fractions)} fractions among numbers in percent",
+                    f"{series.name.text!r} has fractions ({len(fractions)}) among numbers in percent",
                     _cells(series, fractions), "Write all of them on one scale.",
                 )  # fmt: skip
         for metric, several in groupby(sorted(shares, key=lambda one: str(one.name.id)), key=lambda one: one.name.id):
             scales = {series.in_percent: series for series in several}
-            if len(scales) > 1 and not linted_table.is_long:
+            if len(scales) > 1:
                 percent_name, fraction_name = scales[True].name.text, scales[False].name.text
                 message = f"{metric} is in percent in {percent_name!r} and a fraction in {fraction_name!r}"
                 places = [(series.name.text, series.place) for series in scales.values()]

@@ -89,8 +89,11 @@ def verdict(record: RunRecord, boards: dict[str, BoardView]) -> Verdict:
     changed = []
     for view, board in others.items():
         first = board.models[0]
-        if first == leader:
+        if board.first == [leader]:
             sentences.append(f"{NAMES[view]}, it leads too.")
+        elif leader in board.first:
+            others_first = ", ".join(model for model in board.first if model != leader)
+            sentences.append(f"{NAMES[view]}, it shares the best average rank with {others_first}.")
         elif leader in board.leaders:
             sentences.append(f"{NAMES[view]}, {first} leads, and {leader} is not told apart from it.")
         else:

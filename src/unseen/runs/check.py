@@ -21,11 +21,13 @@ from unseen.functional.pass_rates import (
     FLIPPED,
     PASSED,
     TOLERANCE,
+    WEIGHTED,
     check_tolerance,
     compare_on_suite,
     outcomes,
     refuse_slices,
     slices_of,
+    weighting_of,
 )
 from unseen.functional.pass_rates import check as measured_on_suite
 from unseen.models import open_model
@@ -99,6 +101,7 @@ def check(
     *,
     out: str | Path | None = None,
     slices: Sequence[str] = (),
+    metrics: Sequence[str] = (),
     gates: Sequence[Gate | str] = (),
     tolerance: float = TOLERANCE,
     texts: bool = False,
@@ -107,14 +110,18 @@ def check(
 ) -> Result:
     """Ask every model about every case, measure, compare each two, judge the gates, and write the folder of it.
 
-    Without `out` nothing is written. The answers of a model are on disk as soon as it has given them: its file
-    in `predictions/` can stand for the model next time. `texts` puts the failed cases' texts into failures.csv.
+    `metrics` are pass rates in which functionalities have weights, `pass_rate.macro`; those that gates name are
+    measured too. Without `out` nothing is written. The answers of a model are on disk as soon as it has given them:
+    its file in `predictions/` can stand for the model next time. `texts` puts the failed cases' texts into
+    failures.csv.
     """
     if not models:
         raise InputError("there is no model to check")
     check_tolerance(tolerance)
     refuse_slices(suite, slices)
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    asked = [*metrics, *(gate.metric for gate in bounds if WEIGHTED.fullmatch(gate.metric))]
+    weighted = list(dict.fromkeys(f"{PASSED}.{weighting_of(metric)}" for metric in asked))
     _refuse_idle(bounds, suite, slices, list(models))
     for model in models.values():
         model.check(suite)
@@ -124,7 +131,8 @@ def check(
     about = {
         "models": {name: model.described() for name, model in models.items()},
         "suite": described_data(suite),
-        "settings": {"slices": list(slices), "tolerance": tolerance, "seed": seed},
+        "settings": {"slices": list(slices), "tolerance": tolerance, "seed": seed}
+        | ({"metrics": weighted} if weighted else {}),
     }
 
     def work(folder: RunFolder | None) -> Output:
@@ -134,7 +142,7 @@ def check(
         predictions = _asked(models, suite, folder)
         if folder is not None:
             _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
-        return Output(_measured(predictions, suite, slices, tolerance, seed))
+        return Output(_measured(predictions, suite, slices, weighted, tolerance, seed))
 
     return carry_through("check", about, work, out=out, command=command, gates=bounds)
 
@@ -143,7 +151,7 @@ def _refuse_idle(gates: Sequence[Gate], suite: Dataset, slices: Sequence[str], m
     """Refuse gates about numbers, slices or models that there will not be."""
     named = [(name, tags) for name, _, tags in slices_of(suite, slices)]
     for gate in (gate for gate in gates if not gate.metric.startswith(FINDINGS)):
-        if gate.metric not in MEASURED:
+        if gate.metric not in MEASURED and not WEIGHTED.fullmatch(gate.metric):
             raise UnknownNameError.of("number of a check", gate.metric, MEASURED)
         more = {name: gate.where[name] for name in ("other", "pairs") if name in gate.where}
         rows = (
@@ -166,13 +174,18 @@ def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder
 
 
 def _measured(
-    asked: Mapping[str, Predictions], suite: Dataset, slices: Sequence[str], tolerance: float, seed: int
+    asked: Mapping[str, Predictions],
+    suite: Dataset,
+    slices: Sequence[str],
+    weighted: Sequence[str],
+    tolerance: float,
+    seed: int,
 ) -> list[Measurement]:
     options: dict[str, Any] = {"slices": slices, "tolerance": tolerance}
     rows = [
         row
         for name, predictions in asked.items()
-        for row in measured_on_suite(suite, predictions, tags={"model": name}, **options)
+        for row in measured_on_suite(suite, predictions, weighted=weighted, tags={"model": name}, **options)
     ]
     for a, b in combinations(asked, 2):
         rows += compare_on_suite(suite, asked[a], asked[b], tags={"model": a, "other": b}, seed=seed, **options)

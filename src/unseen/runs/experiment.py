@@ -149,12 +149,13 @@ def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple
 
 def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Cost:
     """What these arms cost, the speed tried now."""
-    left = [arm for arm in arms if results is None or not results.has(arm.step(model).key)]
+    different = {arm.step(model).key: arm for arm in arms}
+    left = [arm for key, arm in different.items() if results is None or not results.has(key)]
     texts = sum(_size(arm.train) for arm in left) * model.epochs
     asked = sum(_size(data) for arm in left for data in arm.ask.values())
     fast = speed(model, taken(left[0].train)) if left else None
     seconds = None if fast is None else (texts + asked / FASTER) / fast
-    return Cost(len(arms), len(arms) - len(left), texts, fast, seconds)
+    return Cost(len(different), len(different) - len(left), texts, fast, seconds)
 
 
 def removals(asked: int | None, model: Model | None, seeds: int, costly: int) -> int:

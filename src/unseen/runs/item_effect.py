@@ -139,7 +139,7 @@ def item_effect(
     about = {
         "data": described_data(data),
         "settings": {
-            "model": settings.model.called, "recipe": settings.model.described["recipe"],
+            "model": settings.model.called, **settings.model.noted,
             "packs": list(settings.packs), "threshold": settings.threshold, "seeds": list(settings.all_seeds),
             "repeats": settings.removals, "metric": settings.metrics[0], "metrics": list(settings.metrics),
             "language": settings.language, "groups": settings.groups,

@@ -272,7 +272,8 @@ class PricePlan:
                 if leaked.test.any() and self.unmeasurable(leaked) is None:
                     gone, strata = leaked.train[pool], self.data.labels[pool] * 2 + is_dev
                     kept[TrainedRows(leaked.kind, "leaked", seed)] = ~gone
-                    draw = generator(settings.seed, "price", leaked.kind, seed)
+                    like = next(leak.kind for leak in self.leaks if (leak.train[pool] == gone).all())
+                    draw = generator(settings.seed, "price", like, seed)  # kinds with the same rows: the same trainings
                     draws = np.concatenate(list(random_removals(strata, gone, settings.removals, draw)))
                     kept |= {
                         TrainedRows(leaked.kind, "random", seed, repeat): ~removed
