@@ -33,14 +33,16 @@ def predict(
     columns = matched(classifier.classes_, data.label_names)
     chosen = data if rows is None else data.take(np.asarray(rows, dtype=None if np.size(rows) else np.int64))
     probabilities = np.empty((len(chosen), len(columns)))
+    depths = np.empty(len(chosen), np.int16) if hasattr(classifier, "predict_with_depth") else None
     starts = range(0, len(chosen), batch)
     for start in track(starts, work, len(starts)):
         ids = chosen.ids.slice(start, batch).to_pylist()
         texts = bounded(chosen.texts.slice(start, batch).to_pylist(), ids)
-        probabilities[start : start + len(texts)] = _ask(classifier, texts, len(columns), start)[:, columns]
+        answer = _ask(classifier, texts, len(columns), start, depths)
+        probabilities[start : start + len(texts)] = answer[:, columns]
     params = {"model": name_of(classifier), "hard": bool(getattr(classifier, "hard", False))}
     origin = Origin("predict", params, inputs={"dataset": data.fingerprint})
-    return Predictions(chosen.ids, probabilities, data.label_names, origin)
+    return Predictions(chosen.ids, probabilities, data.label_names, origin, depths)
 
 
 def ready(classifier: Any, label_names: Sequence[str]) -> Any:
@@ -99,10 +101,15 @@ def matched(classes: Sequence[Any], label_names: Sequence[str]) -> npt.NDArray[n
     return np.asarray([names.index(label) for label in label_names], dtype=np.intp)
 
 
-def _ask(classifier: Any, texts: list[str], classes: int, start: int) -> npt.NDArray[np.float64]:
-    """The checked answer to one batch: [texts, classes], each row summing to one."""
+def _ask(
+    classifier: Any, texts: list[str], classes: int, start: int, depths: npt.NDArray[np.int16] | None = None
+) -> npt.NDArray[np.float64]:
+    """The checked answer to one batch: [texts, classes], each row summing to one; `depths` is filled in."""
     name = name_of(classifier)
-    answer = classifier.predict_proba(texts)
+    if depths is None:
+        answer = classifier.predict_proba(texts)
+    else:
+        answer, depths[start : start + len(texts)] = classifier.predict_with_depth(texts)
     try:
         probabilities = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError) as cause:

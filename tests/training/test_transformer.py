@@ -16,7 +16,6 @@ from unseen import api
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 from unseen.training import transformer
 from unseen.training.transformer import PRESETS, Transformer, TransformerClassifier, TransformerSettings
-from unseen.training.transformer_classifier import untrained
 from unseen.types import Dataset
 
 WORDS = {"calm": ["rain", "cloud", "leaf", "river"], "loud": ["drum", "horn", "crowd", "siren"]}
@@ -95,7 +94,9 @@ def test_every_architecture_trains_and_comes_back(
 
 
 def test_a_head_that_is_cut_is_an_error_about_its_folder(folders: Callable[[str], str], tmp_path: Path) -> None:
-    untrained(TransformerSettings(encoder=folders("bert")), ("calm", "loud")).save(tmp_path / "model")
+    TransformerClassifier.untrained(TransformerSettings(encoder=folders("bert")), ("calm", "loud")).save(
+        tmp_path / "model"
+    )
     head = tmp_path / "model" / "head.safetensors"
     head.write_bytes(head.read_bytes()[:-4])
     with pytest.raises(InputError, match="model does not hold a whole transformer"):
@@ -259,7 +260,9 @@ def test_a_step_follows_the_weighted_sum_even_when_it_is_clipped(
     moved = []
     for by_hand in (False, True):
         torch.manual_seed(0)
-        classifier = untrained(recipe(folders("bert"), clip=clip, dropout=0.0).settings, data.label_names)
+        classifier = TransformerClassifier.untrained(
+            recipe(folders("bert"), clip=clip, dropout=0.0).settings, data.label_names
+        )
         tokens, parameters = classifier.backbone.tokens(data.texts.to_pylist()), [*classifier.modules.parameters()]
         optimiser = torch.optim.SGD(parameters, 1.0)
         classifier.modules.eval()

@@ -18,7 +18,7 @@ from unseen.errors import InputError
 from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.metrics import chance
-from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+from unseen.types import Dataset, ExitTrace, Finding, Measurement, Predictions, Split
 from unseen.types.numbers import difference_in_points, number, percent, portion, scored, told_apart, worse
 
 Rows = npt.NDArray[np.intp]
@@ -48,6 +48,8 @@ class Trial:
     """Method of the split; by default its name."""
     seen: Predictions | None = None
     """For test rows, all or some, by models that were trained on the others: the seen control."""
+    exits: ExitTrace | None = None
+    """What every layer says about the same rows as `predictions`, where the model stops early."""
 
 
 @dataclass(frozen=True, eq=False)

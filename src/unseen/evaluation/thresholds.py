@@ -30,7 +30,9 @@ def at_threshold(predictions: Predictions, label: str, threshold: float) -> Pred
     probabilities = np.empty_like(predictions.probabilities)
     probabilities[:, column], probabilities[:, 1 - column] = stretched, 1 - stretched
     params = dict(predictions.origin.params) | {"threshold": {label: threshold}}
-    return Predictions(predictions.ids, probabilities, names, replace(predictions.origin, params=params))
+    return Predictions(
+        predictions.ids, probabilities, names, replace(predictions.origin, params=params), predictions.depths
+    )
 
 
 def check_threshold(label_names: Sequence[str], thresholds: Mapping[str, float]) -> None:

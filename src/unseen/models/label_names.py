@@ -70,7 +70,14 @@ class RenamedClassifier:
 
     def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Probabilities [texts, classes]."""
-        theirs = np.asarray(self.classifier.predict_proba(texts), dtype=np.float64)
+        return self._renamed(self.classifier.predict_proba(texts))
+
+    def _with_depth(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int16]]:
+        theirs, depths = self.classifier.predict_with_depth(texts)
+        return self._renamed(theirs), depths
+
+    def _renamed(self, answer: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        theirs = np.asarray(answer, dtype=np.float64)
         classes = list(self.classes_ or ())
         ours = np.zeros((len(theirs), len(classes)))
         for column, name in enumerate(self._ours()):
@@ -80,4 +87,6 @@ class RenamedClassifier:
     def __getattr__(self, name: str) -> Any:
         if name == "encode":  # offered where the model has a latent space
             return getattr(self.classifier, name)
+        if name == "predict_with_depth" and hasattr(self.classifier, name):
+            return self._with_depth
         raise AttributeError(name)

@@ -15,6 +15,7 @@ from unseen.reports.actions import ACTIONS, SUSPECTS
 from unseen.reports.behaviour import behaviours
 from unseen.reports.behaviour import section as suite_section
 from unseen.reports.case import Case, cases, chance, hardest_split
+from unseen.reports.depth_section import depth_sections
 from unseen.reports.explain_page import under_shift
 from unseen.reports.figures import (
     INDEPENDENT_COLOUR,
@@ -213,7 +214,7 @@ def page(record: RunRecord) -> Page:
         *_parts_of_falls(record, falls), *review_section(record, worst), _gap(record, worst), _maps(record, worst),
         _splits(record), _properties(record), _results(record, worst), _findings(record), *_bias(record),
         *_suites(record), *_forecast(record), *under_shift(record, worst.family if worst else None),
-        _clusters(record, worst), _costs(record),
+        *depth_sections(record.measurements), _clusters(record, worst), _costs(record),
     ]  # fmt: skip
     return Page(
         "stress report",

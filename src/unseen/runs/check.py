@@ -13,6 +13,7 @@ import numpy as np
 
 from unseen import inference
 from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.depth import MEAN, depth_measurements
 from unseen.evaluation.gates import FINDINGS, Gate
 from unseen.evaluation.thresholds import at_threshold, check_threshold
 from unseen.functional.pass_rates import (
@@ -34,16 +35,17 @@ from unseen.models import open_model
 from unseen.redaction import redacted
 from unseen.reports import behaviour
 from unseen.reports.behaviour import Behaviour, behaviours, section
+from unseen.reports.depth_section import depth_sections
 from unseen.reports.page import Page, Section, Verdict, counted, drawn
 from unseen.reports.record import RunRecord
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store import atomic, read_predictions, write_predictions
 from unseen.store.files import csv_rows, file_name, harmless
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Measurement, Predictions, some
+from unseen.types import Dataset, ExitTrace, Measurement, Predictions, some
 
 PREDICTIONS = (".csv", ".parquet")
-MEASURED = (PASSED, BOTH, FLIPPED, EXPLAINED, f"difference.{PASSED}")
+MEASURED = (PASSED, BOTH, FLIPPED, EXPLAINED, f"difference.{PASSED}", MEAN)
 """What gates can be about."""
 BADGES = {"ok": "passes", "warn": "look closer", "fail": "a gate failed"}
 
@@ -88,6 +90,14 @@ class CheckedModel:
 
             model = RenamedClassifier(model, self.rename)
         return inference.predict(model, suite, work=work)
+
+    def trace(self, suite: Dataset) -> ExitTrace | None:
+        """What every layer of a model that stops early says; None of others, and where labels were renamed."""
+        if self.rename or Path(str(self.source)).suffix in PREDICTIONS:
+            return None
+        opened = isinstance(self.source, str | Path)
+        model = open_model(self.source, **dict(self.opening or {})) if opened else self.source
+        return model.trace(suite.texts.to_pylist(), suite.ids.to_pylist()) if hasattr(model, "trace") else None
 
     def described(self) -> dict[str, Any]:
         """What decides the answers, as plain values."""
@@ -142,7 +152,8 @@ def check(
         predictions = _asked(models, suite, folder)
         if folder is not None:
             _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
-        return Output(_measured(predictions, suite, slices, weighted, tolerance, seed))
+        measured = _measured(predictions, suite, slices, weighted, tolerance, seed)
+        return Output(measured + _depths(models, predictions, suite, slices, seed))
 
     return carry_through("check", about, work, out=out, command=command, gates=bounds)
 
@@ -192,6 +203,27 @@ def _measured(
     return rows
 
 
+def _depths(
+    models: Mapping[str, CheckedModel],
+    asked: Mapping[str, Predictions],
+    suite: Dataset,
+    slices: Sequence[str],
+    seed: int,
+) -> list[Measurement]:
+    """How deep models that stop early went, by functionality and slice."""
+    by = ("functionality", *slices)
+    places = {name: some for name, some, tags in slices_of(suite, slices) if tags.get("axis") in by}
+    return [
+        row
+        for name, predictions in asked.items()
+        if predictions.depths is not None
+        for row in depth_measurements(
+            suite, predictions, np.arange(len(suite)), slices=places, trace=models[name].trace(suite),
+            tags={"suite": suite.name, "model": name}, seed=seed,
+        )
+    ]  # fmt: skip
+
+
 def _write_failures(
     asked: Mapping[str, Predictions], suite: Dataset, tolerance: float, texts: bool, path: Path
 ) -> None:
@@ -232,6 +264,7 @@ def page(record: RunRecord) -> Page:
         subtitle=f"{suite['rows']:,} cases: {counted(suite['counts'])}",
         sections=[
             *(Section(shown["suite"], pictures=[drawn("suite.html", each=shown)]) for shown in sections),
+            *depth_sections(record.measurements),
             Section("Models", "; ".join(f"{name}: {_asked_how(model)}" for name, model in models.items())),
         ],
         tables=tables,

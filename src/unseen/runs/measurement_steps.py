@@ -25,7 +25,8 @@ from unseen.audits.subject import LIKENESSES, contradicted
 from unseen.bias import TaggedRows, bias_measurements, groups_by_attribute
 from unseen.engines import Step, Workspace
 from unseen.evaluation import Run, fall, level, measure
-from unseen.evaluation.measurements import aligned, rows_of
+from unseen.evaluation.depth import depth_measurements
+from unseen.evaluation.measurements import aligned, places_by_slice, rows_of
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.forecasts.estimators import Answers
 from unseen.forecasts.labelled import UNLABELLED
@@ -44,6 +45,7 @@ from unseen.runs.explain import RATIONALES, explained_by_default, highlights
 from unseen.runs.source import Source, hashes_of
 from unseen.runs.spaces import Model, Space
 from unseen.runs.training_steps import (
+    EXITS,
     MODEL,
     PREDICTIONS,
     PlannedTraining,
@@ -56,6 +58,7 @@ from unseen.runs.training_steps import (
 )
 from unseen.store import (
     atomic,
+    read_exits,
     read_predictions,
     write_findings,
     write_json,
@@ -64,7 +67,7 @@ from unseen.store import (
     write_suspects,
     write_text,
 )
-from unseen.types import PARTS, Dataset, Embeddings, Finding, Measurement, Predictions, Split
+from unseen.types import PARTS, Dataset, Embeddings, ExitTrace, Finding, Measurement, Predictions, Split
 
 MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"
 MAP, CLUSTERS, EXAMPLES = "map.parquet", "clusters.json", "examples.json"
@@ -133,9 +136,16 @@ def _trials(here: Workspace, kind: str) -> list[Trial]:
             read_predictions(here.need(f"{kind}-{number}", PREDICTIONS), data),
             called["family"],
             _seen(here, [f"{kind}-{number}-seen-{fold}" for fold in range(called["seen"])]),
+            _exits(here, f"{kind}-{number}"),
         )
         for number, called in enumerate(here.settings[kind])
     ]
+
+
+def _exits(here: Workspace, role: str) -> ExitTrace | None:
+    """What every layer of a model that stops early says; None of other models."""
+    path = here.need(role, EXITS)
+    return read_exits(path) if path.exists() else None
 
 
 def _seen(here: Workspace, roles: Sequence[str]) -> Predictions | None:
@@ -146,7 +156,7 @@ def _seen(here: Workspace, roles: Sequence[str]) -> Predictions | None:
     if not folds:
         return None
     ids = pa.chunked_array([chunk for fold in folds for chunk in fold.ids.chunks], folds[0].ids.type)
-    return replace(folds[0], ids=ids, probabilities=np.concatenate([fold.probabilities for fold in folds]))
+    return replace(folds[0], ids=ids, probabilities=np.concatenate([fold.probabilities for fold in folds]), depths=None)
 
 
 def scores_step(
@@ -188,6 +198,7 @@ def _of_training(here: Workspace, data: Dataset, trial: Trial, names: Sequence[s
         tags = _tags(here, trial) | {"part": part}
         slices = settings["slices"] if part == "test" else ()
         rows += measure(data, trial.predictions, trial.split.rows(part), names, tags=tags, slices=slices, **options)
+        rows += _depths(here, data, trial, part, tags, slices)
         if part == "test":
             # an average over classes would rest on the few rows of some of them
             rows += [
@@ -199,6 +210,20 @@ def _of_training(here: Workspace, data: Dataset, trial: Trial, names: Sequence[s
                 scores = measure(data, trial.seen, rows_of(data, trial.seen), _main(here), tags=tags, **options)
                 rows += [replace(row, metric=f"seen.{row.metric}") for row in scores]
     return rows
+
+
+def _depths(
+    here: Workspace, data: Dataset, trial: Trial, part: str, tags: Mapping[str, Any], slices: Sequence[str]
+) -> list[Measurement]:
+    """How deep a model that stops early went on a part; budgets are those of its dev part."""
+    if trial.exits is None:
+        return []
+    rows, dev = trial.split.rows(part), trial.split.rows("dev")
+    return depth_measurements(
+        data, trial.predictions, rows, slices=dict(places_by_slice(data, rows, slices)), trace=trial.exits,
+        reference=trial.exits.of(data.ids.take(pa.array(dev))) if len(dev) else None,
+        groups=here.settings["groups"], tags=tags, seed=here.settings["seed"],
+    )  # fmt: skip
 
 
 def composition(split: Split, data: Dataset) -> dict[str, npt.NDArray[np.intp]]:

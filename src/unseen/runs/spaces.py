@@ -26,6 +26,8 @@ OWN = "own"
 """The space that a model has by itself; of a model without one, that of the features it reads."""
 REPRESENTATION = re.compile(rf"own|full|pretrained|bottleneck-(\d+)|(pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)")
 EXAMPLES = ("full", "bottleneck-50", "pca-50", "umap-50", "pretrained", "pretrained-umap-50")
+TRANSFORMERS = ("transformer", "adaptive")
+"""Recipes that fine-tune a transformer."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Model:
         """Whether it is a transformer to fine-tune."""
         known = VERSION.sub("", self.use)
         elsewhere = ":" in self.use or Path(self.use).suffix in PIPELINES
-        return known == "transformer" or (not elsewhere and known not in RECIPES)
+        return known in TRANSFORMERS or (not elsewhere and known not in RECIPES)
 
     def recipe(self) -> Any:
         """A new recipe object."""
@@ -104,7 +106,8 @@ class Model:
     @property
     def epochs(self) -> int:
         """How often it reads every training text, at most."""
-        return int(getattr(getattr(self.outline, "settings", None), "epochs", 1))
+        settings = getattr(self.outline, "settings", None)
+        return int(getattr(settings, "epochs", 1)) + int(getattr(settings, "halting_epochs", 0))
 
 
 def refuse_function(model: Model) -> None:

@@ -110,7 +110,7 @@ TRANSFORMER: Mapping[str, Any] = {"seeds": SEEDS[:1], "seen_folds": TRANSFORMER_
 """What a transformer, whose trainings take minutes, does less of unless told otherwise."""
 MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting", "test_overlap", "chance", "pass_rate",
             "failures_explained", "bias", "subgroup_auc", "forecast", "sets", "comprehensiveness", "sufficiency", "tau",
-            "sign", "token_f1", "iou_f1", "auprc")  # fmt: skip
+            "sign", "token_f1", "iou_f1", "auprc", "depth")  # fmt: skip
 """First words of what is measured besides scores of metrics."""
 PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
 ASKED = 400

@@ -29,7 +29,7 @@ from unseen.runs.spaces import Model, Space
 from unseen.splits import SPLITTERS
 from unseen.splits.quotas import rows_asked
 from unseen.splits.split_records import random_rows, split_records
-from unseen.store import read_embeddings, read_split, write_embeddings, write_predictions, write_split
+from unseen.store import read_embeddings, read_split, write_embeddings, write_exits, write_predictions, write_split
 from unseen.store.results import key_of
 from unseen.types import Dataset, Embeddings, Split, string_array
 
@@ -38,7 +38,9 @@ BASELINE = "random"
 """The splitter whose splits every other one is compared with."""
 TRANSFORMER_FOLDS = 2
 """Folds of the seen control of a transformer when nothing is said: its trainings take minutes."""
-VECTORS, MODEL, SPLIT, PREDICTIONS = "vectors.npy", "model", "split.csv", "predictions.parquet"
+VECTORS, MODEL, SPLIT, PREDICTIONS, EXITS = (
+    "vectors.npy", "model", "split.csv", "predictions.parquet", "exits.parquet",
+)  # fmt: skip
 """The files that these steps leave."""
 
 
@@ -376,6 +378,9 @@ def _train_and_ask(here: Workspace, cut: Split, rows: npt.NDArray[np.intp], aske
     lexicon = Lexicon.of(here.shared["lexicon"].data) if "lexicon" in here.shared else None
     model = fit(here.settings["model"], train, data.take(cut.rows("dev")), seed, here.scratch, lexicon)
     write_predictions(inference.predict(model, data, asked), here.folder / PREDICTIONS)
+    if hasattr(model, "trace"):
+        some = data.take(asked)
+        write_exits(model.trace(some.texts.to_pylist(), some.ids.to_pylist()), here.folder / EXITS)
 
 
 def fit(

@@ -2,6 +2,7 @@
 
 from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.embeddings import read_embeddings, write_embeddings
+from unseen.store.exit_traces import read_exits, write_exits
 from unseen.store.files import atomic, read_json, sha256_of, write_json, write_text
 from unseen.store.foreign_splits import read_parts, to_dataset_dict, to_indices
 from unseen.store.predictions import read_predictions, write_predictions
@@ -19,6 +20,7 @@ __all__ = [
     "atomic",
     "read_dataset",
     "read_embeddings",
+    "read_exits",
     "read_findings",
     "read_json",
     "read_measurements",
@@ -31,6 +33,7 @@ __all__ = [
     "to_indices",
     "write_dataset",
     "write_embeddings",
+    "write_exits",
     "write_findings",
     "write_json",
     "write_measurements",

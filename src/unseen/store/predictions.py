@@ -20,6 +20,8 @@ from unseen.types import Dataset, Origin, Predictions, some, string_array
 HARD = ("prediction", "predicted", "pred", "label")
 """Columns that may hold a predicted label where there are no probabilities."""
 ALL_OTHERS = "*"
+DEPTH = "exit_depth"
+"""The column with the layers that each answer took, of classifiers that stop early."""
 
 
 def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] | None = None) -> Predictions:
@@ -57,7 +59,7 @@ def _read(path: Path, data: Dataset, rename: Mapping[str, str]) -> Predictions:
             got=some(ids, 3),
             fix="name the column of the data that holds these ids: id=…; without one, ids are made from texts",
         )
-    return Predictions(string_array(ids), values, data.label_names, origin)
+    return Predictions(string_array(ids), values, data.label_names, origin, _depths(table, data, path))
 
 
 def write_predictions(predictions: Predictions, path: str | Path) -> Path:
@@ -85,10 +87,15 @@ def write_predictions(predictions: Predictions, path: str | Path) -> Path:
 
 
 def _columns(predictions: Predictions) -> dict[str, Any]:
+    depths = {} if predictions.depths is None else {DEPTH: predictions.depths}
+    return _answers(predictions) | depths
+
+
+def _answers(predictions: Predictions) -> dict[str, Any]:
     names = predictions.label_names
     if predictions.origin.params.get("hard") and not {"id", *HARD} & set(names):
         return {"prediction": [names[code] for code in predictions.probabilities.argmax(axis=1)]}
-    ambiguous = "id" in names or any(f"p_{name}" in names for name in names)
+    ambiguous = {"id", DEPTH} & set(names) or any(f"p_{name}" in names for name in names)
     columns = [f"p_{name}" if ambiguous else name for name in names]
     return dict(zip(columns, predictions.probabilities.T, strict=True))
 
@@ -102,10 +109,17 @@ def _read_csv(path: Path, data: Dataset) -> pa.Table:
         column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
     )
     table = pacsv.read_csv(path, parse_options=lines, convert_options=as_text)
-    known = {"id", *HARD, *data.label_names, *(f"p_{name}" for name in data.label_names)}
+    known = {"id", DEPTH, *HARD, *data.label_names, *(f"p_{name}" for name in data.label_names)}
     guarded = [name for name in names if known & {name, unharmed(name)}]
     meant = dict(zip(guarded, as_written(guarded, known), strict=True))
     return table.rename_columns([meant.get(name, name) for name in names])
+
+
+def _depths(table: pa.Table, data: Dataset, path: Path) -> np.ndarray[Any, Any] | None:
+    """The layers that answers took, where the file says it; a label of that name is no depth."""
+    if DEPTH not in table.column_names or (DEPTH in data.label_names and f"p_{DEPTH}" not in table.column_names):
+        return None
+    return _numbers(table[DEPTH], path, DEPTH).astype(np.int16)
 
 
 def _refuse_header(names: list[str], path: Path) -> None:

@@ -41,7 +41,7 @@ from unseen.training.labelled_texts import (
     warn_if_worse_than_a_constant,
 )
 from unseen.training.supervision import AttentionTargets, attention_loss
-from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings, untrained
+from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings
 from unseen.training.warm_start import check_start
 from unseen.types import Dataset
 
@@ -114,7 +114,7 @@ class Transformer:
         """
         texts = training_texts(train, dev)
         with own_randomness(child_seed(seed, "transformer")):
-            classifier = untrained(self.settings, train.label_names, trust=self.trust)
+            classifier = TransformerClassifier.untrained(self.settings, train.label_names, trust=self.trust)
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
@@ -122,14 +122,14 @@ class Transformer:
             if targets is not None:
                 key += targets.digest
             saved = None if scratch is None else SavedTraining(Path(scratch), key)
-            _train(classifier, *texts, seed, saved, targets)
+            train_epochs(classifier, *texts, seed, saved, targets)
         warn_if_worse_than_a_constant(classifier.predict_proba, *texts, self.settings.class_weights)
         return classifier
 
     def speed(self, data: Dataset, batches: int = 3) -> float:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
         with own_randomness(0):
-            classifier = untrained(self.settings, data.label_names, trust=self.trust)
+            classifier = TransformerClassifier.untrained(self.settings, data.label_names, trust=self.trust)
             sample = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
             tokens = classifier.backbone.tokens(sample.texts.to_pylist())
             optimiser = torch.optim.AdamW(classifier.modules.parameters(), 0.0, fused=True)
@@ -221,15 +221,17 @@ class State:
 
 
 def copy_weights(start: TransformerClassifier, classifier: TransformerClassifier) -> str:
-    """Put the weights of one transformer into another, labels matched by name; returns a hash of them."""
-    check_start(
-        start, type(classifier), {name: getattr(classifier.settings, name) for name in ("encoder", "bottleneck")}
-    )
+    """Put the weights of one transformer into another, labels matched by name; returns a hash of them.
+
+    What the other has besides, classifiers of inner layers for instance, stays as it is.
+    """
+    shape = {name: getattr(classifier.settings, name) for name in ("encoder", "bottleneck")}
+    check_start(start, TransformerClassifier, shape)
     tensors = {name: tensor.detach().clone() for name, tensor in start.modules.state_dict().items()}
     labels = matched(start.classes_, classifier.classes_)
     for name in ("head.classifier.weight", "head.classifier.bias"):
         tensors[name] = tensors[name][labels]
-    classifier.modules.load_state_dict(tensors)
+    classifier.modules.load_state_dict(tensors, strict=isinstance(start, type(classifier)))
     digest = hashlib.sha256()
     for name, tensor in tensors.items():
         digest.update(name.encode())
@@ -258,7 +260,7 @@ def _heads(classifier: TransformerClassifier) -> int:
     return max(1, classifier.backbone.network.config.num_attention_heads // 2) if asked is None else asked
 
 
-def _train(
+def train_epochs(
     classifier: TransformerClassifier,
     train: LabelledTexts,
     dev: LabelledTexts,
@@ -316,23 +318,22 @@ def _step(
     with it: else clipping would take back what the weights gave.
     """
     backbone = classifier.backbone
-    with backbone.arithmetic():
-        if targets is None:
-            pooled = backbone.pooled(tokens, rows)
-        else:
-            pooled, attention = backbone.attended(tokens, rows)
-        logits = classifier.head(pooled)
     gold = torch.from_numpy(labels[rows].astype(np.int64)).to(backbone.device)
     weight = float(weights[gold].mean())  # exactly 1 without class weights
-    loss = nn.functional.cross_entropy(logits.float(), gold, weight=weights) * weight
-    if targets is not None:
+    if targets is None:
+        loss = classifier.loss(tokens, rows, gold, weights) * weight
+    else:
+        with backbone.arithmetic():
+            pooled, attention = backbone.attended(tokens, rows)
+            logits = classifier.head(pooled)
+        loss = nn.functional.cross_entropy(logits.float(), gold, weight=weights) * weight
         shares = targets.padded(rows, tokens.padded(rows, backbone.padding)[1]).to(backbone.device)
         taught = attention_loss(attention[:, : _heads(classifier)].float(), shares)
         loss = loss + classifier.settings.supervision_weight * taught
     loss.backward()
     nn.utils.clip_grad_norm_(classifier.modules.parameters(), classifier.settings.clip * weight)
     for group in optimiser.param_groups:
-        group["lr"] = rate
+        group["lr"] = rate * group.get("rate_factor", 1.0)
     optimiser.step()
     optimiser.zero_grad(set_to_none=True)
 
@@ -345,12 +346,7 @@ def _look(
     state: State,
 ) -> dict[str, torch.Tensor] | None:
     """Measure on the validation data; the weights when they are the best so far."""
-    logits = torch.from_numpy(classifier.run(tokens, classifier.head, len(classifier.classes_), None))
-    gold = torch.from_numpy(labels.astype(np.int64))
-    if classifier.settings.stop_on == "accuracy":
-        result = -float((logits.argmax(1) == gold).float().mean())
-    else:
-        result = float(nn.functional.cross_entropy(logits, gold, weight=weights.cpu()))
+    result = classifier.dev_loss(tokens, torch.from_numpy(labels.astype(np.int64)), weights.cpu())
     if result >= state.best:
         state.waited += 1
         return None
@@ -359,11 +355,15 @@ def _look(
 
 
 def decaying(modules: nn.Module, decay: float) -> list[dict[str, Any]]:
-    """Parameter groups: weight matrices decay, biases and norms do not."""
-    trained = [parameter for parameter in modules.parameters() if parameter.requires_grad]
+    """Parameter groups: weight matrices decay, biases and norms do not; a parameter may have a `rate_factor`."""
+    groups: dict[tuple[bool, float], list[nn.Parameter]] = {(True, 1.0): [], (False, 1.0): []}
+    for parameter in modules.parameters():
+        if parameter.requires_grad:
+            key = parameter.ndim > 1, getattr(parameter, "rate_factor", 1.0)
+            groups.setdefault(key, []).append(parameter)
     return [
-        {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": decay},
-        {"params": [parameter for parameter in trained if parameter.ndim <= 1], "weight_decay": 0.0},
+        {"params": group, "weight_decay": decay if decays else 0.0, "rate_factor": factor}
+        for (decays, factor), group in groups.items()
     ]
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +120,9 @@ class TransformerClassifier:
     """A transformer with a head for the labels."""
 
     rowwise = True
+    kind: ClassVar = "transformer.v1"
+    """Its name in the registry of classifiers."""
+    settings_type: ClassVar[type[TransformerSettings]] = TransformerSettings
 
     def __init__(self, backbone: Backbone, label_names: Sequence[str], settings: TransformerSettings) -> None:
         self.backbone = backbone
@@ -137,6 +140,24 @@ class TransformerClassifier:
     def modules(self) -> nn.ModuleDict:
         """Everything that is trained."""
         return nn.ModuleDict({"backbone": self.backbone.network, "head": self.head})
+
+    @property
+    def heads(self) -> nn.Module:
+        """What is trained besides the network."""
+        return self.head
+
+    def loss(self, tokens: Tokens, rows: npt.NDArray[np.intp], gold: torch.Tensor, weights: torch.Tensor) -> Any:
+        """What training makes small: the mean cross-entropy of these rows, a weight for every label."""
+        with self.backbone.arithmetic():
+            logits = self.head(self.backbone.pooled(tokens, rows))
+        return nn.functional.cross_entropy(logits.float(), gold, weight=weights)
+
+    def dev_loss(self, tokens: Tokens, gold: torch.Tensor, weights: torch.Tensor) -> float:
+        """What the best epoch is chosen by, the lower the better."""
+        logits = torch.from_numpy(self.run(tokens, self.head, len(self.classes_), None))
+        if self.settings.stop_on == "accuracy":
+            return -float((logits.argmax(1) == gold).float().mean())
+        return float(nn.functional.cross_entropy(logits, gold, weight=weights))
 
     def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Probabilities [texts, labels]."""
@@ -177,10 +198,10 @@ class TransformerClassifier:
         with quiet_transformers():
             self._for_transformers().save_pretrained(part)
             self.backbone.tokenizer.save_pretrained(part)
-        weights = {name: tensor.contiguous() for name, tensor in self.head.state_dict().items()}
+        weights = {name: tensor.contiguous() for name, tensor in self.heads.state_dict().items()}
         save_file(weights, part / "head.safetensors")
         about = {
-            "classifier": "transformer.v1",
+            "classifier": self.kind,
             "name": self.name,
             "label_names": self.classes_,
             "settings": asdict(self.settings) | {"pooling": self.backbone.pooling},
@@ -211,28 +232,28 @@ class TransformerClassifier:
         return whole
 
     @classmethod
-    def load(cls, folder: str | Path, *, trust: bool = False) -> TransformerClassifier:
+    def load(cls, folder: str | Path, *, trust: bool = False) -> Self:
         """The classifier that `save` wrote; `trust` runs code that came with its encoder."""
         about = read_json(Path(folder) / "unseen.json")
         with door(folder, "a whole transformer"):
-            settings = TransformerSettings(**about["settings"])
-            classifier = untrained(settings, about["label_names"], str(folder), trust=trust)
+            settings = cls.settings_type(**about["settings"])
+            classifier = cls.untrained(settings, about["label_names"], str(folder), trust=trust)
             began_as = about["name"].partition("-bottleneck-")[0]
             classifier.backbone.checkpoint = replace(classifier.backbone.checkpoint, name=began_as)
-            classifier.head.load_state_dict(load_file(Path(folder) / "head.safetensors"))
+            classifier.heads.load_state_dict(load_file(Path(folder) / "head.safetensors"))
             return classifier
 
-
-def untrained(
-    settings: TransformerSettings, label_names: Sequence[str], checkpoint: str | None = None, *, trust: bool = False
-) -> TransformerClassifier:
-    """The pretrained network that the settings name (or that lies at `checkpoint`), with a new head."""
-    backbone = Backbone(
-        checkpoint or settings.encoder,
-        pooling=settings.pooling,
-        max_tokens=settings.max_tokens,
-        precision=settings.precision,
-        eager=settings.supervised,
-        trust=trust,
-    )
-    return TransformerClassifier(backbone, label_names, settings)
+    @classmethod
+    def untrained(
+        cls, settings: Any, label_names: Sequence[str], checkpoint: str | None = None, *, trust: bool = False
+    ) -> Self:
+        """The pretrained network that the settings name (or that lies at `checkpoint`), with new heads."""
+        backbone = Backbone(
+            checkpoint or settings.encoder,
+            pooling=settings.pooling,
+            max_tokens=settings.max_tokens,
+            precision=settings.precision,
+            eager=settings.supervised,
+            trust=trust,
+        )
+        return cls(backbone, label_names, settings)

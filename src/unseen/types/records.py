@@ -336,6 +336,8 @@ class Predictions:
     probabilities: npt.NDArray[np.float64]
     label_names: tuple[str, ...]
     origin: Origin = field(default_factory=lambda: Origin("given"))
+    depths: npt.NDArray[np.int16] | None = None
+    """Layers that each answer took, of a classifier that stops early."""
 
     def __post_init__(self) -> None:
         shape = (len(self.ids), len(self.label_names))
@@ -353,6 +355,55 @@ class Predictions:
                 got=f"row {int(wrong.argmax())}: {self.probabilities[wrong.argmax()].tolist()}",
             )
         object.__setattr__(self, "probabilities", frozen(self.probabilities, np.float64))
+        if self.depths is not None:
+            if self.depths.shape != (len(self.ids),) or (self.depths < 1).any():
+                raise InputError("every prediction needs the number of its layers, from 1 on", got=str(self.depths))
+            object.__setattr__(self, "depths", frozen(self.depths, np.int16))
+
+
+@dataclass(frozen=True, eq=False)
+class ExitTrace:
+    """What a classifier that can stop after any of its layers would answer there, and how ready it is to stop."""
+
+    ids: pa.ChunkedArray
+    answers: npt.NDArray[np.int16]
+    """Label after each layer [texts, layers], as its place among `label_names`."""
+    scores: npt.NDArray[np.float32]
+    """Readiness after each layer [texts, layers]: a text stops where it reaches the threshold, else after the last."""
+    threshold: float
+    """The one that the classifier uses."""
+    label_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.answers.shape != self.scores.shape or self.answers.ndim != 2 or len(self.answers) != len(self.ids):
+            shapes = f"{len(self.ids)} ids, answers {self.answers.shape}, scores {self.scores.shape}"
+            raise InputError("a trace needs an answer and a score of every text after every layer", got=shapes)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @property
+    def layers(self) -> int:
+        """Layers of the classifier."""
+        return self.answers.shape[1]
+
+    def depths(self, threshold: float | None = None) -> npt.NDArray[np.int16]:
+        """After how many layers each text stops, at the classifier's own threshold or another."""
+        ready = self.scores >= (self.threshold if threshold is None else threshold)
+        ready[:, -1] = True
+        return (ready.argmax(axis=1) + 1).astype(np.int16)
+
+    def at(self, depths: npt.NDArray[np.integer]) -> npt.NDArray[np.int16]:
+        """The answer of each text after that many layers."""
+        return self.answers[np.arange(len(self)), depths - 1]
+
+    def of(self, ids: pa.ChunkedArray) -> ExitTrace:
+        """The texts with these ids, in their order."""
+        rows = pc.index_in(ids, value_set=self.ids)
+        if rows.null_count:
+            raise MismatchError(f"{rows.null_count} texts are not in this trace")
+        places = rows.to_numpy(zero_copy_only=False).astype(np.intp)
+        return replace(self, ids=ids, answers=self.answers[places], scores=self.scores[places])
 
 
 @dataclass(frozen=True)
