@@ -139,5 +139,5 @@
     event.preventDefault();
     keys[event.key]();
   });
-  const panel = new Panel(root, points, { more, changed: arrange });
+  const panel = new Panel(root, points, { more, alone: Boolean(held), changed: arrange });
 })();
