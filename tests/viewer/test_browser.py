@@ -230,7 +230,7 @@ def test_the_table_follows_the_map_search_and_keys(
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector(".details .text")
-    page.wait_for_selector(".details table")
+    page.wait_for_selector(".details dt:has-text('-seed')")
     page.locator("#table thead button", has_text="sureness").click()
     page.locator("#table thead button", has_text="sureness").click()
     page.wait_for_load_state("networkidle")

@@ -118,7 +118,8 @@ def test_some_points_keep_their_neighbours_and_their_rows() -> None:
     for row, (key, near) in enumerate(zip(some.ids.to_pylist(), some.nearest, strict=True)):
         old = ids.index(key)
         assert some.rows[row] == old
-        assert [share.codes[row] for _, share in some.runners_up] == [share.codes[old] for _, share in points.runners_up]
+        kept, whole = ([share.codes[at] for _, share in of.runners_up] for of, at in ((some, row), (points, old)))
+        assert kept == whole
         assert [some.rows[one] for one in near if one >= 0] == [one for one in points.nearest[old] if one in some.rows]
 
 

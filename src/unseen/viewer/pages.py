@@ -89,7 +89,7 @@ def comparison_page(a: OpenRun, b: OpenRun, tabs: Mapping[str, str]) -> str:
         lines = [headline(compared), *remarks(compared), *warnings(compared)]
         listed = changes(compared)
     except UnseenError as error:
-        tables, lines, listed = [], [str(error)], []
+        tables, lines, listed = [], str(error).splitlines(), []
     return rendered("compare.html", a=a, b=b, tabs=tabs, tables=tables, lines=lines, changes=listed)
 
 

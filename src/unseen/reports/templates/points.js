@@ -5,6 +5,9 @@
 const NUMBER_BINS = 10;
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array };
 
+const decimal = value => value.toFixed(2).replace(/^0/, "");
+const listed = shares => shares.map(([name, share]) => `${name} ${decimal(share)}`).join(", ");
+
 // -- the data ---------------------------------------------------------------------------------------------------------
 
 class Points {
@@ -53,10 +56,8 @@ class Points {
 
   value(column, row) {
     if (column.names.length) return column.names[column.codes[row]];
-    return column.codes[row] > this.steps ? "–" : this.share(column.codes[row]);
+    return column.codes[row] > this.steps ? "–" : decimal(column.codes[row] / this.steps);
   }
-
-  share(code) { return (code / this.steps).toFixed(2).replace(/^0/, ""); }
 
   probabilities(row) { // of the answer, of those that came next, and of what is left; null where none are known
     const [answer, sureness] = ["answer", "sureness"].map(name => this.columns.findLast(column => column.name === name));
@@ -66,7 +67,7 @@ class Points {
     const left = this.labels.filter(label => !known.some(([name]) => name === label));
     const rest = Math.max(0, this.steps - known.reduce((sum, [, code]) => sum + code, 0));
     if (left.length) known.push([left.length > 1 ? `${left.length} other labels` : left[0], rest]);
-    return known.map(([name, code]) => `${name} ${this.share(code)}`).join(", ");
+    return listed(known.map(([name, code]) => [name, code / this.steps]));
   }
 
   id(row) { return this.ids ? this.ids[row] : `row ${this.rows[row] + 1}`; }
@@ -424,6 +425,8 @@ const element = (tag, fields = {}, ...children) => {
   return made;
 };
 
+const described = pairs => element("dl", {}, ...pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+
 function highlighted(note, method) { // a text, its words marked by their scores: a bar below, so that no colour is needed
   if (!note) return [];
   if (note.text !== undefined) return [element("p", { className: "text" }, note.text)];
@@ -501,8 +504,8 @@ class Panel { // a map, what it is coloured by, its legend, filters, and the poi
     const { points } = this;
     const known = points.columns.map(column => [column.name, points.value(column, row)]).filter(([, value]) => value !== "–");
     const shares = this.alone && points.probabilities(row);
-    if (shares) known.push(["probabilities", shares]);
-    const list = element("dl", {}, ...known.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    if (shares) known.splice(1 + known.findLastIndex(([name]) => name === "sureness"), 0, ["probabilities", shares]);
+    const list = described(known);
     const near = points.near.get(row) || [];
     const links = near.filter(other => other >= 0).map(other => {
       const label = points.value(points.columns[0], other);
