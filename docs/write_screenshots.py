@@ -36,7 +36,7 @@ def main(run: str) -> None:
         page.locator(".legend button", has_text="–").click()
         page.locator(".frame").focus()
         page.keyboard.press("Enter")
-        page.wait_for_selector(".details table")
+        page.wait_for_selector(".details dt:has-text('-seed')")
         page.screenshot(path=DOCS / "viewer.png")
         page.goto(address)
         page.wait_for_function("() => document.querySelector('#text').textContent.length > 0")

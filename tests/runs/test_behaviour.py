@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import own_estimators
+import pyarrow.parquet as pq
 import pytest
 
 import unseen
@@ -54,6 +55,7 @@ def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_
         kept = open_model(out / "models" / "representation", rename=MAP)
         assert asked.probabilities == pytest.approx(unseen.predict(suite, kept).probabilities)
     assert "What it passes of a suite" in (out / "report.html").read_text(encoding="utf-8")
+    assert "case of cases" not in pq.read_schema(out / "texts.parquet").names  # none of them stands in the data
 
 
 @pytest.mark.parametrize("model", ["own_estimators:words", own_estimators.Counting()], ids=["factory", "object"])

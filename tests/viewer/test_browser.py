@@ -13,15 +13,21 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import unseen
 from unseen.reports.page import scripts
 from unseen.reports.points import Column, RunPoints, packed
+from unseen.store import read_json, write_json
 from unseen.store.reviews import read_reviews
 from unseen.viewer.export import export_site
 from unseen.viewer.opened import opened
 
 pytestmark = pytest.mark.browser
+FAST: dict[str, Any] = {
+    "random_splits": 1, "splits": ["random", "closest"], "seeds": [42], "seen_folds": 0, "space_seeds": 0,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -100,6 +106,66 @@ def test_a_click_on_a_point_tells_what_is_known_of_it(run: Path, look: Callable[
     assert drawn > 120  # every point has more than a pixel
 
 
+def chosen_in_the_middle(page: Any) -> tuple[str, dict[str, str]]:
+    """The id of the text that Enter chooses, and what is told of it."""
+    page.wait_for_selector("#live-map:not([hidden])")
+    page.locator(".frame").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".details h3")
+    names, values = (page.locator(f".details {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    return page.locator(".details h3").inner_text(), dict(zip(names, values, strict=True))
+
+
+@pytest.mark.parametrize("more", [1, 7])
+def test_a_point_tells_the_probabilities_of_all_labels(run: Path, look: Callable[..., Any], more: int) -> None:
+    draw = np.random.default_rng(3)
+    names = ["calm", "loud", *(f"other {number}" for number in range(more))]
+    for path in (run / "predictions").glob("*-seed*.parquet"):
+        ids = pq.read_table(path)["id"]
+        shares = draw.dirichlet(np.full(len(names), 0.6), len(ids))
+        pq.write_table(pa.table({"id": ids} | dict(zip(names, shares.T, strict=True))), path)
+    write_json(run / "run.json", read_json(run / "run.json") | {"files": {}})
+    unseen.report(run)
+    (viewed,) = opened([run])
+    site = export_site([viewed], run.parent / "site")
+    for address in (run / "report.html", site.parent / "run-0" / "texts.html"):
+        page = look(address.as_uri())
+        page.wait_for_selector("#live-map:not([hidden])")
+        page.select_option(".by", "tested by")
+        page.locator(".legend button", has_text="–").click()  # texts that no model was asked about
+        key, known = chosen_in_the_middle(page)
+        answers = viewed.details(viewed.places[key])["answers"]
+        exact = next(one["probabilities"] for one in answers if one["by"].startswith(known["tested by"] + "-seed"))
+        likely = sorted(exact, key=exact.get, reverse=True)
+        pieces = [piece.rsplit(" ", 1) for piece in known["probabilities"].split(", ")]
+        given = {name: float(value) for name, value in pieces}
+        rest = {} if more == 1 else {"5 other labels": sum(exact[name] for name in likely[4:])}
+        expected = {name: exact[name] for name in likely[: 4 if rest else None]} | rest
+        assert list(given) == list(expected)
+        assert [*given.values()] == pytest.approx([*expected.values()], abs=0.016)
+
+
+def test_a_point_names_the_suite_that_it_is_a_case_of(
+    run: Path, served: Callable[..., Any], look: Callable[..., Any]
+) -> None:
+    posts = pq.read_table(run / "texts.parquet").to_pylist()
+    suite = run.parent / "kitchen.csv"
+    lines = [f"{post['id']},{post['text'].upper()}!,{post['label']},told_{post['label']}" for post in posts[:100]]
+    suite.write_text("\n".join(["id,text,label,functionality", *lines]) + "\n", encoding="utf-8")
+    out = run.parent / "with-suite"
+    unseen.stress(pa.Table.from_pylist(posts), id="id", model="logistic", suite=str(suite), out=out, **FAST)
+    labels = {post["id"]: post["label"] for post in posts}
+    address, _ = served(out)
+    for place in ((out / "report.html").as_uri(), address):
+        page = look(place)
+        page.wait_for_selector("#live-map:not([hidden])")
+        page.select_option(".by", "case of kitchen")
+        page.locator(".legend button", has_text="–").click()
+        assert counted(page) == "100 of 120 texts"
+        key, known = chosen_in_the_middle(page)
+        assert known["case of kitchen"] == f"told_{labels[key]}"
+
+
 def test_escape_forgets_the_text_that_was_chosen(run: Path, look: Callable[..., Any]) -> None:
     page = look((run / "report.html").as_uri())
     page.wait_for_selector("#live-map:not([hidden])")
@@ -164,7 +230,7 @@ def test_the_table_follows_the_map_search_and_keys(
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector(".details .text")
-    page.wait_for_selector(".details table")
+    page.wait_for_selector(".details dt:has-text('-seed')")
     page.locator("#table thead button", has_text="sureness").click()
     page.locator("#table thead button", has_text="sureness").click()
     page.wait_for_load_state("networkidle")
@@ -230,8 +296,6 @@ def served_by_itself(run: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 def test_hostile_texts_stay_texts(run: Path, served: Callable[..., Any], look: Callable[..., Any]) -> None:
-    import pyarrow.parquet as pq
-
     table = pq.read_table(run / "texts.parquet")
     evil = "<script>document.title='it ran'</script><img src=x onerror=\"document.title='it ran'\"></script>"
     texts = pa.array([f"{evil} {text}" for text in table["text"].to_pylist()])

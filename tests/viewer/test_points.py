@@ -14,7 +14,7 @@ import pytest
 
 from unseen.reports.figures import MOST_POINTS, plane
 from unseen.reports.page import gzipped
-from unseen.reports.points import NONE, Column, RunPoints, packed, packed_for_page, points_of
+from unseen.reports.points import NONE, RUNNERS_UP, Column, RunPoints, packed, packed_for_page, points_of
 from unseen.reports.record import read_record
 
 
@@ -47,8 +47,23 @@ def many(count: int, ids: list[str] | None = None) -> RunPoints:
     )
 
 
+def answered(points: RunPoints, labels: int, asked: float) -> RunPoints:
+    """The points with probabilities of so many labels for a share of them, as hard to pack as they can be."""
+    draw = np.random.default_rng(7)
+    shares = draw.dirichlet(np.ones(labels), len(points))
+    shares[draw.random(len(points)) >= asked] = np.nan
+    order = np.argsort(-shares, axis=1)
+    names = tuple(f"label {number}" for number in range(labels))
+    ranked = [
+        (Column("answer", codes.astype(np.uint8), names), Column.of_numbers("sureness", values))
+        for codes, values in zip(order.T, np.take_along_axis(shares, order, axis=1).T, strict=True)
+    ]
+    columns = [*points.columns[:-1], *ranked[0]]
+    return replace(points, columns=columns, labels=names, runners_up=ranked[1 : 1 + min(RUNNERS_UP, labels - 2)])
+
+
 def test_what_is_packed_comes_back() -> None:
-    points = many(101)
+    points = answered(many(101), 5, 0.5)
     header, array = unpacked(packed(points))
     assert header["count"] == 101
     assert header["ids"] == points.ids.to_pylist()
@@ -57,12 +72,22 @@ def test_what_is_packed_comes_back() -> None:
     for place, column in enumerate(points.columns):
         assert header["columns"][place] == {"name": column.name, "names": list(column.names)}
         assert np.array_equal(array(f"column {place}"), column.codes)
+    assert header["labels"] == list(points.labels)
+    for place, (label, share) in enumerate(points.runners_up):
+        assert header["runners_up"][place] == list(label.names)
+        assert np.array_equal(array(f"runner-up {place}"), label.codes)
+        assert np.array_equal(array(f"share {place}"), share.codes)
     assert np.array_equal(np.cumsum(array("rows")), np.arange(101))
     assert np.array_equal(array("nearest").reshape(-1, 3), points.nearest[:10])
 
 
-def test_twenty_thousand_points_weigh_less_than_300_kilobytes_on_a_page() -> None:
-    assert len(gzipped(packed(many(20_000)))) < 300_000
+@pytest.mark.parametrize(("labels", "asked", "told"), [(2, 1.0, 0), (3, 1.0, 1), (10, 0.2, 3), (10, 1.0, 1)])
+def test_twenty_thousand_points_weigh_less_than_300_kilobytes_on_a_page(labels: int, asked: float, told: int) -> None:
+    content = packed_for_page(answered(many(20_000), labels, asked))
+    header, array = unpacked(content)
+    assert len(gzipped(content)) < 300_000
+    assert (header["count"], len(header["runners_up"])) == (20_000, told)
+    assert len(np.unique(array("x"))) > 4_000  # as fine as a screen
 
 
 def test_runs_that_know_much_of_each_text_have_fewer_points_on_a_page() -> None:
@@ -87,11 +112,14 @@ def test_ids_that_do_not_pack_are_left_out_of_a_page() -> None:
 
 def test_some_points_keep_their_neighbours_and_their_rows() -> None:
     points = many(1_000)
+    points = answered(points, 4, 0.5)
     some = points.some(300)
     ids = points.ids.to_pylist()
     for row, (key, near) in enumerate(zip(some.ids.to_pylist(), some.nearest, strict=True)):
         old = ids.index(key)
         assert some.rows[row] == old
+        kept, whole = ([share.codes[at] for _, share in of.runners_up] for of, at in ((some, row), (points, old)))
+        assert kept == whole
         assert [some.rows[one] for one in near if one >= 0] == [one for one in points.nearest[old] if one in some.rows]
 
 

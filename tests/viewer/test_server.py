@@ -203,7 +203,7 @@ def test_several_runs_are_listed_and_compared(run: Path, finished: Callable[[str
     assert "stress" in page
     assert "check" in page
     assert "Failed cases" in page
-    assert "failed cases" in httpx.get(f"{address}run/1/cases").text
+    assert "failed cases of the suite cases" in httpx.get(f"{address}run/1/cases").text
     beside = httpx.get(f"{address}compare", params={"a": 0, "b": 0})
     assert beside.status_code == 200
     assert "Same test rows" in beside.text

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from unseen.errors import InputError
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.case import cases, hardest_split
 from unseen.reports.explain_page import HIGHLIGHTS
+from unseen.reports.page import gzipped
 from unseen.reports.record import BASELINE, RunRecord, tried
 from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
@@ -42,12 +43,16 @@ MOST_SHOWN = 20_000
 PAGE_BYTES = 300_000
 """What the points of a page may weigh in it; where runs know more of each text, fewer are drawn."""
 FEWEST_SHOWN = 2_000
+PAGE_GRID = 16
+"""Places on a page are multiples of it: 4,096 to a side, a thirtieth of what lies between 20,000 points."""
 MOST_NAMES = 200
 """Values that a column to colour by may have; what has more, such as a name of an author, is none."""
 ID_BYTES = 60_000
 """Packed ids that a page may carry; others are told by the number of their row."""
 NEAREST = 3
 """Training texts that are named beside a test text."""
+RUNNERS_UP = 3
+"""Labels beside the answer whose probability a point tells, at most; the others share what is left."""
 NONE = "–"
 
 
@@ -82,6 +87,16 @@ class Column:
         return cls(name, codes.astype(np.uint8))
 
 
+class PointAnswers(NamedTuple):
+    """What models said of the texts that they had not seen."""
+
+    columns: Sequence[Column] = ()
+    labels: tuple[str, ...] = ()
+    """Everything that they could have answered; nothing where they give no probabilities."""
+    runners_up: Sequence[tuple[Column, Column]] = ()
+    """The likeliest labels after the answer, each with its probability; a last label has what the others leave."""
+
+
 @dataclass(frozen=True, eq=False)
 class RunPoints:
     """The texts of a run in the order of its data."""
@@ -98,6 +113,9 @@ class RunPoints:
     """Texts that the run was asked to show, by id: `text`, or `words` with the `scores` of each by method."""
     drawn_from: int = 0
     """How many there were, where these are a sample."""
+    labels: tuple[str, ...] = ()
+    runners_up: Sequence[tuple[Column, Column]] = ()
+    """As in `PointAnswers`."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -114,10 +132,15 @@ class RunPoints:
         chosen = np.sort(generator(seed, "shown points").permutation(len(self))[:most])
         new_place = np.full(len(self) + 1, -1)
         new_place[chosen] = np.arange(most)
-        columns = [replace(column, codes=column.codes[chosen]) for column in self.columns]
-        ids = self.ids.take(pa.array(chosen))
-        nearest = new_place[self.nearest[chosen]]
-        return RunPoints(ids, self.places[chosen], columns, self.rows[chosen], nearest, self.highlights, len(self))
+
+        def drawn(column: Column) -> Column:
+            return replace(column, codes=column.codes[chosen])
+
+        return replace(
+            self, ids=self.ids.take(pa.array(chosen)), places=self.places[chosen], rows=self.rows[chosen],
+            columns=[*map(drawn, self.columns)], nearest=new_place[self.nearest[chosen]], drawn_from=len(self),
+            runners_up=[(drawn(label), drawn(share)) for label, share in self.runners_up],
+        )  # fmt: skip
 
 
 # -- from a run folder -------------------------------------------------------------------------------------------------
@@ -134,13 +157,16 @@ def points_of(record: RunRecord, space: str = "map", neighbours: bool = True) ->
     label_names = record.about.get("data", {}).get("label_names") or ()
     columns = [Column.of_values("label", pa.array(latent.labels), label_names), *_of_texts(record, latent.ids)]
     hard = _hard_splits(record)
-    columns += _of_answers(record, latent.ids, hard, columns[0])
-    columns += [*_suspects(record, latent.ids), *_leaks(record, latent.ids)]
+    answers = _of_answers(record, latent.ids, hard, columns[0])
+    columns += [*answers.columns, *_suspects(record, latent.ids), *_leaks(record, latent.ids)]
     columns += [Column.of_values(f"part in {name}", pa.array(parts)) for name, parts in latent.parts.items()]
     columns += _clusters(record, hard, len(places))
     nothing = np.full((len(places), NEAREST), -1)
     nearest = _nearest(record, latent.parts.get(hard[0]), nothing) if hard and neighbours else nothing
-    return RunPoints(latent.ids, places, columns, np.arange(len(places)), nearest, highlights_of(record))
+    return RunPoints(
+        latent.ids, places, columns, np.arange(len(places)), nearest, highlights_of(record),
+        labels=answers.labels, runners_up=answers.runners_up,
+    )  # fmt: skip
 
 
 def highlights_of(record: RunRecord) -> dict[str, Mapping[str, Any]]:
@@ -210,13 +236,14 @@ def gives_probabilities(table: pa.Table) -> bool:
     return all(pa.types.is_floating(table[name].type) for name in table.column_names if name != "id")
 
 
-def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], labels: Column) -> list[Column]:
+def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], labels: Column) -> PointAnswers:
     """What a model said that had not seen the text: of the first split that tests it, hard ones first."""
     if record.folder is None:
-        return []
+        return PointAnswers()
     splits = [*hard, *(name for name in record.splits if name not in hard)]
-    answer, sureness = np.full(len(ids), NONE, object), np.full(len(ids), np.nan)
-    asked = np.full(len(ids), NONE, object)
+    likely = np.full((1 + RUNNERS_UP, len(ids)), NONE, object)  # the answer, then the labels that came next
+    shares, asked = np.full(likely.shape, np.nan), np.full(len(ids), NONE, object)
+    possible: dict[str, None] = {}
     parts = record.maps["map"].parts if "map" in record.maps else {}
     for split in splits:
         files = sorted((record.folder / "predictions").glob(f"{split}-seed*.parquet"))
@@ -228,21 +255,24 @@ def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], la
         names = [name for name in table.column_names if name != "id"]
         asked[new] = split
         if not gives_probabilities(table):  # a model that gives labels only
-            answer[new] = np.array(table[names[0]].to_pylist(), object)[at[new]]
+            likely[0, new] = np.array(table[names[0]].to_pylist(), object)[at[new]]
             continue
-        probabilities = np.column_stack([table[name].to_numpy()[at[new]] for name in names])
-        answer[new] = np.array(names, object)[probabilities.argmax(axis=1)]
-        sureness[new] = probabilities.max(axis=1)
+        possible |= dict.fromkeys(names)
+        probabilities = np.vstack([table[name].to_numpy()[at[new]] for name in names])
+        order = np.argsort(-probabilities, axis=0, kind="stable")[: len(likely)]
+        likely[: len(order), new] = np.array(names, object)[order]
+        shares[: len(order), new] = np.take_along_axis(probabilities, order, axis=0)
     if (asked == NONE).all():
-        return []
+        return PointAnswers()
     given = np.array(labels.names, object)[labels.codes]
-    outcome = np.where(asked == NONE, NONE, np.where(answer == given, "right", "wrong"))
-    return [
-        Column.of_values("answer", pa.array(answer), labels.names),
-        Column.of_values("right or wrong", pa.array(outcome)),
-        Column.of_numbers("sureness", sureness),
+    outcome = np.where(asked == NONE, NONE, np.where(likely[0] == given, "right", "wrong"))
+    answer, *others = [Column.of_values("answer", pa.array(one), labels.names) for one in likely]
+    sureness, *beside = [Column.of_numbers("sureness", one) for one in shares]
+    columns = [
+        answer, Column.of_values("right or wrong", pa.array(outcome)), sureness,
         Column.of_values("tested by", pa.array(asked)),
-    ]
+    ]  # fmt: skip
+    return PointAnswers(columns, tuple(possible), [*zip(others, beside, strict=True)][: max(0, len(possible) - 2)])
 
 
 def _suspects(record: RunRecord, ids: pa.ChunkedArray) -> Iterator[Column]:
@@ -310,14 +340,21 @@ def _nearest(
 
 
 def packed_for_page(points: RunPoints) -> bytes:
-    """As many of the points as a page may carry, drawn at random, packed; texts that it shows are not counted."""
+    """As many of the points as a page may carry, drawn at random, packed; texts that it shows are not counted.
+
+    Where they weigh too much, they tell less of the labels that were not the answer, before there are fewer.
+    """
+    points = replace(points, places=points.places // PAGE_GRID * PAGE_GRID)
     count = min(len(points), MOST_SHOWN)
     while count > FEWEST_SHOWN:
         bare = replace(points.some(count), highlights={})
-        weight = len(gzip.compress(packed(bare), 9)) * 4 / 3  # a page has them as text
+        weight = len(gzipped(packed(bare)))
         if weight <= PAGE_BYTES:
             break
-        count = max(FEWEST_SHOWN, int(count * 0.99 * PAGE_BYTES / weight))
+        if len(points.runners_up) > 1:
+            points = replace(points, runners_up=points.runners_up[:-1])
+        else:
+            count = max(FEWEST_SHOWN, int(count * 0.99 * PAGE_BYTES / weight))
     return packed(points.some(count))
 
 
@@ -335,6 +372,8 @@ def packed(points: RunPoints, id_bytes: int = ID_BYTES) -> bytes:
     }  # fmt: skip
     described = [{"name": column.name, "names": column.names} for column in points.columns]
     arrays |= {f"column {place}": column.codes for place, column in enumerate(points.columns)}
+    for place, (label, share) in enumerate(points.runners_up):
+        arrays |= {f"runner-up {place}": label.codes, f"share {place}": share.codes}
     places, offset = {}, 0
     for name, array in arrays.items():
         places[name] = [offset, array.dtype.str[1:], len(array)]
@@ -344,7 +383,8 @@ def packed(points: RunPoints, id_bytes: int = ID_BYTES) -> bytes:
     small = bool(shown) or len(gzip.compress(json.dumps(ids).encode(), mtime=0)) <= id_bytes
     header = {
         "count": len(points), "steps": STEPS, "columns": described, "arrays": places, "ids": ids if small else None,
-        "highlights": shown, "drawn_from": points.drawn_from,
+        "highlights": shown, "drawn_from": points.drawn_from, "labels": points.labels,
+        "runners_up": [label.names for label, _ in points.runners_up],
     }  # fmt: skip
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     text += b" " * (-len(text) % 4)

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from unseen.audits import FOLDS
 from unseen.audits.reviewed_labels import reviews_of
 from unseen.data.tables import load_texts
+from unseen.duplicates import same_forms
 from unseen.engines import Inline, Local, Step, in_order
 from unseen.engines.steps import carry_out, timings
 from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError
@@ -735,13 +736,19 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
 def _publish_texts(graph: Graph, folder: RunFolder) -> None:
     """Label and attributes of each text, for the viewer; the texts too where the run was asked to keep them.
 
-    What groups rows, an author for instance, is not written.
+    What groups rows, an author for instance, is not written. Texts that are cases of the suite too have what they test.
     """
     settings, data = graph.settings, graph.source.data
     hidden = {settings.groups, settings.agreement, RATIONALES}
     names = ["id", "label", *(name for name in data.attributes if name not in hidden)]
+    table = data.table.select([*names, *(["text"] if settings.texts else [])])
+    if (suite := graph.suite) is not None:
+        texts = pa.chunked_array([*suite.texts.chunks, *data.texts.chunks])
+        first = same_forms(texts)[len(suite) :]  # below the size of the suite where it is a case
+        tested = suite.attribute("functionality").take(pa.array(first, mask=first >= len(suite)))
+        table = table.append_column(f"case of {suite.name}", tested) if tested.null_count < len(data) else table
     with atomic(folder / TEXTS) as temporary:
-        pq.write_table(data.table.select([*names, *(["text"] if settings.texts else [])]), temporary)
+        pq.write_table(table, temporary)
 
 
 def _publish_suspects(graph: Graph, folder: RunFolder, tests: Mapping[str, set[str]]) -> None:

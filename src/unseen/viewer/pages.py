@@ -14,7 +14,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from unseen.errors import UnseenError
 from unseen.reports.page import environment, gzipped, hash_of, moment, scripts
-from unseen.viewer.opened import OpenRun
+from unseen.viewer.opened import MOST_CASES, OpenRun
 from unseen.viewer.tasks import Task
 
 OWN = Path(__file__).parent / "templates"
@@ -75,7 +75,7 @@ def pairs_page(run: OpenRun, tabs: Mapping[str, str]) -> str:
 
 def cases_page(run: OpenRun, tabs: Mapping[str, str]) -> str:
     """Failed cases of a suite."""
-    return rendered("cases.html", run=run, tabs=tabs)
+    return rendered("cases.html", run=run, tabs=tabs, most=MOST_CASES)
 
 
 def comparison_page(a: OpenRun, b: OpenRun, tabs: Mapping[str, str]) -> str:
@@ -89,7 +89,7 @@ def comparison_page(a: OpenRun, b: OpenRun, tabs: Mapping[str, str]) -> str:
         lines = [headline(compared), *remarks(compared), *warnings(compared)]
         listed = changes(compared)
     except UnseenError as error:
-        tables, lines, listed = [], [str(error)], []
+        tables, lines, listed = [], str(error).splitlines(), []
     return rendered("compare.html", a=a, b=b, tabs=tabs, tables=tables, lines=lines, changes=listed)
 
 

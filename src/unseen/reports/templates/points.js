@@ -5,6 +5,9 @@
 const NUMBER_BINS = 10;
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array };
 
+const decimal = value => value.toFixed(2).replace(/^0/, "");
+const listed = shares => shares.map(([name, share]) => `${name} ${decimal(share)}`).join(", ");
+
 // -- the data ---------------------------------------------------------------------------------------------------------
 
 class Points {
@@ -21,6 +24,8 @@ class Points {
     const summed = steps => { let sum = 0; return Uint32Array.from(steps, step => sum += step); };
     this.rows = summed(array("rows"));
     this.columns = header.columns.map((column, place) => ({ ...column, codes: array("column " + place) }));
+    this.labels = header.labels; // all that a model could have answered
+    this.runnersUp = header.runners_up.map((names, place) => ({ names, codes: array("runner-up " + place), shares: array("share " + place) }));
     this.near = new Map();
     const near = summed(array("near")), nearest = array("nearest"), each = near.length ? nearest.length / near.length : 0;
     near.forEach((row, place) => this.near.set(row, Array.from(nearest.subarray(place * each, (place + 1) * each))));
@@ -51,7 +56,18 @@ class Points {
 
   value(column, row) {
     if (column.names.length) return column.names[column.codes[row]];
-    return column.codes[row] > this.steps ? "–" : (column.codes[row] / this.steps).toFixed(2).replace(/^0/, "");
+    return column.codes[row] > this.steps ? "–" : decimal(column.codes[row] / this.steps);
+  }
+
+  probabilities(row) { // of the answer, of those that came next, and of what is left; null where none are known
+    const [answer, sureness] = ["answer", "sureness"].map(name => this.columns.findLast(column => column.name === name));
+    if (!sureness || sureness.codes[row] > this.steps) return null;
+    const ranked = [{ ...answer, shares: sureness.codes }, ...this.runnersUp].filter(({ shares }) => shares[row] <= this.steps);
+    const known = ranked.map(({ names, codes, shares }) => [names[codes[row]], shares[row]]);
+    const left = this.labels.filter(label => !known.some(([name]) => name === label));
+    const rest = Math.max(0, this.steps - known.reduce((sum, [, code]) => sum + code, 0));
+    if (left.length) known.push([left.length > 1 ? `${left.length} other labels` : left[0], rest]);
+    return listed(known.map(([name, code]) => [name, code / this.steps]));
   }
 
   id(row) { return this.ids ? this.ids[row] : `row ${this.rows[row] + 1}`; }
@@ -409,6 +425,8 @@ const element = (tag, fields = {}, ...children) => {
   return made;
 };
 
+const described = pairs => element("dl", {}, ...pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+
 function highlighted(note, method) { // a text, its words marked by their scores: a bar below, so that no colour is needed
   if (!note) return [];
   if (note.text !== undefined) return [element("p", { className: "text" }, note.text)];
@@ -424,8 +442,8 @@ function highlighted(note, method) { // a text, its words marked by their scores
 }
 
 class Panel { // a map, what it is coloured by, its legend, filters, and the point that was chosen
-  constructor(root, points, { more = null, changed = () => {} } = {}) {
-    Object.assign(this, { root, points, more, changed });
+  constructor(root, points, { more = null, alone = true, changed = () => {} } = {}) {
+    Object.assign(this, { root, points, more, alone, changed }); // alone: no server knows more of a point
     const part = name => root.querySelector("." + name);
     this.parts = { by: part("by"), legend: part("legend"), chips: part("chips"), details: part("details"), count: part("count") };
     const hint = this.parts.details.firstElementChild;
@@ -485,7 +503,9 @@ class Panel { // a map, what it is coloured by, its legend, filters, and the poi
   async details(row) {
     const { points } = this;
     const known = points.columns.map(column => [column.name, points.value(column, row)]).filter(([, value]) => value !== "–");
-    const list = element("dl", {}, ...known.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    const shares = this.alone && points.probabilities(row);
+    if (shares) known.splice(1 + known.findLastIndex(([name]) => name === "sureness"), 0, ["probabilities", shares]);
+    const list = described(known);
     const near = points.near.get(row) || [];
     const links = near.filter(other => other >= 0).map(other => {
       const label = points.value(points.columns[0], other);

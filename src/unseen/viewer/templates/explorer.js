@@ -46,12 +46,8 @@
     if (known.highlights) made.push(...highlighted(known.highlights));
     else if (known.text !== null) made.push(element("p", { className: "text" }, known.text));
     if (known.answers.length) {
-      const labels = Object.keys(known.answers[0].probabilities);
-      const head = element("tr", {}, element("th", {}, "trained on"), ...labels.map(label => element("th", {}, label)));
-      const lines = known.answers.map(({ by, probabilities }) => element("tr", {}, element("th", {}, by),
-        ...labels.map(label => element("td", {}, probabilities[label].toFixed(2).replace(/^0/, "")))));
-      made.push(element("p", {}, "What models said that had not seen it"),
-        element("table", { className: "probabilities" }, element("thead", {}, head), element("tbody", {}, ...lines)));
+      const lines = known.answers.map(({ by, probabilities }) => [by, listed(Object.entries(probabilities).sort(([, a], [, b]) => b - a))]);
+      made.push(element("p", {}, "What models said that had not seen it, by what they were trained on"), described(lines));
     }
     if (known.nearest.length) {
       const items = known.nearest.map(near => {
@@ -139,5 +135,5 @@
     event.preventDefault();
     keys[event.key]();
   });
-  const panel = new Panel(root, points, { more, changed: arrange });
+  const panel = new Panel(root, points, { more, alone: Boolean(held), changed: arrange });
 })();
