@@ -14,8 +14,8 @@ from unseen.reports.page import Section, two_widths
 from unseen.types import Measurement
 from unseen.types.numbers import number, percent, points, scored
 
-PLACES = ("family", "part", "model", "suite")
-"""Tags that say where a number belongs."""
+PLACES = (("family", "part"), ("suite", "model"))
+"""Tags that say where a number belongs: in a stress run, in a check."""
 LINES = 6
 """Of the picture, at most."""
 
@@ -27,7 +27,7 @@ def depth_sections(rows: Sequence[Measurement], shown: Sequence[str] = ("test", 
     ]  # fmt: skip
     if not of_depth:
         return []
-    layers = int(max(row.tags["layers"] for row in of_depth))
+    layers = max(int(row.tags["layers"]) for row in of_depth)
     places = list(dict.fromkeys((_place(row), row.slice) for row in of_depth if row.metric == MEAN))
     lines = [_line(of_depth, place, name) for place, name in places if name not in ("right", "wrong")]
     columns = (
@@ -55,15 +55,16 @@ BUDGET_NOTE = (
 
 
 def _place(row: Measurement) -> str:
-    return ", ".join(str(row.tags[name]) for name in PLACES if name in row.tags)
+    names = next((names for names in PLACES if names[0] in row.tags), ())
+    return ", ".join(str(row.tags[name]) for name in names if name in row.tags)
 
 
-def _of(rows: Sequence[Measurement], metric: str, place: str, name: str = "all", **tags: object) -> list[Measurement]:
+def _of(rows: Sequence[Measurement], metric: str, place: str, name: str = "all", **tags: float) -> list[Measurement]:
     """The rows of one place and slice, one for each training, those with a value."""
     return [
         row for row in rows
         if row.metric == metric and row.slice == name and row.value is not None and _place(row) == place
-        and all(row.tags.get(key) == value for key, value in tags.items())
+        and all(float(row.tags.get(key, np.nan)) == value for key, value in tags.items())
     ]  # fmt: skip
 
 

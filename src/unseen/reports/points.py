@@ -30,6 +30,7 @@ from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
 from unseen.store import read_json, read_split, read_suspects
 from unseen.store.files import door
+from unseen.store.predictions import DEPTH
 from unseen.types.arrays import Rows
 
 TEXTS = "texts.parquet"
@@ -228,7 +229,21 @@ def answer_table(path: Path) -> pa.Table:
         table = pq.read_table(path)
         if "id" not in table.column_names or table.num_columns < 2:
             raise InputError(f"{path} does not hold answers", expected="a column id and one for each label")
+    if has_depths(table):
+        table = table.drop_columns(DEPTH)
     return table.set_column(table.column_names.index("id"), "id", table["id"].cast(pa.large_string()))
+
+
+def has_depths(table: pa.Table) -> bool:
+    """Whether answers say how many layers they took; a label of that name has probabilities instead."""
+    return DEPTH in table.column_names and pa.types.is_integer(table[DEPTH].type)
+
+
+def _depths(path: Path) -> list[int] | None:
+    """The layers that each answer took, of a model that stops early."""
+    with door(path, "the answers of a run"):
+        table = pq.read_table(path)
+    return table[DEPTH].to_pylist() if has_depths(table) else None
 
 
 def gives_probabilities(table: pa.Table) -> bool:
@@ -244,6 +259,7 @@ def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], la
     likely = np.full((1 + RUNNERS_UP, len(ids)), NONE, object)  # the answer, then the labels that came next
     shares, asked = np.full(likely.shape, np.nan), np.full(len(ids), NONE, object)
     possible: dict[str, None] = {}
+    layers = np.full(len(ids), NONE, object)
     parts = record.maps["map"].parts if "map" in record.maps else {}
     for split in splits:
         files = sorted((record.folder / "predictions").glob(f"{split}-seed*.parquet"))
@@ -254,6 +270,8 @@ def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], la
         new = np.flatnonzero((at >= 0) & (asked == NONE) & (parts[split] == "test"))
         names = [name for name in table.column_names if name != "id"]
         asked[new] = split
+        if (depths := _depths(files[0])) is not None:
+            layers[new] = np.array([str(depth) for depth in depths], object)[at[new]]
         if not gives_probabilities(table):  # a model that gives labels only
             likely[0, new] = np.array(table[names[0]].to_pylist(), object)[at[new]]
             continue
@@ -271,6 +289,7 @@ def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], la
     columns = [
         answer, Column.of_values("right or wrong", pa.array(outcome)), sureness,
         Column.of_values("tested by", pa.array(asked)),
+        *([] if (layers == NONE).all() else [Column.of_values("layers", pa.array(layers))]),
     ]  # fmt: skip
     return PointAnswers(columns, tuple(possible), [*zip(others, beside, strict=True)][: max(0, len(possible) - 2)])
 

@@ -38,6 +38,9 @@ from unseen.training.transformer_classifier import TransformerClassifier, Transf
 from unseen.types import Dataset, ExitTrace, string_array
 
 TINY = 1e-12
+CARRY_ON = 3.0
+"""Bias of halting values at the start, .95: the second phase begins with the answer of the full depth. Begun at one
+half, shallow layers that know nothing yet weigh most, and training may end where it never looks deeper."""
 DISAGREEMENT = 0.05
 """Share of answers that stopping early may change, where neither it nor a threshold is given."""
 
@@ -104,6 +107,8 @@ class AdaptiveClassifier(TransformerClassifier):
         self.layers = layers_of(backbone)
         exits = [nn.Linear(backbone.width, len(self.classes_)) for _ in range(self.layers - 1)]
         halts = [nn.Linear(backbone.width, 1) for _ in range(self.layers)]
+        for halt in halts:
+            nn.init.constant_(halt.bias, CARRY_ON)
         self.exits = nn.ModuleDict({"answer": nn.ModuleList(exits), "halt": nn.ModuleList(halts)}).to(backbone.device)
         self.halts = False
         """Whether the second phase of training has begun."""
