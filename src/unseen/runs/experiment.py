@@ -29,7 +29,7 @@ from unseen.evaluation.falls import Run, fall, level
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.models import open_model
 from unseen.naming import recipe_of
-from unseen.runs.cost import FASTER, Cost, speed
+from unseen.runs.estimate import FASTER, Estimate, speed
 from unseen.runs.spaces import Model
 from unseen.runs.training_steps import MODEL, fit
 from unseen.splits.split_records import random_rows
@@ -147,7 +147,7 @@ def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple
     return len(keys), sum(map(results.has, keys))
 
 
-def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Cost:
+def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Estimate:
     """What these arms cost, the speed tried now."""
     different = {arm.step(model).key: arm for arm in arms}
     left = [arm for key, arm in different.items() if results is None or not results.has(key)]
@@ -155,7 +155,7 @@ def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -
     asked = sum(_size(data) for arm in left for data in arm.ask.values())
     fast = speed(model, taken(left[0].train)) if left else None
     seconds = None if fast is None else (texts + asked / FASTER) / fast
-    return Cost(len(different), len(different) - len(left), texts, fast, seconds)
+    return Estimate(len(different), len(different) - len(left), texts, fast, seconds)
 
 
 def removals(asked: int | None, model: Model | None, seeds: int, costly: int) -> int:

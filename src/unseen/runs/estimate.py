@@ -35,7 +35,7 @@ properties and what these compile (processor seconds of real runs: 6 for 120 row
 
 
 @dataclass(frozen=True)
-class Cost:
+class Estimate:
     """What trainings cost that are not done yet."""
 
     trainings: int
