@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
@@ -103,7 +104,7 @@ def _graphics_cards(nvml: Any) -> list[AnyGauge]:
     """All cards: by their counter where they have one, else by their power."""
     try:
         if nvml is None:
-            import pynvml as nvml
+            nvml = import_module("pynvml")
         nvml.nvmlInit()
         handles = [nvml.nvmlDeviceGetHandleByIndex(number) for number in range(nvml.nvmlDeviceGetCount())]
     except Exception:  # no card, no driver, no package: nvml has errors of its own for each

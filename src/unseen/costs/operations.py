@@ -10,10 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from unseen.types.arrays import Rows
-
 NOT_COUNTED = "tokenising, activations, norms, softmax and reading embeddings"
 
 
@@ -41,16 +37,16 @@ class TokenCounts:
 
 def token_counts(classifier: Any, texts: Sequence[str], batch: int) -> TokenCounts | None:
     """The tokens of texts that are asked about `batch` at a time; None for a model that reads none."""
-    lengths, batches = 0, list[tuple[int, int]]()  # rows and longest of each batch
+    true, batches = 0, list[tuple[int, int]]()  # rows and longest of each batch
     for start in range(0, len(texts), batch):
         inner = _batches_of(classifier, list(texts[start : start + batch]))
         if inner is None:
             return None
         for rows in inner:
-            lengths += sum(rows)
+            true += sum(rows)
             batches.append((len(rows), max(rows)))
     padded = sum(rows * longest for rows, longest in batches)
-    return TokenCounts(len(texts), lengths, padded, len(batches)) if batches else None
+    return TokenCounts(len(texts), true, padded, len(batches)) if batches else None
 
 
 def _batches_of(classifier: Any, texts: list[str]) -> list[list[int]] | None:
@@ -66,11 +62,14 @@ def _batches_of(classifier: Any, texts: list[str]) -> list[list[int]] | None:
     return None
 
 
-def training_tokens(recipe: Any, texts: Sequence[str], batches: Sequence[Rows], lengths: Sequence[int]) -> TokenCounts:
-    """The tokens of an epoch of these batches."""
-    sizes = np.asarray(lengths)
-    padded = sum(len(rows) * int(sizes[rows].max()) for rows in batches)
-    return TokenCounts(len(texts), int(sizes.sum()), padded, len(batches))
+def training_tokens(classifier: Any, texts: Sequence[str]) -> TokenCounts | None:
+    """The tokens of one epoch of training on these texts, in random batches; None for a model that reads none."""
+    if not hasattr(classifier, "backbone"):
+        return None
+    tokens = classifier.backbone.tokens(texts)
+    batches = tokens.shuffled_batches(classifier.settings.batch, 0)
+    padded = sum(len(rows) * int(tokens.lengths[rows].max()) for rows in batches)
+    return TokenCounts(len(texts), int(tokens.lengths.sum()), padded, len(batches))
 
 
 def operations(classifier: Any, texts: Sequence[str]) -> float | None:

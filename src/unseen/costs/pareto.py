@@ -17,47 +17,56 @@ class Contender:
     """By the name of the side; a number without an interval counts as exact."""
 
 
-def dominates(one: Contender, other: Contender, higher: Mapping[str, bool]) -> bool:
+@dataclass(frozen=True)
+class Side:
+    """One thing that contenders are compared by."""
+
+    higher: bool
+    """Whether more is better."""
+    margin: float = 0.0
+    """Share by which two numbers must differ to differ at all: the same program takes another time in every process."""
+
+
+def dominates(one: Contender, other: Contender, sides: Mapping[str, Side]) -> bool:
     """Whether `one` is no worse on every side and, intervals apart, better on one.
 
-    `higher` says of each side whether more is better. A side that either lacks decides nothing, but they must share
-    one. Two whose intervals overlap everywhere do not dominate each other, however far their numbers are apart.
+    A side that either lacks decides nothing, but they must share one. Two whose intervals overlap everywhere do not
+    dominate each other, however far their numbers are apart.
     """
-    shared = [side for side in higher if _known(one, side) and _known(other, side)]
-    if not shared:
-        return False
-    no_worse = all(_signed(one, side, "value", higher) >= _signed(other, side, "value", higher) for side in shared)
-    return no_worse and any(_least(one, side, higher) > _most(other, side, higher) for side in shared)
+    shared = [side for side in sides if _known(one, side) and _known(other, side)]
+    return (
+        bool(shared)
+        and all(_ahead(one, other, side, sides[side], "value", "value") >= -sides[side].margin for side in shared)
+        and any(_ahead(one, other, side, sides[side], *_ends(sides[side])) > sides[side].margin for side in shared)
+    )
 
 
-def dominated_by(contenders: Sequence[Contender], higher: Mapping[str, bool]) -> dict[str, list[str]]:
+def dominated_by(contenders: Sequence[Contender], sides: Mapping[str, Side]) -> dict[str, list[str]]:
     """Of each contender those that dominate it; the front is those that nobody does."""
     return {
-        other.name: [one.name for one in contenders if one is not other and dominates(one, other, higher)]
+        other.name: [one.name for one in contenders if one is not other and dominates(one, other, sides)]
         for other in contenders
     }
-
-
-def front(contenders: Sequence[Contender], higher: Mapping[str, bool]) -> list[str]:
-    """Those that no other dominates, in their order."""
-    return [name for name, better in dominated_by(contenders, higher).items() if not better]
 
 
 def _known(contender: Contender, side: str) -> bool:
     return side in contender.rows and contender.rows[side].value is not None
 
 
-def _signed(contender: Contender, side: str, bound: str, higher: Mapping[str, bool]) -> float:
-    """A number such that more is better."""
+def _ends(side: Side) -> tuple[str, str]:
+    """The worse end of the interval of one, and the better end of that of the other."""
+    return ("low", "high") if side.higher else ("high", "low")
+
+
+def _ahead(one: Contender, other: Contender, name: str, side: Side, own: str, its: str) -> float:
+    """By how much `one` is better at these ends; where there is a margin, as a share of the larger of the two."""
+    better, worse = _end(one, name, own), _end(other, name, its)
+    ahead = better - worse if side.higher else worse - better
+    largest = max(abs(better), abs(worse))
+    return ahead / largest if side.margin and largest else ahead
+
+
+def _end(contender: Contender, side: str, bound: str) -> float:
     row = contender.rows[side]
     value = getattr(row, bound)
-    number = float(row.value if value is None else value)  # type: ignore[arg-type]
-    return number if higher[side] else -number
-
-
-def _least(contender: Contender, side: str, higher: Mapping[str, bool]) -> float:
-    return _signed(contender, side, "low" if higher[side] else "high", higher)
-
-
-def _most(contender: Contender, side: str, higher: Mapping[str, bool]) -> float:
-    return _signed(contender, side, "high" if higher[side] else "low", higher)
+    return float(row.value if value is None else value)  # type: ignore[arg-type]
