@@ -69,6 +69,8 @@ def records_of(folder: Path) -> dict[str, Record]:
         parts = set(path.relative_to(folder).parts)
         if not parts & {*told["material"], *LEFT_OUT, ANSWERS}:
             found |= record_of(path, name)
+    if (folder / "run" / "run.json").is_file() and json_of(folder / "run" / "run.json")["kind"] == "cost":
+        found = {name: without_costs(record) for name, record in found.items() if ".hash" not in name}
     steps = sorted(steps_of(folder))
     return found | ({"steps.csv": [["step", "needs", "settings"], *map(list, steps)]} if steps else {})
 
@@ -133,6 +135,25 @@ def steady(lines: Sequence[str]) -> list[str]:
             line = pattern.sub(mask, line)
         found.append(line)
     return found
+
+
+COST = re.compile(r"\b\d[\d,.]*( \[\d[\d,.]*, \d[\d,.]*\])?( to \d[\d,.]*)? (ms|s|kB|MB|GB|J)\b")
+SPEED = re.compile(r"\b\d[\d,.]* \[\d[\d,.]*, \d[\d,.]*\]")
+TIMES = ("speed.", "latency.", "seconds.", "processor_seconds.", "memory.", "energy", "operations.")
+
+
+def without_costs(record: Record) -> Record:
+    """A record of a cost run without what no two runs share: times, speeds, memory, joules; rows and names stay."""
+    if isinstance(record, dict):
+        return {
+            name: without_costs(value) for name, value in record.items() if name not in ("machine", "value", "threads")
+        }
+    if isinstance(record, list) and record and isinstance(record[0], list):
+        return [[line[0], *line[4:]] if str(line[0]).startswith(TIMES) else without_costs(line) for line in record]
+    if isinstance(record, list):
+        return [without_costs(value) for value in record]
+    masked = SPEED.sub("<speed>", COST.sub("<cost>", record)) if isinstance(record, str) else record
+    return re.sub(" {2,}", "  ", masked) if isinstance(masked, str) else masked
 
 
 def sums_of(table: pa.Table, exact: bool) -> list[list[str]]:

@@ -15,7 +15,7 @@ from unseen.reports.figures import CostMark, pareto_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called
+from unseen.reports.wording import called, capital
 from unseen.runs.cost import COSTS, HARD, ORDINARY, STEADY, SUITE, best_of, contenders
 from unseen.runs.cost_steps import ASK_BATCHES, ASKED_AT_ONCE, TOKENS_A_WORD
 from unseen.types import Measurement, some
@@ -139,7 +139,7 @@ def verdict(costs: CostRecord) -> Verdict:
         if leader is not None:
             own = "" if leader == chosen else f"; {chosen} {scored(costs.score(chosen, view))}"
             best_there = f"{leader} scores best, {scored(costs.score(leader, view))}"
-            sentences.append(f"{VIEWS[view].capitalize()}, {best_there}{own}.")
+            sentences.append(f"{capital(VIEWS[view])}, {best_there}{own}.")
     for of_side in COSTS:
         needless = [name for name, better in costs.dominated(of_side).items() if better]
         sentences.append(
@@ -166,7 +166,7 @@ def _compared(costs: CostRecord, chosen: str, best: str) -> str:
     fast, slow = costs.row(chosen, "latency.p50"), costs.row(best, "latency.p50")
     lost = "" if row is None else f"its score differs by {scored(row, points)} points, and "
     return (
-        f"{called(costs.record.metric).capitalize()}: {scored(costs.score(chosen, ORDINARY))} against "
+        f"{capital(called(costs.record.metric))}: {scored(costs.score(chosen, ORDINARY))} against "
         f"{scored(costs.score(best, ORDINARY))}; {lost}an answer takes {_written(fast, _milliseconds)} ms against "
         f"{_written(slow, _milliseconds)} ms. Not shown to be worse is not shown to be equal: look at the interval."
     )
@@ -182,7 +182,7 @@ def _sections(costs: CostRecord, shown: dict[str, Table]) -> Iterator[Section]:
         if pictures:
             heading = f"Quality against {COSTS[side]}"
             tables_shown = [shown["quality"]] if side == "latency.p50" else []
-            yield Section(heading, pictures=pictures, tables=tables_shown, short=COSTS[side].capitalize())
+            yield Section(heading, pictures=pictures, tables=tables_shown, short=capital(COSTS[side]))
         elif side == "latency.p50":
             yield Section("Quality", tables=[shown["quality"]])
     if "training" in shown:
@@ -331,10 +331,11 @@ def _batches(costs: CostRecord) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for (base, length), members in groups.items():
         for batch, name in sorted(members) if len(members) > 1 else ():
-            memory, speed = (costs.row(name, metric) for metric in ("memory.training", "speed.training"))
             lines.append((
-                base + (f", {length} tokens" if length else ""), batch, in_bytes(None if memory is None else memory.value),
-                _written(speed, _plain), *(scored(costs.score(name, view)) for view in costs.views),
+                base + (f", {length} tokens" if length else ""), batch,
+                *_numbers(costs, name, [("memory.training", in_bytes)]),
+                _written(costs.row(name, "speed.training"), _plain),
+                *(scored(costs.score(name, view)) for view in costs.views),
             ))  # fmt: skip
     return Table("Batches", ("model", "batch", "memory", "texts per second", *costs.views), tuple(lines))
 
