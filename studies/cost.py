@@ -71,7 +71,9 @@ def made(name: str, folder: Path) -> None:
         few = sample(posts, 240)
         models = {"logistic": "logistic", **minilm, "smollm2": "smollm2"}
         one = {"epochs": 1, "batch": 8}
-        unseen.cost(few, models, params={name: one for name in models if name != "logistic"}, texts=24, hard="none", **common)
+        unseen.cost(
+            few, models, params={name: one for name in models if name != "logistic"}, texts=24, hard="none", **common
+        )
     elif name == "reviews":
         unseen.cost(
             reviews, {**light, **minilm}, params=epochs, lengths=(64, 128, 256), budget=BUDGET, split=split, hard="none",

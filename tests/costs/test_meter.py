@@ -14,7 +14,9 @@ from unseen.costs.energy import CounterGauge
 from unseen.costs.meter import measure_cost
 
 MEGABYTE = 1_000_000
-CHILD = "import time; taken = bytearray({size}); end = time.process_time() + {burn}\nwhile time.process_time() < end: pass"
+CHILD = (
+    "import time; taken = bytearray({size}); end = time.process_time() + {burn}\nwhile time.process_time() < end: pass"
+)
 
 
 def burn(seconds: float) -> None:

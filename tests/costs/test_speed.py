@@ -97,4 +97,3 @@ def test_a_fresh_process_is_another_one_and_its_error_is_raised_here() -> None:
 def test_a_process_that_dies_is_told() -> None:
     with pytest.raises(UnseenError, match="died"):
         in_fresh_process(os._exit, 3)
-

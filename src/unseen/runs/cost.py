@@ -218,11 +218,12 @@ def settled(
 ) -> CostSetting:
     """The settings of a run, checked; splits are made here, because everything else follows from them."""
     check_repeats(repeats)
+    memory = budget_of(budget)
     metric_of(metric).refuse_labels(data.label_names)
     for name, numbers in (("lengths", lengths), ("batches", batches), ("trainings and texts", (trainings, texts))):
         if any(number < 1 for number in numbers):
             raise InputError(f"{name} must be at least 1", got=some([str(number) for number in numbers]))
-    candidates = tuple(_candidates(models, params or {}, lengths, batches, budget is not None))
+    candidates = tuple(_candidates(models, params or {}, lengths, batches, memory is not None))
     if not any(one.is_endpoint for one in candidates) and price:
         raise InputError("a price has no effect without an endpoint among the models", fix="leave it out")
     if suite is not None:
@@ -233,7 +234,7 @@ def settled(
     trained = any(one.model is not None for one in candidates)
     return CostSetting(
         data, candidates, refuse_without_parts(data, ordinary), _hard(data, hard, seed) if trained else None, suite,
-        dict(rename or {}), metric_of(metric).id, trainings, repeats, texts, budget_of(budget), tuple(batches),
+        dict(rename or {}), metric_of(metric).id, trainings, repeats, texts, memory, tuple(batches),
         dict(price or {}), seed,
     )  # fmt: skip
 
@@ -285,8 +286,8 @@ def _candidates(
                 yield _variant(model, name, cut, length, batch)
     if lengths and not can_be_cut:
         raise InputError("lengths have no effect without a transformer that is trained", fix="leave them out")
-    if (batches or budgeted) and not can_be_batched:
-        raise InputError("no model has a batch that can be set", fix="leave out batches and budget")
+    if batches and not can_be_batched:
+        raise InputError("no model has a batch that can be set", fix="leave the batches out")
 
 
 def _variant(model: Model, base: str, cut: Mapping[str, int], length: int | None, batch: int | None) -> Candidate:
