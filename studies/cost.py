@@ -16,9 +16,9 @@ from benchmarks.setting import ROOT, machine, real_file, table, write_measured
 
 import unseen
 from unseen.functional import load_suite
-from unseen.representations.checkpoints import find_checkpoint, open_pretrained
 from unseen.reports.formats import Table
 from unseen.reports.record import read_record
+from unseen.representations.checkpoints import find_checkpoint, open_pretrained
 from unseen.runs.cost_page import CostRecord, tables, verdict
 from unseen.seeding import generator
 

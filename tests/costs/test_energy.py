@@ -115,4 +115,4 @@ def test_the_idle_machine_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(energy, "monotonic", lambda: next(clock))
     monkeypatch.setattr(energy, "sleep", lambda seconds: None)
     assert energy.idle_watts(lambda: [PowerGauge("a", lambda: 8.0)], 2.0) == pytest.approx(8.0, rel=0.5)
-    assert energy.idle_watts(lambda: []) is None
+    assert energy.idle_watts(list) is None

@@ -28,8 +28,8 @@ TOLERANCE = 5e-6
 DIGITS = 9
 """Significant digits of a stored float."""
 PASSING = {
-    "versions", "host", "timings", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date", "version",
-    "key", "work", "npy_sha256", "tokenizer",
+    "versions", "host", "timings", "speeds", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date",
+    "version", "key", "work", "npy_sha256", "tokenizer",
 }  # fmt: skip
 """Fields of a JSON file that differ from run to run, from machine to machine, or when a function moves."""
 FOLDERS = {"folder"}
@@ -121,6 +121,8 @@ VARIABLE = (
     (re.compile(rf"\babout a minute\b|\b{DURATION}(?= |;|,|\.|$)(?! (texts|rows))"), "<time>"),
     (re.compile(r"<time> \| [\d.]+ %$"), "<time>"),
     (re.compile(r"\bAt [\d.,]+ texts a second"), "At <speed> texts a second"),
+    (re.compile(r"\b[\d.,]+ texts/s"), "<speed>"),
+    (re.compile(r"\b[\d.,]+ [MG]B\b"), "<memory>"),
     (re.compile(r"( \| 0\.0\d){3}$"), " | <hours>"),
     (re.compile(r"(?<=\d\.\d\.\d )numpy .* python [\d.]+|(?<=\d\.\d\.\d, )numpy .*, python [\d.]+"), "<versions>"),
     (re.compile(r"system \w+, machine [\w\\]+|on \w+, x86_64"), "<machine>"),

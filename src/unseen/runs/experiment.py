@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from unseen import inference
 from unseen.audits.price import ENOUGH, cost_of_removal
+from unseen.costs.meter import measure_cost
 from unseen.engines import Inline, Local, Step, Workspace
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError
@@ -31,7 +32,7 @@ from unseen.models import open_model
 from unseen.naming import recipe_of
 from unseen.runs.estimate import FASTER, Estimate, speed
 from unseen.runs.spaces import Model
-from unseen.runs.training_steps import MODEL, fit
+from unseen.runs.training_steps import MODEL, fit, write_costs
 from unseen.splits.split_records import random_rows
 from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name, temporary_folder
@@ -261,13 +262,16 @@ def _size(rows: Dataset | Chosen) -> int:
 def train(here: Workspace) -> None:
     """Train one arm and write down what its model says about each test set."""
     arm: Arm = here.shared["arm"]
-    model = _fitted(here, arm)
+    with measure_cost(idle_seconds=0) as training:
+        model = _fitted(here, arm)
     if arm.kept:
         if not hasattr(model, "save"):
             raise InputError("the model cannot be kept to start from", expected="a classifier with save(folder)")
         model.save(here.folder / MODEL)
-    for name, data in arm.ask.items():
-        write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
+    with measure_cost(idle_seconds=0) as answering:
+        for name, data in arm.ask.items():
+            write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
+    write_costs(here, (_size(arm.train), training), (sum(map(_size, arm.ask.values())), answering))
 
 
 def _fitted(here: Workspace, arm: Arm) -> Any:

@@ -80,6 +80,7 @@ from unseen.runs.training_steps import (
     space_cut,
     space_step,
     split_step,
+    summed_costs,
     train_step,
 )
 from unseen.splits import SPLITTERS
@@ -635,6 +636,7 @@ def stress(
             {
                 "splits": dict(possible.settings.families), "impossible": impossible,
                 "timings": timings(possible.training_steps + possible.measuring_steps, folder.results),
+                "speeds": summed_costs(possible.training_steps, folder.results),
             },
             possible.source.data,
         )  # fmt: skip
