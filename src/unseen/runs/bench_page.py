@@ -181,7 +181,9 @@ def cost_table(record: RunRecord) -> Table:
     lines = []
     for cost in record.about["costs"]:
         one = cost["cpu_seconds"] / max(1, cost["trainings"])
-        score = record.row(record.metric, family="all", model=cost["model"], view=ORDINARY)
+        own = {"model": cost["model"], "view": ORDINARY}
+        wide = [record.row(record.metric, **own, **more) for more in ({"family": "all"}, {"data": None}, {})]
+        score = next(filter(None, wide), None)  # over all datasets, over the only family, of the only dataset
         spent = (cost["trainings"], duration(cost["cpu_seconds"]), duration(one))
         lines.append((cost["model"], scored(score), *spent, *speed_cells(cost.get("speeds"))))
     columns = ("model", called(record.metric), "trainings", "processor time", "of one", *SPEED_COLUMNS)
