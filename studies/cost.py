@@ -81,8 +81,8 @@ def made(name: str, folder: Path) -> None:
         )  # fmt: skip
     else:
         unseen.cost(
-            reviews, minilm, params=epochs, lengths=(128,), batches=(8, 128), split=split, hard="none", trainings=2,
-            texts=80, **common,
+            reviews, {short: minilm[short]}, params={short: epochs[short]}, lengths=(64,), batches=(8, 128), split=split,
+            hard="none", trainings=2, texts=40, **common,
         )  # fmt: skip
 
 
