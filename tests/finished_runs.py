@@ -327,6 +327,14 @@ KINDS: dict[str, Kind] = {
         ("study bench suite.toml --engine inline -o run", "runs report run --json"),
         bench_suite,
     ),
+    "cost": Kind(
+        (
+            f"cost {POSTS} --model logistic --set logistic.C=1 -n 20 --gate latency.p95<=60s --plan",
+            f"cost {POSTS} --model logistic --set logistic.C=1 -n 20 --gate latency.p95<=60s -o run",
+            "runs report run --json",
+        ),
+        posts,
+    ),
     "leaderboard": Kind(
         ("runs leaderboard answers posts.csv --id id --split part.csv --reference b -o run", "runs report run --json"),
         predictions_of_three,

@@ -32,6 +32,7 @@ LADDER = [
     "training",
     "models",
     "evaluation",
+    "costs",
     "result_tables",
     "functional",
     "bias",

@@ -1,12 +1,13 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
 The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `invariance`,
-`transfer`, `bench`, `leaderboard`, `pretrain`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all
-give a `Result`, and with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a fitted
-model on labelled texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several),
-`predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back
-with `write_split` and `read_split`; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an
-editor what may stand in a file. Names are imported when first used, so `import unseen` is fast.
+`cost`, `transfer`, `bench`, `leaderboard`, `pretrain`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs
+too: all give a `Result`, and with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a
+fitted model on labelled texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for
+several), `predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and
+come back with `write_split` and `read_split`; `measure_cost` measures what a block of code costs; `compare_runs`,
+`track` and `view` look at finished runs; `file_schema` tells an editor what may stand in a file. Names are imported
+when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module
@@ -16,6 +17,7 @@ from unseen.release import __version__ as __version__
 
 if TYPE_CHECKING:
     from unseen.api import analyse, compare, encode, folds, load, predict, score, split, train
+    from unseen.costs.meter import measure_cost
     from unseen.errors import UnseenError, UnseenWarning
     from unseen.file_schemas import file_schema
     from unseen.models import open_model
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from unseen.runs.authors import authors
     from unseen.runs.bench import bench
     from unseen.runs.check import check
+    from unseen.runs.cost import cost
     from unseen.runs.explain import explain
     from unseen.runs.forecast import forecast
     from unseen.runs.frame import Result
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "unseen.api": ("load", "train", "encode", "split", "folds", "predict", "score", "compare", "analyse"),
+    "unseen.costs.meter": ("measure_cost",),
     "unseen.errors": ("UnseenError", "UnseenWarning"),
     "unseen.file_schemas": ("file_schema",),
     "unseen.models": ("open_model",),
@@ -58,6 +62,7 @@ _HOMES = {
     "unseen.runs.authors": ("authors",),
     "unseen.runs.bench": ("bench",),
     "unseen.runs.check": ("check",),
+    "unseen.runs.cost": ("cost",),
     "unseen.runs.explain": ("explain",),
     "unseen.runs.forecast": ("forecast",),
     "unseen.runs.frame": ("Result",),
@@ -101,6 +106,7 @@ __all__ = [
     "check",
     "compare",
     "compare_runs",
+    "cost",
     "encode",
     "explain",
     "file_schema",
@@ -112,6 +118,7 @@ __all__ = [
     "leaderboard",
     "learn_from_suite",
     "load",
+    "measure_cost",
     "open_model",
     "predict",
     "pretrain",

@@ -166,3 +166,32 @@ def test_findings_of_an_unknown_level_or_place_are_refused() -> None:
     assert "fail" in str(caught.value.expected)
     with pytest.raises(InputError, match="not a gate"):
         Gate.parsed("findings.fail where split=closest <= 0")  # would always pass
+
+
+def test_limits_may_have_units_and_numbers_are_told_in_them() -> None:
+    gate = Gate.parsed("latency.p95<=50ms")
+    assert (gate.metric, gate.limit, str(gate)) == ("latency.p95", 0.05, "latency.p95<=50ms")
+    assert Gate.parsed(str(gate)) == gate
+    assert Gate.parsed("memory.training where model=a <= 1.5 GB").limit == 1.5e9
+    assert Gate.parsed("latency.p95<=0.05").limit == 0.05
+    rows = [
+        Measurement("latency.p95", seconds, 3, tags={"model": model}) for model, seconds in (("a", 0.012), ("b", 1.2))
+    ]
+    told = [str(outcome) for outcome in judged([gate], rows)]
+    assert told == ["gate passed: latency.p95<=50ms: 12.0 ms (a)", "gate FAILED: latency.p95<=50ms: 1.20 s (b)"]
+    size = [Measurement("memory.training", 2.5e9, 1)]
+    assert [outcome.measured for outcome in judged([Gate.parsed("memory.training<=2GB")], size)] == ["2.50 GB"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "why"),
+    [
+        ("f1.macro<=5ms", "f1.macro is not in seconds"),
+        ("latency.p95<=2GB", "latency.p95 is not in bytes"),
+        ("latency.p95<=50mss", "unknown unit"),
+        ("own.metric<=5ms", "own.metric is not in seconds"),
+    ],
+)
+def test_a_unit_that_the_metric_does_not_have_is_refused(gate: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        Gate.parsed(gate)

@@ -28,8 +28,8 @@ TOLERANCE = 5e-6
 DIGITS = 9
 """Significant digits of a stored float."""
 PASSING = {
-    "versions", "host", "timings", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date", "version",
-    "key", "work", "npy_sha256", "tokenizer",
+    "versions", "host", "timings", "speeds", "finished", "files", "seconds", "cpu_seconds", "wall_seconds", "date",
+    "version", "key", "work", "npy_sha256", "tokenizer",
 }  # fmt: skip
 """Fields of a JSON file that differ from run to run, from machine to machine, or when a function moves."""
 FOLDERS = {"folder"}
@@ -69,6 +69,8 @@ def records_of(folder: Path) -> dict[str, Record]:
         parts = set(path.relative_to(folder).parts)
         if not parts & {*told["material"], *LEFT_OUT, ANSWERS}:
             found |= record_of(path, name)
+    if (folder / "run" / "run.json").is_file() and json_of(folder / "run" / "run.json")["kind"] == "cost":
+        found = {name: without_costs(record) for name, record in found.items() if ".hash" not in name}
     steps = sorted(steps_of(folder))
     return found | ({"steps.csv": [["step", "needs", "settings"], *map(list, steps)]} if steps else {})
 
@@ -119,6 +121,8 @@ VARIABLE = (
     (re.compile(rf"\babout a minute\b|\b{DURATION}(?= |;|,|\.|$)(?! (texts|rows))"), "<time>"),
     (re.compile(r"<time> \| [\d.]+ %$"), "<time>"),
     (re.compile(r"\bAt [\d.,]+ texts a second"), "At <speed> texts a second"),
+    (re.compile(r"\b[\d.,]+ texts/s"), "<speed>"),
+    (re.compile(r"\b[\d.,]+ [MG]B\b"), "<memory>"),
     (re.compile(r"( \| 0\.0\d){3}$"), " | <hours>"),
     (re.compile(r"(?<=\d\.\d\.\d )numpy .* python [\d.]+|(?<=\d\.\d\.\d, )numpy .*, python [\d.]+"), "<versions>"),
     (re.compile(r"system \w+, machine [\w\\]+|on \w+, x86_64"), "<machine>"),
@@ -133,6 +137,25 @@ def steady(lines: Sequence[str]) -> list[str]:
             line = pattern.sub(mask, line)
         found.append(line)
     return found
+
+
+COST = re.compile(r"\b\d[\d,.]*( \[\d[\d,.]*, \d[\d,.]*\])?( to \d[\d,.]*)? (ms|s|kB|MB|GB|J)\b")
+SPEED = re.compile(r"\b\d[\d,.]* \[\d[\d,.]*, \d[\d,.]*\]")
+TIMES = ("speed.", "latency.", "seconds.", "processor_seconds.", "memory.", "energy", "operations.")
+
+
+def without_costs(record: Record) -> Record:
+    """A record of a cost run without what no two runs share: times, speeds, memory, joules; rows and names stay."""
+    if isinstance(record, dict):
+        return {
+            name: without_costs(value) for name, value in record.items() if name not in ("machine", "value", "threads")
+        }
+    if isinstance(record, list) and record and isinstance(record[0], list):
+        return [[line[0], *line[4:]] if str(line[0]).startswith(TIMES) else without_costs(line) for line in record]
+    if isinstance(record, list):
+        return [without_costs(value) for value in record]
+    masked = SPEED.sub("<speed>", COST.sub("<cost>", record)) if isinstance(record, str) else record
+    return re.sub(" {2,}", "  ", masked) if isinstance(masked, str) else masked
 
 
 def sums_of(table: pa.Table, exact: bool) -> list[list[str]]:

@@ -473,6 +473,27 @@ def invariance(folder: Path, name: str) -> Path:
     return folder
 
 
+def cost(folder: Path, name: str) -> Path:
+    rows = []
+    for model, value, seconds in ((name, 0.8, 0.2), ("plain", 0.7, 0.1)):
+        tags = {"model": model}
+        rows += [Measurement(METRIC, value, 90, value - 0.1, value + 0.1, tags={**tags, "view": view})
+                 for view in ("ordinary", "hard")]  # fmt: skip
+        rows += [Measurement("pass_rate", value, 90, value - 0.1, value + 0.1, tags={**tags, "view": "suite"})]
+        timed = ("latency.p50", "latency.p95", "latency.p99", "seconds.training", "processor_seconds.training",
+                 "speed.training", "speed.inference", "memory.training", "batch.training")  # fmt: skip
+        rows += [Measurement(metric, seconds, 3, seconds / 2, seconds * 2, tags=tags) for metric in timed]
+        rows += [Measurement("energy_estimate.training", None, 0, 1.0, 9.0, tags=tags)]
+        rows += [Measurement("energy.inference", 3.0, 1, tags={**tags, "source": name, "idle": 1.0})]
+    rows += [number(f"difference.{METRIC}", -0.1, model="plain", view="ordinary", than=name)]
+    about = {
+        "kind": "cost", "command": name, "data": {"name": name, "rows": 90, "counts": {name: 90}},
+        "settings": {"trainings": 1, "metric": METRIC, name: name}, "versions": {name: name},
+        "candidates": {model: {"base": name, "length": None, "batch": 8} for model in (name, "plain")},
+    }  # fmt: skip
+    return write_run(folder, about, rows, [Finding(f"dominated[{name}]", "warn", name)])
+
+
 def score_table(folder: Path, name: str) -> Path:
     tags = {"leave_out": "target"}
     errors = {"xgboost": 0.05, "same-configuration-mean": 0.04, "global-mean": 0.1}
@@ -556,5 +577,5 @@ FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
     "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "attack": attack,
     "invariance": invariance, "score-table": score_table, "score": score, "bench": bench, "leaderboard": leaderboard,
-    "pretraining": pretraining,
+    "pretraining": pretraining, "cost": cost,
 }  # fmt: skip

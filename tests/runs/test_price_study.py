@@ -11,7 +11,7 @@ import pytest
 
 from unseen.audits.subject import Subject
 from unseen.errors import InputError
-from unseen.runs.experiment import Chosen, Cost, answers, taken
+from unseen.runs.experiment import Chosen, Estimate, answers, taken
 from unseen.runs.frame import Result, report
 from unseen.runs.price import TOGETHER, Leaked, Pricing, find_leaks, price
 from unseen.runs.spaces import Model
@@ -72,7 +72,7 @@ def test_kinds_with_the_same_rows_are_not_priced_together(copied: tuple[Dataset,
 
 
 def test_the_cost_is_told_before_the_first_training(copied: tuple[Dataset, Split]) -> None:
-    told: list[Cost] = []
+    told: list[Estimate] = []
     leaks = find_leaks(Subject(*copied), ["exact"])
     price(*copied, leaks, QUICK, announce=told.append)
     assert [(each.trainings, each.done) for each in told] == [(2 * (1 + 1 + 2), 0)]
@@ -80,7 +80,7 @@ def test_the_cost_is_told_before_the_first_training(copied: tuple[Dataset, Split
 
 
 def test_kinds_with_the_same_rows_are_trained_once_and_have_one_price(copied: tuple[Dataset, Split]) -> None:
-    told: list[Cost] = []
+    told: list[Estimate] = []
     leaks = find_leaks(Subject(*copied), ["exact", "near"])
     rows = price(*copied, leaks, QUICK, announce=told.append).measurements
     assert told[0].trainings == 2 * (1 + 1 + 2)

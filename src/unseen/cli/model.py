@@ -1,4 +1,4 @@
-"""`unseen model`: train, ask, encode and score."""
+"""`unseen model`: train, ask, encode, score, and what models cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli import metrics, options
+from unseen.cli import cost, metrics, options
 from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.listing import listing
@@ -24,7 +24,9 @@ from unseen.cli.options import (
 )
 from unseen.errors import InputError, UnknownNameError
 
-app = typer.Typer(help="Train a model, ask it, encode texts, score predictions.", no_args_is_help=True)
+app = typer.Typer(
+    help="Train a model, ask it, encode texts, score predictions; what do models cost?", no_args_is_help=True
+)
 NO_INTERVAL = {
     "few_groups": "the groups are worth only {} of equal size, too few to tell how groups differ",
     "few_rows": "the rarest label has only {:,} rows, too few in an average over so many labels",
@@ -264,5 +266,6 @@ def encode(
         say(f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}")
 
 
+app.command()(cost.cost)
 app.command("ls")(listing("model", "recipes", "encoders", "metrics", "explainers"))
 app.add_typer(metrics.app, name="metrics")

@@ -10,22 +10,26 @@ from fnmatch import fnmatchcase
 
 from unseen.errors import InputError
 from unseen.evaluation.intervals import STATISTICS
+from unseen.evaluation.metric_facts import fact, is_known
 from unseen.evaluation.metrics import canonical, metric
 from unseen.types import LEVELS, Finding, Measurement
 from unseen.types.numbers import number
+from unseen.types.units import SECONDS, in_bytes, in_seconds, quantity
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 GATE = re.compile(
     r'^\s*(?P<metric>\S+?(?:\[.+?\]|\((?:"(?:\\.|[^"\\])*"|[^"()])*\))?)'
-    r"\s*(?:\s+where\s+(?P<where>.+?))?\s*(?P<bound><=|>=|<|>)\s*(?P<limit>[-+.\deE]+)\s*$",
+    r"\s*(?:\s+where\s+(?P<where>.+?))?\s*(?P<bound><=|>=|<|>)\s*(?P<limit>[-+.\deE]+\s*[A-Za-z]*)\s*$",
     re.DOTALL,
 )
-EXPECTED = "METRIC<=NUMBER, e.g. 'fall.f1.macro<=0.2' or 'pass_rate where functionality=* >= 0.5'"
+EXPECTED = "METRIC<=NUMBER, e.g. 'fall.f1.macro<=0.2', 'pass_rate where functionality=* >= 0.5' or 'latency.p95<=50ms'"
 FINDINGS = "findings."
 """Before a level: how many findings there are of it."""
 CROSSED = re.compile(r" & (?=[^=&]+=)")
 """Between the two halves of a slice that crosses two axes."""
 ROUNDING = 1e-9
+LIMIT_UNIT = re.compile(r"[<>]=?\s*[-+.\deE]+([A-Za-z]+)$")
+"""The unit of a limit, where a gate has one."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Gate:
     where: Mapping[str, str] = field(default_factory=dict)
     """Tags and slices it is about, `*` for any: {"split": "closest"}; without a slice, the rows of slice `all`. What
     crosses two axes has to be asked for by both, and `slice` is the whole name of any; of findings it is `check`."""
+    typed: str = ""
+    """The limit with its unit, where it has one: `50ms`; `limit` is then in seconds or bytes."""
 
     @classmethod
     def parsed(cls, text: str) -> Gate:
@@ -57,9 +63,12 @@ class Gate:
             raise wrong
         name = canonical(match["metric"])
         try:
-            gate = cls(name, match["bound"], float(match["limit"]), where)
-        except ValueError as cause:
-            raise wrong from cause
+            limit, kind = quantity(match["limit"])
+        except InputError as cause:
+            raise InputError(f"{text!r} is not a gate: {cause.message}", expected=cause.expected or EXPECTED) from cause
+        if kind and (not is_known(name) or fact(name).unit != kind):
+            raise InputError(f"{text!r} is not a gate: {name} is not in {kind}", fix="leave the unit out")
+        gate = cls(name, match["bound"], limit, where, match["limit"].replace(" ", "") if kind else "")
         if gate.metric.startswith(FINDINGS) and gate.metric.removeprefix(FINDINGS) not in LEVELS:
             raise InputError(f"{text!r} counts findings of an unknown level", expected=", ".join(LEVELS))
         if gate.metric.startswith(FINDINGS) and gate.where.keys() - {"check"}:
@@ -77,10 +86,11 @@ class Gate:
                 raise InputError(f"{self.metric!r} is no score, fall or count of findings: {expected}") from cause
 
     def __str__(self) -> str:
+        limit = self.typed or f"{self.limit:g}"
         if not self.where:
-            return f"{self.metric}{self.bound}{self.limit:g}"
+            return f"{self.metric}{self.bound}{limit}"
         where = ", ".join(f"{name}={value}" for name, value in self.where.items())
-        return f"{self.metric} where {where} {self.bound} {self.limit:g}"
+        return f"{self.metric} where {where} {self.bound} {limit}"
 
     def keeps(self, value: float | None) -> bool:
         """Whether a number is within the bound; one that is missing is not."""
@@ -120,6 +130,8 @@ class GateOutcome:
         """The number as people read it."""
         if self.value is None:
             return "not measured"
+        if (unit := LIMIT_UNIT.search(self.gate)) is not None:
+            return in_seconds(self.value) if unit[1] in SECONDS else in_bytes(self.value)
         return number(self.value, 0 if self.gate.startswith(FINDINGS) else 3)
 
     def __str__(self) -> str:

@@ -26,6 +26,7 @@ from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
 from unseen.types import Measurement
 from unseen.types.numbers import MINUS, number, percent
+from unseen.types.units import digits
 
 INK, FAINT, PAPER = "#010203", "#040506", "#070809"
 """Stand-ins that become the page's own colours, which differ in the dark."""
@@ -397,6 +398,57 @@ def curve_chart(
     return svg(figure, _curves_in_words(shown, x, metric))
 
 
+@dataclass(frozen=True)
+class CostMark:
+    """A model of the Pareto picture: what it costs, what it scores, and whether another one makes it needless."""
+
+    name: str
+    cost: Measurement
+    score: Measurement
+    dominated: bool
+
+
+def pareto_chart(marks: Sequence[CostMark], cost: str, score: str, *, narrow: bool = False) -> str:
+    """Scores over costs on a logarithmic axis, with whiskers both ways; a line joins those that nobody dominates.
+
+    Dominated models are hollow. Numbers in the picture stand for the names in its key.
+    """
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    width, plot = (3.7, 2.6) if narrow else (7.6, 3.2)
+    columns = 1 if narrow else 2
+    figure, axes = _empty(width, plot, KEY * -(-len(marks) // columns))
+    _bare(axes, cost, score, [])
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6 if narrow else 12))
+    axes.xaxis.set_major_formatter(lambda value, _: digits(value))
+    axes.xaxis.set_minor_locator(NullLocator())
+    for place, mark in enumerate(marks):
+        colour, (x, y) = colour_of(place), (float(mark.cost.value or 0), float(mark.score.value or 0))
+        whisker = {"color": colour, "linewidth": 2.2, "solid_capstyle": "round", "alpha": 0.55}
+        if mark.score.low is not None and mark.score.high is not None:
+            axes.plot([x, x], [mark.score.low, mark.score.high], **whisker)
+        if mark.cost.low is not None and mark.cost.high is not None:
+            axes.plot([mark.cost.low, mark.cost.high], [y, y], **whisker)
+        axes.plot(
+            [x], [y], MARKERS[place % len(MARKERS)], color=colour, markersize=7, linestyle="none",
+            markerfacecolor=PAPER if mark.dominated else colour, label=f"{place + 1} {shortened(mark.name, 42)}",
+        )  # fmt: skip
+        axes.annotate(
+            str(place + 1), (x, y), xytext=(6, 5), textcoords="offset points", fontsize=9, color=INK, parse_math=False
+        )
+    front = sorted((mark for mark in marks if not mark.dominated), key=lambda mark: mark.cost.value or 0)
+    places = [[float(getattr(mark, side).value or 0) for mark in front] for side in ("cost", "score")]
+    axes.plot(*places, color=FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    _write_scores(axes)
+    _keys(axes, columns, 1 + ABOVE / plot, 44)
+    in_words = "; ".join(
+        f"{mark.name}: {mark.cost.value:.3g}, {number(mark.score.value)}{', dominated' if mark.dominated else ''}"
+        for mark in marks
+    )
+    return svg(figure, f"{score} over {cost}. {in_words}. The tables have the same numbers.")
+
+
 def alpha_chart(sweep: AlphaSweep, metric: str, *, narrow: bool = False) -> str:
     """A curve per model over α, the power of its rows that a class weighs by; a rule where the winner changes.
 
@@ -538,10 +590,10 @@ def _write_scores(axes: Any) -> None:
     axes.yaxis.set_major_formatter(lambda value, _: number(value, decimals))
 
 
-def _keys(axes: Any, columns: int, above: float) -> None:
+def _keys(axes: Any, columns: int, above: float, room: int = 20) -> None:
     handles, names = axes.get_legend_handles_labels()
     legend = axes.legend(
-        handles, [shortened(name, 20) for name in names], ncols=columns, loc="lower left",
+        handles, [shortened(name, room) for name in names], ncols=columns, loc="lower left",
         bbox_to_anchor=(0, above), frameon=False, fontsize=9, labelcolor=INK, borderaxespad=0, borderpad=0,
         handlelength=1.6,
     )  # fmt: skip

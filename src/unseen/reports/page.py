@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from unseen.evaluation.gates import GateOutcome
 from unseen.reports import wording
 from unseen.reports.computed import computed
 from unseen.reports.formats import FORMATS, Table
@@ -190,6 +191,7 @@ def environment() -> Environment:
     )  # fmt: skip
     templates.filters |= {
         "number": numbers.number,
+        "measured": lambda outcome: GateOutcome(**outcome).measured,
         "bounds": numbers.bounds,
         "percent": numbers.percent,
         "softly": softly,

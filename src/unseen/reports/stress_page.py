@@ -428,4 +428,5 @@ def _costs(run: RunRecord) -> Section:
     if table is None:
         return Section("Costs", f"No times were kept.{trained}")
     steps = table if len(table.rows) <= MOST_STEPS else Folded(f"{len(table.rows)} steps", [table])
-    return Section("Costs", f"{duration(run.seconds)} in all{f', on {host}' if host else ''}.{trained}", parts=[steps])
+    parts = [*filter(None, [tables.speed_table(run)]), steps]
+    return Section("Costs", f"{duration(run.seconds)} in all{f', on {host}' if host else ''}.{trained}", parts=parts)

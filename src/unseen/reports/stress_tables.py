@@ -17,6 +17,7 @@ from unseen.reports.record import BASELINE, Cluster, RunRecord, SplitFile
 from unseen.reports.wording import called, duration, fallen, higher_is_better, in_points, writer
 from unseen.types import PARTS, Finding, Measurement
 from unseen.types.numbers import DASH, number, percent, scored
+from unseen.types.units import digits, in_bytes
 
 COPIES = re.compile(r"^(?P<check>(exact|normalised|near)_duplicates|conflicting_labels(\.\w+)?)\[(?P<split>.+)\]$")
 """Findings of copies, made for every split."""
@@ -344,6 +345,33 @@ def mix(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str, int,
     total = max(1, sum(counts.values()))
     order = [*names, *(name for name in counts if name not in names)]
     return [(name, counts[name], counts[name] / total) for name in order if counts.get(name)]
+
+
+SPEED_COLUMNS = ("training", "answers", "memory at most")
+SPEED_NOTE = (
+    "Training: texts by the seconds of whole trainings, validation included; answers: texts a second. Memory is that "
+    "of the process, which may have done other steps too; `unseen model cost` measures each model by itself."
+)
+
+
+def speed_cells(speeds: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """How fast trainings and answers were, and the memory they took; dashes where nothing was kept."""
+    if not speeds:
+        return (DASH,) * len(SPEED_COLUMNS)
+    rates = (DASH if not speeds[phase] else f"{digits(speeds[phase])} texts/s" for phase in ("training", "answering"))
+    return (*rates, in_bytes(speeds["peak_memory"]))
+
+
+def speed_table(run: RunRecord) -> Table | None:
+    """The cost of the trainings beside the scores; None where nothing was kept."""
+    speeds = run.about.get("speeds")
+    if not speeds:
+        return None
+    of_one = duration(speeds["processor_seconds"])
+    score = run.row(run.metric, family=BASELINE, part="test", seed="mean")
+    line = (scored(score), speeds["trainings"], of_one, *speed_cells(speeds))
+    columns = (f"{called(run.metric)}, random split", "trainings", "processor time of one", *SPEED_COLUMNS)
+    return Table("Cost beside the score", columns, (line,), SPEED_NOTE)
 
 
 def cost_table(run: RunRecord) -> Table | None:

@@ -31,7 +31,7 @@ from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import Source
 from unseen.runs.spaces import Space
 from unseen.runs.study import carry_out_all
-from unseen.runs.training_steps import SPLIT, Cut, space_cut, split_step
+from unseen.runs.training_steps import SPLIT, Cut, space_cut, split_step, summed_costs
 from unseen.seeding import child_seed, generator
 from unseen.store import read_split, write_split
 from unseen.store.files import file_name
@@ -351,7 +351,8 @@ def _about(grid: BenchGrid, results: Results) -> dict[str, Any]:
         done = [results.record(step.key) for (model, _), step in grid.steps.items() if model == name
                 and results.has(step.key)]  # fmt: skip
         spent = {kind: round(sum(record[kind] for record in done), 1) for kind in ("seconds", "cpu_seconds")}
-        costs.append({"model": name, "trainings": len(done), **spent})
+        steps = [step for (model, _), step in grid.steps.items() if model == name]
+        costs.append({"model": name, "trainings": len(done), **spent, "speeds": summed_costs(steps, results)})
     return {
         "settings": {
             "metric": bench.file.metric, "metrics": bench.metrics, "seed": bench.file.seed, "seeds": dict(bench.seeds),

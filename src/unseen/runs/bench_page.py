@@ -20,7 +20,8 @@ from unseen.reports.board_page import (
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, capital, duration
+from unseen.reports.stress_tables import SPEED_COLUMNS, SPEED_NOTE, speed_cells
+from unseen.reports.wording import called, duration
 from unseen.runs.bench import ELSEWHERE, HARD, ORDINARY, VIEWS
 from unseen.store.files import file_name
 from unseen.types.numbers import DASH, number, points, scored
@@ -180,6 +181,10 @@ def cost_table(record: RunRecord) -> Table:
     lines = []
     for cost in record.about["costs"]:
         one = cost["cpu_seconds"] / max(1, cost["trainings"])
-        lines.append((cost["model"], cost["trainings"], duration(cost["cpu_seconds"]), duration(one)))
-    columns = ("model", "trainings", "processor time", "of one")
-    return Table("Cost", columns, tuple(lines), capital("training and testing, on the machine of this run."))
+        own = {"model": cost["model"], "view": ORDINARY}
+        wide = [record.row(record.metric, **own, **more) for more in ({"family": "all"}, {"data": None}, {})]
+        score = next(filter(None, wide), None)  # over all datasets, over the only family, of the only dataset
+        spent = (cost["trainings"], duration(cost["cpu_seconds"]), duration(one))
+        lines.append((cost["model"], scored(score), *spent, *speed_cells(cost.get("speeds"))))
+    columns = ("model", called(record.metric), "trainings", "processor time", "of one", *SPEED_COLUMNS)
+    return Table("Cost", columns, tuple(lines), f"Training and testing, on the machine of this run. {SPEED_NOTE}")

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from unseen import inference
 from unseen.audits.price import ENOUGH, cost_of_removal
+from unseen.costs.meter import measure_cost
 from unseen.engines import Inline, Local, Step, Workspace
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError
@@ -29,9 +30,9 @@ from unseen.evaluation.falls import Run, fall, level
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.models import open_model
 from unseen.naming import recipe_of
-from unseen.runs.cost import FASTER, Cost, speed
+from unseen.runs.estimate import FASTER, Estimate, speed
 from unseen.runs.spaces import Model
-from unseen.runs.training_steps import MODEL, fit
+from unseen.runs.training_steps import MODEL, fit, write_costs
 from unseen.splits.split_records import random_rows
 from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name, temporary_folder
@@ -147,7 +148,7 @@ def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple
     return len(keys), sum(map(results.has, keys))
 
 
-def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Cost:
+def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -> Estimate:
     """What these arms cost, the speed tried now."""
     different = {arm.step(model).key: arm for arm in arms}
     left = [arm for key, arm in different.items() if results is None or not results.has(key)]
@@ -155,7 +156,7 @@ def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -
     asked = sum(_size(data) for arm in left for data in arm.ask.values())
     fast = speed(model, taken(left[0].train)) if left else None
     seconds = None if fast is None else (texts + asked / FASTER) / fast
-    return Cost(len(different), len(different) - len(left), texts, fast, seconds)
+    return Estimate(len(different), len(different) - len(left), texts, fast, seconds)
 
 
 def removals(asked: int | None, model: Model | None, seeds: int, costly: int) -> int:
@@ -261,13 +262,16 @@ def _size(rows: Dataset | Chosen) -> int:
 def train(here: Workspace) -> None:
     """Train one arm and write down what its model says about each test set."""
     arm: Arm = here.shared["arm"]
-    model = _fitted(here, arm)
+    with measure_cost(idle_seconds=0) as training:
+        model = _fitted(here, arm)
     if arm.kept:
         if not hasattr(model, "save"):
             raise InputError("the model cannot be kept to start from", expected="a classifier with save(folder)")
         model.save(here.folder / MODEL)
-    for name, data in arm.ask.items():
-        write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
+    with measure_cost(idle_seconds=0) as answering:
+        for name, data in arm.ask.items():
+            write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
+    write_costs(here, (_size(arm.train), training), (sum(map(_size, arm.ask.values())), answering))
 
 
 def _fitted(here: Workspace, arm: Arm) -> Any:

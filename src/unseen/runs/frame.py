@@ -45,6 +45,7 @@ KINDS = {
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",
     "item-effect": "unseen.runs.item_effect:page",
+    "cost": "unseen.runs.cost_page:page",
     "check": "unseen.runs.check:page",
     "score": "unseen.runs.score:page",
     "forecast": "unseen.reports.forecast_page:page",

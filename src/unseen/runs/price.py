@@ -25,7 +25,7 @@ from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import amount, called, in_points
-from unseen.runs.cost import Cost
+from unseen.runs.estimate import Estimate
 from unseen.runs.experiment import (
     Arm,
     Chosen,
@@ -178,7 +178,7 @@ def price(
     workers: int = 1,
     gates: Sequence[Gate | str] = (),
     command: str | None = None,
-    announce: Callable[[Cost], None] | None = None,
+    announce: Callable[[Estimate], None] | None = None,
 ) -> Result:
     """What each kind of leak buys: on the test side from answers alone, on the train side by training again.
 
@@ -292,7 +292,7 @@ class PricePlan:
         predictions: Predictions | None,
         results: Results | None,
         workers: int,
-        announce: Callable[[Cost], None] | None,
+        announce: Callable[[Estimate], None] | None,
     ) -> list[Measurement]:
         """Counts of leaked rows, then the prices of each kind: of the predictions, or of what is trained."""
         settings, rows = self.settings, [row for leaked in self.leaks for row in self._counts(leaked)]

@@ -35,7 +35,7 @@ from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.reports.points import LEAKS, TEXTS
 from unseen.roles import Engine
-from unseen.runs.cost import FASTER, Cost, besides_seconds, label_noise_seconds, scoring_seconds, speed
+from unseen.runs.estimate import FASTER, Estimate, besides_seconds, label_noise_seconds, scoring_seconds, speed
 from unseen.runs.explain import RATIONALES
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.measurement_steps import (
@@ -81,6 +81,7 @@ from unseen.runs.training_steps import (
     space_cut,
     space_step,
     split_step,
+    summed_costs,
     train_step,
 )
 from unseen.splits import SPLITTERS
@@ -511,7 +512,7 @@ def _suite(settings: StressSettings, label_names: Sequence[str]) -> Dataset | No
 
 
 @dataclass(frozen=True)
-class StressPlan(Cost):
+class StressPlan(Estimate):
     """What a run will do, and about how long it takes; its trainings include those of spaces and the seen control."""
 
     rows: Mapping[str, int]
@@ -636,6 +637,7 @@ def stress(
             {
                 "splits": dict(possible.settings.families), "impossible": impossible,
                 "timings": timings(possible.training_steps + possible.measuring_steps, folder.results),
+                "speeds": summed_costs(possible.training_steps, folder.results),
             },
             possible.source.data,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from unseen.machine import joules
 from unseen.progress import track
 from unseen.reports.study_tables import TELLING, Cell
 from unseen.roles import Engine
-from unseen.runs.cost import speed
+from unseen.runs.estimate import speed
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.measurement_steps import (
     FINDINGS,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from unseen import api, inference
 from unseen.analysis.words import Words, typical_words, words_of
 from unseen.audits import FOLDS, seen_fold
+from unseen.costs.meter import Cost, measure_cost
 from unseen.engines import Step, Workspace
 from unseen.errors import InputError
 from unseen.naming import content_of_name, recipe_of
@@ -29,8 +30,17 @@ from unseen.runs.spaces import Model, Space
 from unseen.splits import SPLITTERS
 from unseen.splits.quotas import rows_asked
 from unseen.splits.split_records import random_rows, split_records
-from unseen.store import read_embeddings, read_split, write_embeddings, write_exits, write_predictions, write_split
-from unseen.store.results import key_of
+from unseen.store import (
+    read_embeddings,
+    read_json,
+    read_split,
+    write_embeddings,
+    write_exits,
+    write_json,
+    write_predictions,
+    write_split,
+)
+from unseen.store.results import Results, key_of
 from unseen.types import Dataset, Embeddings, Split, string_array
 
 TOP = 300
@@ -41,6 +51,7 @@ TRANSFORMER_FOLDS = 2
 VECTORS, MODEL, SPLIT, PREDICTIONS, EXITS = (
     "vectors.npy", "model", "split.csv", "predictions.parquet", "exits.parquet",
 )  # fmt: skip
+STEP_COSTS = "costs.json"
 """The files that these steps leave."""
 
 
@@ -376,11 +387,46 @@ def _train_and_ask(here: Workspace, cut: Split, rows: npt.NDArray[np.intp], aske
     if "added" in here.shared:
         train = joined(train, here.shared["added"].data)
     lexicon = Lexicon.of(here.shared["lexicon"].data) if "lexicon" in here.shared else None
-    model = fit(here.settings["model"], train, data.take(cut.rows("dev")), seed, here.scratch, lexicon)
-    write_predictions(inference.predict(model, data, asked), here.folder / PREDICTIONS)
+    with measure_cost(idle_seconds=0) as training:
+        model = fit(here.settings["model"], train, data.take(cut.rows("dev")), seed, here.scratch, lexicon)
+    with measure_cost(idle_seconds=0) as answering:
+        predictions = inference.predict(model, data, asked)
+    write_predictions(predictions, here.folder / PREDICTIONS)
     if hasattr(model, "trace"):
         some = data.take(asked)
         write_exits(model.trace(some.texts.to_pylist(), some.ids.to_pylist()), here.folder / EXITS)
+    write_costs(here, (len(train), training), (len(asked), answering))
+
+
+def write_costs(here: Workspace, training: tuple[int, Cost], answering: tuple[int, Cost]) -> None:
+    """Put beside the answers of a step what they cost: texts, seconds, processor seconds and memory of both halves."""
+    content = {
+        phase: {
+            "texts": texts, "seconds": cost.seconds, "processor_seconds": cost.processor_seconds,
+            "peak_memory": cost.peak_memory,
+        }
+        for phase, (texts, cost) in (("training", training), ("answering", answering))
+    }  # fmt: skip
+    write_json(here.folder / STEP_COSTS, content)
+
+
+def summed_costs(steps: Sequence[Step], results: Results) -> dict[str, Any]:
+    """What trainings cost that are done: texts per second of whole trainings and of answers, and of one the rest.
+
+    Empty where steps of an older version kept nothing. Memory is that of the process at its highest, which may have
+    done other steps before.
+    """
+    files = [results.folder(step.key) / STEP_COSTS for step in steps if results.has(step.key)]
+    known = [read_json(file) for file in files if file.is_file()]
+    if not known:
+        return {}
+    summed: dict[str, Any] = {"trainings": len(known)}
+    for phase in ("training", "answering"):
+        spent = sum(one[phase]["seconds"] for one in known)
+        summed[phase] = sum(one[phase]["texts"] for one in known) / spent if spent else None
+    both = [half for one in known for half in one.values()]
+    summed["processor_seconds"] = sum(half["processor_seconds"] for half in both) / len(known)
+    return summed | {"peak_memory": max(half["peak_memory"] for half in both)}
 
 
 def fit(

@@ -1,0 +1,128 @@
+"""`unseen model cost`: what models cost, beside what they score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli import options
+from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
+from unseen.cli.data_options import takes_data
+from unseen.cli.options import METRIC, any_number, named_parameters, pairs, read_any_split, split_of, whole_numbers
+from unseen.errors import InputError
+
+
+@takes_data
+def cost(
+    data: Any,
+    model: Annotated[
+        list[str],
+        typer.Option(
+            help="[NAME=] a recipe or transformer, which is trained; or a model folder, a pipeline file, "
+            "module:function or URL, which is asked; may be repeated."
+        ),
+    ],
+    budget: Annotated[
+        str | None, typer.Option(help="Memory: train each with the largest batch within it, memory=2GB.")
+    ] = None,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="COUNT,…", help="Limits of tokens to try of transformers, 64,128,256.")
+    ] = None,
+    batches: Annotated[
+        str | None, typer.Option(metavar="COUNT,…", help="Further batches to train with: is it the batch? 8,32.")
+    ] = None,
+    split: options.Split = None,
+    hard: Annotated[
+        str, typer.Option(metavar="SPLITTER", help="The hard split: a splitter, a split file, or none.")
+    ] = "closest",
+    suite: Annotated[
+        str | None, typer.Option("--suite", help="A suite: a table of test cases, or a known one (hatecheck).")
+    ] = None,
+    rename: options.Map = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="call=PRICE", help="Of an endpoint: of a call, or tokens=PRICE of 1,000 tokens."),
+    ] = None,
+    metric: options.Metric = METRIC,
+    trainings: options.Trainings = 1,
+    repeats: Annotated[int, typer.Option(help="How often everything is timed, at least 3.")] = 3,
+    limit: Annotated[int, typer.Option("-n", "--limit", help="Texts of the test part that are timed.")] = 200,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of one model, minilm.epochs=1; repeatable."),
+    ] = None,
+    trust: options.Trust = False,
+    key_env: options.KeyEnv = None,
+    plan: options.Plan = False,
+    gate: options.Gate = None,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    out: options.OptionalRunFolder = None,
+    seed: options.Seed = 42,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """What does a score cost? Time, memory, energy and operations of several models, beside what they score.
+
+    Quality is the score on an ordinary test part, on a hard split, and on a suite where one is named. What was
+    measured and what is an estimate stand apart.
+
+    Example: unseen model cost posts.csv --model logistic --model svm --gate "latency.p95<=50ms" -o costs
+    """
+    from unseen.functional import load_suite
+    from unseen.runs.cost import cost as run_cost
+    from unseen.runs.cost import plan_cost
+
+    named = _models(model)
+    params = named_parameters(settings, "MODEL", "minilm.epochs=1")
+    for name, place in named.items():
+        opening = _opening(place, trust, key_env)
+        if opening:
+            params[name] = {**params.get(name, {}), **opening}
+    prices = {name: float(any_number(value, "--price", "a price")) for name, value in pairs(price, "--price").items()}
+    given: dict[str, Any] = {
+        "params": params, "lengths": whole_numbers(lengths, "--lengths") if lengths else (),
+        "batches": whole_numbers(batches, "--batches") if batches else (), "budget": budget,
+        "price": prices, "metric": metric, "trainings": trainings, "repeats": repeats, "texts": limit,
+        "rename": pairs(rename, "--map"), "seed": seed,
+    }  # fmt: skip
+    with notes(quiet), progress(quiet):
+        given |= {"split": split_of(data, split), "hard": read_any_split(hard, data) if Path(hard).is_file() else hard}
+        given["suite"] = None if suite is None else load_suite(suite)
+        if plan:
+            planned = plan_cost(data, named, out=out, **given)
+        else:
+            result = run_cost(data, named, out=out, gates=gate or (), command=command_line(), **given)
+    if not plan:
+        print_result(result, as_json, junit, summary)
+    elif as_json:
+        print_json(vars(planned))
+    else:
+        say(f"candidates: {', '.join(planned.candidates)}")
+        about = "" if planned.seconds is None else f", {rough_duration(planned.seconds)}"
+        say(f"trainings: {planned.trainings}, of which {planned.done} are done{about}; their measuring comes on top")
+        for name, texts in planned.asked.items():
+            say(f"{name}: asked about {texts:,} texts")
+
+
+def _models(typed: list[str]) -> dict[str, str]:
+    """Names and places of the models, as they were typed: `NAME=PLACE`, or a place, which is its own name."""
+    named: dict[str, str] = {}
+    for word in typed:
+        name, middle, place = word.partition("=")
+        if not middle or "://" in name or Path(word).exists():
+            place = word
+            name = word.split("?")[0] if "://" in word else Path(word.rstrip("/")).name
+        if name in named:
+            raise InputError(f"two models are called {name!r}", fix="name them: --model NAME=MODEL")
+        named[name] = place
+    return named
+
+
+def _opening(place: str, trust: bool, key_env: str | None) -> dict[str, Any]:
+    """What opening a model needs of what was typed."""
+    if place.startswith(("http://", "https://")):
+        return {"key_env": key_env} if key_env else {}
+    return {"trust": True} if trust and (Path(place).exists() or ":" not in place) else {}

@@ -1,0 +1,377 @@
+"""What a cost run says: which model is cheap enough, which nobody needs, and what was measured and what estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from unseen.costs.energy import ASSUMPTION
+from unseen.costs.operations import NOT_COUNTED
+from unseen.costs.pareto import dominated_by
+from unseen.functional.pass_rates import PASSED
+from unseen.reports.figures import CostMark, pareto_chart
+from unseen.reports.formats import Cell, Table
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths
+from unseen.reports.record import RunRecord
+from unseen.reports.wording import called, capital
+from unseen.runs.cost import COSTS, HARD, ORDINARY, STEADY, SUITE, best_of, contenders
+from unseen.runs.cost_steps import ASK_BATCHES, ASKED_AT_ONCE, TOKENS_A_WORD
+from unseen.types import Measurement, some
+from unseen.types.numbers import DASH, number, percent, points, scored
+from unseen.types.units import digits, in_bytes, in_seconds, with_prefix
+
+VIEWS = {ORDINARY: "on the ordinary test part", HARD: "on the hard split", SUITE: "on the suite"}
+AXES = {
+    "latency.p50": "median seconds for one answer",
+    "processor_seconds.training": "processor seconds of one training",
+}
+NOTE = (
+    "In brackets after scores: 95 % intervals; after times and speeds: quartiles of the repeats, which say how steady "
+    "this machine was and nothing about other machines. “Dominated”: another model scores no worse in any view and "
+    "costs no more, and in one of these the intervals are apart; costs that differ by less than "
+    f"{percent(STEADY)} count as equal."
+)
+TRAINING_TEXT = (
+    "Texts per second are of training steps alone, epochs counted, without validation passes; of recipes without "
+    "steps of their own, a fit without dev texts, in which no epoch is left out. Time, processor time and memory are "
+    "of the whole training in a fresh process, validation and loading included."
+)
+INFERENCE_TEXT = (
+    f"In a process that has trained nothing, after a warm-up. Latency: texts one by one. Texts per second: "
+    f"{ASKED_AT_ONCE} asked about at once; the batch is what the model then works on, and padded tokens are what it "
+    f"computes with. Operations are counted, not timed; {NOT_COUNTED} are not counted."
+)
+BATCH_TEXT = (
+    "One model, one limit of tokens, several batches: what differs here is the batch and not the architecture. "
+    "A larger batch takes fewer steps with the same rate of learning."
+)
+Writer = Callable[[float | None], str]
+
+
+@dataclass(frozen=True)
+class CostRecord:
+    """The numbers of a cost run by candidate."""
+
+    record: RunRecord
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Candidates in the order of the run."""
+        return list(dict.fromkeys(str(row.tags["model"]) for row in self.record.measurements if "model" in row.tags))
+
+    @cached_property
+    def views(self) -> list[str]:
+        """Views that some candidate has a score in."""
+        return [view for view in VIEWS if any(self.score(name, view) for name in self.names)]
+
+    def row(self, name: str, metric: str, **tags: Any) -> Measurement | None:
+        """The number of a candidate, without those of other batches unless they are asked for."""
+        for row in self.record.measurements:
+            own = row.metric == metric and row.tags.get("model") == name
+            if own and ("asked_at_once" in row.tags) == ("asked_at_once" in tags):
+                named = all(str(row.tags.get(tag)) == str(value) for tag, value in tags.items())
+                if named:
+                    return row
+        return None
+
+    def score(self, name: str, view: str) -> Measurement | None:
+        """The score of a candidate in a view."""
+        return self.row(name, PASSED if view == SUITE else self.record.metric, view=view)
+
+    def best(self, view: str) -> str | None:
+        """The candidate with the best score."""
+        levels = {name: row for name in self.names if (row := self.score(name, view)) is not None}
+        return best_of(levels, PASSED if view == SUITE else self.record.metric)
+
+    def not_worse(self, view: str) -> list[str]:
+        """Candidates that are not shown to be worse than the best: the interval of the difference reaches zero."""
+        best, chosen = self.best(view), []
+        for name in self.names:
+            row = self.row(name, f"difference.{self.record.metric}", view=view)
+            if name == best or (row is not None and (row.high is None or row.high >= 0)):
+                chosen.append(name)
+        return chosen
+
+    def cheapest(self, names: Sequence[str], side: str) -> str | None:
+        """Of these the one that costs least."""
+        known = {name: row.value for name in names if (row := self.row(name, side)) and row.value is not None}
+        return min(known, key=lambda name: known[name]) if known else None
+
+    def dominated(self, side: str) -> dict[str, list[str]]:
+        """Of every candidate those that dominate it."""
+        return dominated_by(*contenders(self.record.metric, self.record.measurements, side))
+
+
+def page(record: RunRecord) -> Page:
+    """The verdict, pictures of cost and quality, and every number."""
+    costs = CostRecord(record)
+    shown = {name: table for name, table in tables(costs).items() if table.rows}
+    data = record.about["data"]
+    return Page(
+        "cost",
+        f"What a score on {data['name']} costs",
+        verdict(costs),
+        f"{data['rows']:,} texts: {counted(data['counts'])}",
+        NOTE,
+        list(_sections(costs, shown)),
+        shown,
+        [shown[name] for name in ("quality", "training", "inference") if name in shown],
+        [finding for finding in sorted_findings(record.findings) if finding.level != "ok"],
+    )
+
+
+def verdict(costs: CostRecord) -> Verdict:
+    """Which model is cheap and not shown to be worse, and which are dominated; fail: a gate, or beyond the budget."""
+    record, side = costs.record, "latency.p50"
+    best = costs.best(ORDINARY)
+    chosen = costs.cheapest(costs.not_worse(ORDINARY), side)
+    if best is None or chosen is None:
+        return Verdict("No verdict: nothing could be measured.", [], "fail")
+    headline = f"{chosen} is the fastest that is not shown to be worse than {best}."
+    if chosen == best:
+        fastest = costs.cheapest(costs.names, side) == best
+        headline = f"{best} scores best, and {'nothing is faster' if fastest else 'whatever is faster is worse'}."
+    sentences = [_alone(costs, best) if chosen == best else _compared(costs, chosen, best)]
+    for view in costs.views[1:]:
+        leader = costs.best(view)
+        if leader is not None:
+            own = "" if leader == chosen else f"; {chosen} {scored(costs.score(chosen, view))}"
+            best_there = f"{leader} scores best, {scored(costs.score(leader, view))}"
+            sentences.append(f"{capital(VIEWS[view])}, {best_there}{own}.")
+    for of_side in COSTS:
+        needless = [name for name, better in costs.dominated(of_side).items() if better]
+        sentences.append(
+            f"By {COSTS[of_side]}, nobody needs {some(needless, 20)}." if needless
+            else f"By {COSTS[of_side]}, none is dominated for certain."
+        )  # fmt: skip
+    if int(record.about["settings"]["trainings"]) < 2:
+        sentences.append("Every model was trained once: training again could order them otherwise.")
+    gates = record.about.get("gates") or ()
+    failed = not all(gate["passed"] for gate in gates) or any(one.level == "fail" for one in record.findings)
+    return Verdict(headline, sentences, "fail" if failed else "ok", badge="failed" if failed else "measured")
+
+
+def _alone(costs: CostRecord, best: str) -> str:
+    return (
+        f"It scores {scored(costs.score(best, ORDINARY))} in {called(costs.record.metric)} and takes "
+        f"{_written(costs.row(best, 'latency.p50'), _milliseconds)} ms for an answer."
+    )
+
+
+def _compared(costs: CostRecord, chosen: str, best: str) -> str:
+    """What the fastest gives up and saves."""
+    row = costs.row(chosen, f"difference.{costs.record.metric}", view=ORDINARY)
+    fast, slow = costs.row(chosen, "latency.p50"), costs.row(best, "latency.p50")
+    lost = "" if row is None else f"its score differs by {scored(row, points)} points, and "
+    return (
+        f"{capital(called(costs.record.metric))}: {scored(costs.score(chosen, ORDINARY))} against "
+        f"{scored(costs.score(best, ORDINARY))}; {lost}an answer takes {_written(fast, _milliseconds)} ms against "
+        f"{_written(slow, _milliseconds)} ms. Not shown to be worse is not shown to be equal: look at the interval."
+    )
+
+
+def _sections(costs: CostRecord, shown: dict[str, Table]) -> Iterator[Section]:
+    for side, axis in AXES.items():
+        pictures = [
+            two_widths(*(_chart(costs, view, side, axis, narrow) for narrow in (False, True)))
+            for view in costs.views
+            if sum(bool(costs.score(name, view) and costs.row(name, side)) for name in costs.names) > 1
+        ]
+        if pictures:
+            heading = f"Quality against {COSTS[side]}"
+            tables_shown = [shown["quality"]] if side == "latency.p50" else []
+            yield Section(heading, pictures=pictures, tables=tables_shown, short=capital(COSTS[side]))
+        elif side == "latency.p50":
+            yield Section("Quality", tables=[shown["quality"]])
+    if "training" in shown:
+        yield Section("Training, measured", TRAINING_TEXT, tables=[shown["training"]], short="Training")
+    yield Section("Answers, measured", INFERENCE_TEXT, tables=[shown["inference"]], short="Answers")
+    if "batches" in shown:
+        yield Section("Is it the batch?", BATCH_TEXT, tables=[shown["batches"]], short="Batches")
+    yield Section(
+        "Texts asked about at once", "Texts per second; the batch that was used is in brackets where it is another.",
+        tables=[shown["at-once"]], short="At once",
+    )  # fmt: skip
+    if "energy" in shown:
+        yield Section("Energy, measured", tables=[shown["energy"]])
+    if "estimates" in shown:
+        yield Section("Estimated, not measured", _assumptions(costs), tables=[shown["estimates"]], short="Estimates")
+    yield Section("Findings", findings=sorted_findings(costs.record.findings))
+
+
+def _chart(costs: CostRecord, view: str, side: str, axis: str, narrow: bool) -> str:
+    dominated = costs.dominated(side)
+    marks = [
+        CostMark(name, cost, score, bool(dominated.get(name)))
+        for name in costs.names
+        if (cost := costs.row(name, side)) is not None and (score := costs.score(name, view)) is not None
+        and cost.value and score.value is not None
+    ]  # fmt: skip
+    named = "pass rate" if view == SUITE else called(costs.record.metric)
+    return pareto_chart(marks, axis, f"{named}, {VIEWS[view]}", narrow=narrow)
+
+
+def _assumptions(costs: CostRecord) -> str:
+    metrics = {row.metric.partition(".")[0] for row in costs.record.measurements}
+    parts = [f"Joules: {ASSUMPTION}."] if "energy_estimate" in metrics else []
+    if "money_estimate" in metrics:
+        low, high = TOKENS_A_WORD
+        parts.append(f"Money: {low} to {high} tokens a word, because the tokens of a server are not known.")
+    return " ".join(parts) + " The ranges are those of the assumption."
+
+
+def _written(row: Measurement | None, write: Writer) -> str:
+    """A number with the quartiles of its repeats."""
+    return DASH if row is None else scored(row, write)
+
+
+def _plain(value: float | None) -> str:
+    return DASH if value is None else digits(value)
+
+
+def _whole(value: float | None) -> str:
+    return DASH if value is None else f"{value:,.0f}"
+
+
+def _milliseconds(value: float | None) -> str:
+    return DASH if value is None else digits(1e3 * value)
+
+
+def _without_empty(table: Table) -> Table:
+    """The table without columns in which nothing was measured."""
+    kept = [place for place in range(len(table.columns)) if any(line[place] != DASH for line in table.rows)]
+    rows = tuple(tuple(line[place] for place in kept) for line in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows) if rows else table
+
+
+def tables(costs: CostRecord) -> dict[str, Table]:
+    """Every table by the name of its file."""
+    return {
+        "quality": _quality(costs), "training": _training(costs), "inference": _inference(costs),
+        "batches": _batches(costs), "at-once": _at_once(costs), "energy": _energy(costs),
+        "estimates": _estimates(costs),
+    }  # fmt: skip
+
+
+def _quality(costs: CostRecord) -> Table:
+    metric = costs.record.metric
+    by_side = {side: costs.dominated(side) for side in COSTS}
+    lines = []
+    for name in costs.names:
+        row = costs.row(name, f"difference.{metric}", view=ORDINARY)
+        gap = "the best" if name == costs.best(ORDINARY) else DASH if row is None else scored(row, points)
+        lines.append((
+            name, *(scored(costs.score(name, view)) for view in costs.views), gap,
+            *(some(by_side[side].get(name, []), 3) or DASH for side in COSTS),
+        ))  # fmt: skip
+    columns = ("model", *costs.views, "points to the best", *(f"dominated by ({COSTS[side]})" for side in COSTS))
+    note = f"{called(metric)}; of the suite, the pass rate. Points to the best are of the ordinary test part, paired."
+    return Table("Quality", columns, tuple(lines), note)
+
+
+def _training(costs: CostRecord) -> Table:
+    lines = []
+    for name in costs.names:
+        if costs.row(name, "seconds.training") is None:
+            continue
+        lines.append((
+            name, _written(costs.row(name, "speed.training"), _plain), *_numbers(costs, name, [
+                ("batch.training", _whole), ("seconds.training", in_seconds),
+                ("processor_seconds.training", in_seconds), ("memory.training", in_bytes),
+                ("operations.training", with_prefix),
+            ]), *_tokens(costs, name, "training"),
+        ))  # fmt: skip
+    columns = (
+        "model", "texts per second", "batch", "whole training", "processor time", "memory", "operations per text",
+        "tokens per text", "padded",
+    )  # fmt: skip
+    return _without_empty(Table("Training", columns, tuple(lines)))
+
+
+def _inference(costs: CostRecord) -> Table:
+    lines = [
+        (
+            name, *(_written(costs.row(name, f"latency.p{share}"), _milliseconds) for share in (50, 95, 99)),
+            _written(costs.row(name, "speed.inference"), _plain), *_numbers(costs, name, [
+                ("batch.inference", _plain), ("processor_seconds.inference", in_seconds),
+                ("memory.inference", in_bytes), ("operations.inference", with_prefix), ("money.inference", _plain),
+            ]), *_tokens(costs, name, "inference"),
+        )
+        for name in costs.names
+    ]  # fmt: skip
+    columns = (
+        "model", "latency p50, ms", "p95, ms", "p99, ms", "texts per second", "batch", "processor time per 1,000",
+        "memory", "operations per text", "price per 1,000", "tokens per text", "padded",
+    )  # fmt: skip
+    return _without_empty(Table("Answers", columns, tuple(lines)))
+
+
+def _numbers(costs: CostRecord, name: str, chosen: Sequence[tuple[str, Writer]]) -> Iterator[str]:
+    for metric, write in chosen:
+        row = costs.row(name, metric)
+        yield DASH if row is None else write(row.value)
+
+
+def _tokens(costs: CostRecord, name: str, phase: str) -> Iterator[str]:
+    for kind in ("true", "padded"):
+        row = costs.row(name, f"tokens.{kind}", phase=phase)
+        yield DASH if row is None else number(row.value, 1)
+
+
+def _batches(costs: CostRecord) -> Table:
+    """Candidates that differ in nothing but their batch."""
+    groups: dict[tuple[str, int | None], list[tuple[int, str]]] = {}
+    for name in costs.names:
+        row = costs.row(name, "batch.training")
+        if row is not None and row.value is not None:
+            about = costs.record.about["candidates"][name]
+            groups.setdefault((about["base"], about["length"]), []).append((int(row.value), name))
+    lines: list[tuple[Cell, ...]] = []
+    for (base, length), members in groups.items():
+        for batch, name in sorted(members) if len(members) > 1 else ():
+            lines.append((
+                base + (f", {length} tokens" if length else ""), batch,
+                *_numbers(costs, name, [("memory.training", in_bytes)]),
+                _written(costs.row(name, "speed.training"), _plain),
+                *(scored(costs.score(name, view)) for view in costs.views),
+            ))  # fmt: skip
+    return Table("Batches", ("model", "batch", "memory", "texts per second", *costs.views), tuple(lines))
+
+
+def _at_once(costs: CostRecord) -> Table:
+    lines = []
+    for name in costs.names:
+        cells = []
+        for batch in ASK_BATCHES:
+            tags = {} if batch == ASKED_AT_ONCE else {"asked_at_once": batch}
+            used = costs.row(name, "batch.inference", **tags)
+            other = used is not None and used.value is not None and round(used.value, 1) != batch
+            beside = f" ({digits(used.value)})" if other and used is not None and used.value is not None else ""
+            cells.append(_written(costs.row(name, "speed.inference", **tags), _plain) + beside)
+        lines.append((name, *cells))
+    return Table("Texts asked about at once", ("model", *map(str, ASK_BATCHES)), tuple(lines))
+
+
+def _energy(costs: CostRecord) -> Table:
+    lines = [
+        (str(row.tags["model"]), row.metric.partition(".")[2], _plain(row.value), str(row.tags.get("idle", DASH)),
+         str(row.tags["source"]))
+        for row in costs.record.measurements
+        if row.metric.startswith("energy.")
+    ]  # fmt: skip
+    return Table("Energy", ("model", "of", "joules", "of these idle", "measured by"), tuple(lines),
+                 "Of the whole training; of answers, for 1,000 texts.")  # fmt: skip
+
+
+def _estimates(costs: CostRecord) -> Table:
+    units = {"energy_estimate": "J", "money_estimate": "money"}
+    lines = [
+        (str(row.tags["model"]), f"{kind.partition('_')[0]} of {phase}",
+         f"{_plain(row.low)} to {_plain(row.high)} {unit}")
+        for row in costs.record.measurements
+        for kind, _, phase in [row.metric.partition(".")]
+        if (unit := units.get(kind)) is not None
+    ]  # fmt: skip
+    return Table("Estimates", ("model", "what", "range"), tuple(lines), "Training: all of it; inference: 1,000 texts.")
