@@ -101,7 +101,9 @@ def test_groups_are_drawn_whole_and_predictions_without_depths_give_nothing() ->
     ids = data.ids.to_pylist()
     depth_by_id = dict(zip(predictions.ids.to_pylist(), np.asarray(predictions.depths).tolist(), strict=True))
     author = [f"author {depth_by_id[name]}" for name in ids]  # everybody's texts have one depth
-    grouped = build(ids, ["x"] * TEXTS, [data.label_names[code] for code in data.labels], data.label_names, author=author)
+    grouped = build(
+        ids, ["x"] * TEXTS, [data.label_names[code] for code in data.labels], data.label_names, author=author
+    )
     alone, together = (
         one(depth_measurements(grouped, predictions, groups=groups), "depth.mean") for groups in (None, "author")
     )

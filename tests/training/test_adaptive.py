@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-
 from test_transformer import FILLERS, WORDS, same, texts_of, weights
+
 from tiny_transformer import write_transformer
 from unseen import api, inference
 from unseen.errors import InputError, UnknownNameError
@@ -176,9 +176,7 @@ def test_killed_in_either_phase_it_ends_with_the_same_weights(
     assert same(whole, weights(fit()))
 
 
-def test_depth_is_in_the_predictions_and_survives_files(
-    trained: dict[str, AdaptiveClassifier], tmp_path: Path
-) -> None:
+def test_depth_is_in_the_predictions_and_survives_files(trained: dict[str, AdaptiveClassifier], tmp_path: Path) -> None:
     predictions = inference.predict(trained["dact"], TEST)
     expected = trained["dact"].predict_with_depth(TEST.texts.to_pylist())[1]
     assert predictions.depths is not None

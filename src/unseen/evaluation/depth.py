@@ -50,7 +50,7 @@ def depth_measurements(
     places = pc.index_in(ids, value_set=predictions.ids.cast(ids.type).combine_chunks()).to_numpy(zero_copy_only=False)
     wrong = probabilities.argmax(axis=1) != gold
     depths = predictions.depths[places.astype(np.intp)].astype(np.float64)
-    texts = _Texts(depths, wrong, probabilities.max(axis=1), groups_of_rows(data, asked, groups), seed)
+    texts = _DepthOfTexts(depths, wrong, probabilities.max(axis=1), groups_of_rows(data, asked, groups), seed)
     within = {"right": np.flatnonzero(~wrong), "wrong": np.flatnonzero(wrong), **(slices or {})}
     kept = {"all": np.arange(len(asked))} | {name: some for name, some in within.items() if len(some) >= FEWEST}
     layers = trace.layers if trace is not None else int(predictions.depths.max(initial=1))
@@ -65,7 +65,7 @@ def depth_measurements(
 
 
 @dataclass(frozen=True, eq=False)
-class _Texts:
+class _DepthOfTexts:
     """Depth, error and confidence of some texts."""
 
     depths: Floats

@@ -38,9 +38,6 @@ from unseen.training.transformer_classifier import TransformerClassifier, Transf
 from unseen.types import Dataset, ExitTrace, string_array
 
 TINY = 1e-12
-CARRY_ON = 3.0
-"""Bias of halting values at the start, .95: the second phase begins with the answer of the full depth. Begun at one
-half, shallow layers that know nothing yet weigh most, and training may end where it never looks deeper."""
 DISAGREEMENT = 0.05
 """Share of answers that stopping early may change, where neither it nor a threshold is given."""
 
@@ -52,11 +49,14 @@ class AdaptiveSettings(TransformerSettings):
     halting: str = "dact"
     halting_epochs: int = 2
     """Of the second phase."""
-    halting_rate: float = 5e-3
+    halting_rate: float = 1e-3
     """Learning rate of what is new in the second phase, the classifiers and halting values of layers: they begin with
     nothing, while the network is trained already."""
     tau: float = 0.05
     """The price of a halting value of one, in units of the loss: the higher, the fewer layers (dact)."""
+    layer_loss: float = 0.0
+    """Weight of the mean loss of all layers beside that of the averaged answer (dact). 0 is as published; above it
+    shallow layers learn to answer even while halting values leave them no weight, which few texts need."""
     bound: str = "published"
     """What later layers could still do to the answer (dact): as published, or the tighter one."""
     threshold: float | None = None
@@ -74,8 +74,9 @@ class AdaptiveSettings(TransformerSettings):
         problems = []
         if self.halting_epochs < 1:
             problems.append(f"halting_epochs must be at least 1, not {self.halting_epochs}")
-        if not 0 <= self.tau < math.inf:
-            problems.append(f"tau must be at least 0, not {self.tau}")
+        for name in ("tau", "layer_loss"):
+            if not 0 <= getattr(self, name) < math.inf:
+                problems.append(f"{name} must be at least 0, not {getattr(self, name)}")
         if not 0 < self.halting_rate < math.inf:
             problems.append(f"halting_rate must be above 0, not {self.halting_rate}")
         if self.threshold is not None and not 0 <= self.threshold < math.inf:
@@ -107,8 +108,6 @@ class AdaptiveClassifier(TransformerClassifier):
         self.layers = layers_of(backbone)
         exits = [nn.Linear(backbone.width, len(self.classes_)) for _ in range(self.layers - 1)]
         halts = [nn.Linear(backbone.width, 1) for _ in range(self.layers)]
-        for halt in halts:
-            nn.init.constant_(halt.bias, CARRY_ON)
         self.exits = nn.ModuleDict({"answer": nn.ModuleList(exits), "halt": nn.ModuleList(halts)}).to(backbone.device)
         self.halts = False
         """Whether the second phase of training has begun."""
@@ -183,14 +182,17 @@ class AdaptiveClassifier(TransformerClassifier):
         return head(vectors).float(), torch.sigmoid(self.exits["halt"][layer](vectors).float()).squeeze(1)
 
     def _halting_loss(self, logits: torch.Tensor, halting: torch.Tensor, gold: torch.Tensor, weights: Any) -> Any:
-        if self.settings.halting == "dact":
-            answer = torch.log(averaged(logits, halting).clamp_min(TINY))
-            return nn.functional.nll_loss(answer, gold, weight=weights) + self.settings.tau * halting.sum(1).mean()
-        losses = torch.stack([nn.functional.cross_entropy(one, gold, weight=weights) for one in logits.unbind(1)])
-        if self.settings.halting == "entropy":
-            return losses[:-1].sum()  # the last layer's head belongs to the frozen network
-        shares = torch.arange(1, self.layers + 1, device=losses.device)
-        return (shares * losses).sum() / shares.sum()
+        settings = self.settings
+        losses = [nn.functional.cross_entropy(one, gold, weight=weights) for one in logits.unbind(1)]
+        if settings.halting == "entropy":
+            return torch.stack(losses[:-1]).sum()  # the last layer's head belongs to the frozen network
+        shares = torch.arange(1, self.layers + 1, device=logits.device)
+        of_layers = (shares * torch.stack(losses)).sum() / shares.sum()
+        if settings.halting == "patience":
+            return of_layers
+        answer = torch.log(averaged(logits, halting).clamp_min(TINY))
+        loss = nn.functional.nll_loss(answer, gold, weight=weights) + settings.tau * halting.sum(1).mean()
+        return loss + settings.layer_loss * of_layers if settings.layer_loss else loss
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
@@ -274,6 +276,7 @@ class Adaptive(Transformer):
         *,
         halting: str | None = None,
         tau: float | None = None,
+        layer_loss: float | None = None,
         bound: str | None = None,
         threshold: float | None = None,
         disagreement: float | None = None,
