@@ -1,32 +1,47 @@
 """Transformers that stop early on Davidson's tweets: docs/results/depth.md.
 
-python -m studies.depth FOLDER [train] [time] [page]
+python -m studies.depth FOLDER [train] [static] [time] [page]
 
-`train` trains every arm on a random and on a hard split and keeps what each layer says about every text, `time` asks
-some of the models with a clock, `page` writes the page; all of it without names. What is done is kept in FOLDER. The
+`train` trains every arm on a random and on a hard split and keeps what each layer says about every text, `static`
+trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page; all of it without names. What is done is kept in FOLDER. The
 real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from benchmarks.setting import real_file
+from benchmarks.setting import ROOT, machine, real_file, table, write_measured
+from scipy.stats import spearmanr
 
 import unseen
 from unseen import inference
 from unseen.data.tables import load_table
+from unseen.representations.checkpoints import find_checkpoint
 from unseen.runs.chosen_texts import some_texts
-from unseen.store import read_split, write_exits, write_predictions, write_split
-from unseen.training.adaptive import Adaptive
+from unseen.seeding import generator
+from unseen.store import (
+    read_exits,
+    read_json,
+    read_predictions,
+    read_split,
+    write_exits,
+    write_json,
+    write_predictions,
+    write_split,
+)
+from unseen.training.adaptive import Adaptive, AdaptiveClassifier
+from unseen.training.halting import NEVER
 from unseen.training.transformer import Transformer
 from unseen.training.transformer_classifier import TransformerClassifier
-from unseen.types import Dataset, Split
+from unseen.types import Dataset, ExitTrace, Split
+from unseen.types.arrays import Codes, Floats
 
 SEEDS = (42, 55, 83)
 TEXTS, TEST, DEV = 4_000, 2_000, 400
@@ -37,6 +52,8 @@ TAUGHT = (5e-3, 2e-2, 5e-2, 1e-1)
 """Where every layer is taught to answer; above, everything collapses into the first layers."""
 HARD_TAU = 5e-2
 """The one that is trained on the hard split too."""
+TIMED, REPEATS, DRAWS = 200, 5, 400
+PAGE = ROOT / "docs" / "results" / "depth.md"
 
 
 @dataclass(frozen=True)
@@ -71,6 +88,9 @@ HARD = (
 )  # fmt: skip
 
 
+TIMED_ARMS = (Arm("dact", HARD_TAU, taught=True), Arm("entropy"), Arm("patience"))
+
+
 @cache
 def tweets() -> Dataset:
     """The tweets of the study, drawn from all."""
@@ -91,15 +111,17 @@ def split_of(folder: Path, kind: str) -> Split:
     return read_split(path, data)
 
 
-def network(folder: Path, kind: str, seed: int, **settings: Any) -> TransformerClassifier:
+def network(folder: Path, kind: str, seed: int) -> TransformerClassifier:
     """The first phase of every arm: MiniLM fine-tuned on a split."""
-    name = "-".join([kind, *map(str, settings.values())]).replace("/", "-")
-    place = folder / "networks" / f"{name}.seed-{seed}"
+    return network_at(folder / "networks" / f"{kind}.seed-{seed}", folder, kind, seed, "minilm")
+
+
+def network_at(place: Path, folder: Path, kind: str, seed: int, encoder: str) -> TransformerClassifier:
+    """An encoder fine-tuned on a split, as it was kept, or trained now."""
     if not (place / "unseen.json").exists():
         data, split = tweets(), split_of(folder, kind)
-        recipe = Transformer(epochs=EPOCHS, **settings)
         train, dev = data.take(split.rows("train")), data.take(split.rows("dev"))
-        recipe.fit(train, dev, seed, scratch=folder / "scratch" / place.name).save(place)
+        Transformer(encoder, epochs=EPOCHS).fit(train, dev, seed, scratch=folder / "scratch" / place.name).save(place)
     return TransformerClassifier.load(place)
 
 
@@ -122,10 +144,207 @@ def train(folder: Path) -> None:
             print(arm.name, seed, flush=True)
 
 
+def static(folder: Path) -> None:
+    """MiniLM cut to three layers, fine-tuned in the same way: what half the depth is worth without early exits."""
+    from transformers import AutoModel, AutoTokenizer
+
+    cut = folder / "minilm-3"
+    if not (cut / "config.json").exists():
+        place = find_checkpoint("minilm").place
+        network = AutoModel.from_pretrained(place)
+        network.encoder.layer = network.encoder.layer[:3]
+        network.config.num_hidden_layers = 3
+        network.save_pretrained(cut)
+        AutoTokenizer.from_pretrained(place).save_pretrained(cut)
+    for seed in SEEDS:
+        network_of_three = network_at(
+            folder / "networks" / f"three-layers.seed-{seed}", folder, "random", seed, str(cut)
+        )
+        kept = folder / "arms" / f"random.three-layers.seed-{seed}" / "predictions.parquet"
+        if not kept.exists():
+            test = tweets().take(split_of(folder, "random").rows("test"))
+            write_predictions(inference.predict(network_of_three, test), kept)
+
+
+def clock(folder: Path) -> None:
+    """Seconds for a text at batches of 1 and 64: stopped early and run to the end, in turns."""
+    texts = tweets().take(split_of(folder, "random").rows("test")).texts.to_pylist()[:TIMED]
+    times: dict[str, dict[str, list[float]]] = {}
+    for arm in TIMED_ARMS:
+        model = AdaptiveClassifier.load(folder / "models" / arm.name)
+        own = float(model.exits.threshold)
+        for batch in (1, 64):
+            for _ in range(REPEATS):
+                for way, threshold in (("early", own), ("full", NEVER)):
+                    model.exits.threshold.fill_(threshold)
+                    begun = time.process_time()
+                    for start in range(0, len(texts), batch):
+                        model.predict_proba(texts[start : start + batch])
+                    spent = (time.process_time() - begun) / len(texts)
+                    times.setdefault(arm.name, {}).setdefault(f"{way} {batch}", []).append(spent)
+    write_json(folder / "times.json", times)
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Operating points of one rule: depth as a share [seeds, points, texts], and whether answers are right."""
+
+    depths: Floats
+    right: Floats
+
+    def area(self, low: float, times: Floats, seeds: Sequence[int]) -> Floats:
+        """Mean accuracy over compute from `low` to 1 [draws], each text counted `times` [draws, texts]."""
+        weights = times / times.sum(axis=1, keepdims=True)
+        depth, right = (
+            np.mean([weights @ values[seed].T for seed in seeds], axis=0) for values in (self.depths, self.right)
+        )
+        grid = np.linspace(low, 1, 101)
+        areas = []
+        for x, y in zip(depth, right, strict=True):
+            order = np.argsort(x, kind="stable")
+            areas.append(np.interp(grid, x[order], y[order]).mean())
+        return np.array(areas)
+
+
+def traces(folder: Path, arm: Arm) -> list[tuple[ExitTrace, Codes]]:
+    """Of every seed that is done: what layers say about the test texts, and the right labels."""
+    data = tweets()
+    test = data.take(split_of(folder, arm.split).rows("test"))
+    places = [folder / "arms" / f"{arm.name}.seed-{seed}" / "exits.parquet" for seed in SEEDS]
+    return [(read_exits(place).of(test.ids), test.labels) for place in places if place.exists()]
+
+
+def curves(folder: Path) -> dict[str, Curve]:
+    """The operating points of each rule, as published; every rule also at full depth."""
+    entropies = [-threshold for threshold in np.arange(0, np.log(3) + 0.05, 0.05)]
+    made: dict[str, Curve] = {}
+    for name, thresholds in (("entropy", entropies), ("patience", [1.0, 2.0, 3.0, 4.0, 5.0])):
+        made[name] = _curve(
+            [[(trace, gold, at) for at in (*thresholds, NEVER)] for trace, gold in traces(folder, Arm(name))]
+        )
+    for name, taus, taught in (("dact", TAUS, False), ("dact, layers taught", TAUGHT, True)):
+        by_tau = [traces(folder, Arm("dact", tau, taught)) for tau in taus]
+        made[name] = _curve([[(*one, 0.0) for one in of_seed] for of_seed in zip(*by_tau, strict=False)])
+    return made
+
+
+def _curve(points: Sequence[Sequence[tuple[ExitTrace, Codes, float]]]) -> Curve:
+    depths = [[trace.depths(at) / trace.layers for trace, _, at in of_seed] for of_seed in points]
+    right = [[trace.at(trace.depths(at)) == gold for trace, gold, at in of_seed] for of_seed in points]
+    return Curve(np.array(depths, float), np.array(right, float))
+
+
+def areas(folder: Path) -> str:
+    """Areas over the compute that all rules reach, and differences to `patience`, over texts and seeds."""
+    known = curves(folder)
+    low = max(float(curve.depths.mean(axis=(0, 2)).min()) for curve in known.values())
+    seeds, texts = min(len(curve.right) for curve in known.values()), known["patience"].right.shape[2]
+    draw = generator(SEEDS[0], "area")
+    everything, all_seeds = np.ones((1, texts)), range(seeds)
+    drawn: dict[str, list[float]] = {name: [] for name in known}
+    for _ in range(DRAWS):
+        times = np.bincount(draw.integers(texts, size=texts), minlength=texts)[None].astype(float)
+        chosen = draw.integers(seeds, size=seeds).tolist()
+        for name, curve in known.items():
+            drawn[name].append(float(curve.area(low, times, chosen)[0]))
+    rows = []
+    for name, curve in known.items():
+        value = float(curve.area(low, everything, all_seeds)[0])
+        ends = np.percentile(drawn[name], [2.5, 97.5])
+        apart = np.percentile(np.array(drawn[name]) - np.array(drawn["patience"]), [2.5, 97.5])
+        least = float(curve.depths.mean(axis=(0, 2)).min())
+        against = "" if name == "patience" else f"[{100 * apart[0]:.1f}, {100 * apart[1]:.1f}]"
+        rows.append([name, f"{value:.3f} [{ends[0]:.3f}, {ends[1]:.3f}]", against, f"{least:.2f}"])
+    heads = ["rule", f"area, compute from {low:.2f} to 1", "points apart from patience", "smallest compute"]
+    return table(heads, rows)
+
+
+def arm_rows(folder: Path, arms: Sequence[Arm]) -> list[list[str]]:
+    """Compute, accuracy and changed answers of arms at their own thresholds, the mean and range over seeds."""
+    rows = []
+    for arm in arms:
+        known = traces(folder, arm)
+        if not known:
+            continue
+        depths = [trace.depths() for trace, _ in known]
+        stopped = [trace.at(depth) for (trace, _), depth in zip(known, depths, strict=True)]
+        numbers = {
+            "compute": [depth.mean() / trace.layers for (trace, _), depth in zip(known, depths, strict=True)],
+            "accuracy": [(answer == gold).mean() for answer, (_, gold) in zip(stopped, known, strict=True)],
+            "full": [(trace.answers[:, -1] == gold).mean() for trace, gold in known],
+            "changed": [(answer != trace.answers[:, -1]).mean() for answer, (trace, _) in zip(stopped, known, strict=True)],
+            "error": [spearmanr(depth, answer != gold).statistic if len(set(depth.tolist())) > 1 else np.nan
+                      for depth, answer, (_, gold) in zip(depths, stopped, known, strict=True)],
+        }  # fmt: skip
+        exits = np.mean([np.bincount(depth, minlength=7)[1:] / len(depth) for depth in depths], axis=0)
+        rows.append([arm.name.partition(".")[2], *(ranged(values) for values in numbers.values()),
+                     " ".join(f"{share:.0%}" for share in exits), str(len(known))])  # fmt: skip
+    return rows
+
+
+def ranged(values: Sequence[float]) -> str:
+    """The mean over seeds, and the lowest and highest."""
+    if not np.isfinite(values).all():
+        return "–"
+    return f"{np.mean(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+
+
+HEADS = [
+    "rule",
+    "compute",
+    "accuracy",
+    "at full depth",
+    "answers changed",
+    "depth × error",
+    "stops after layer 1 … 6",
+    "seeds",
+]
+
+
+def page(folder: Path) -> None:
+    """Write what is known between the marks of the page; what people wrote around them stays."""
+    parts = [
+        f"{machine()} {TEXTS:,} of Davidson's tweets drawn at random (seed {SEEDS[0]}), {TEST:,} of them for testing, "
+        f"{DEV} for dev; MiniLM, {EPOCHS} epochs of fine-tuning, {HALTING_EPOCHS} of the rule, trainings from seeds "
+        f"{', '.join(map(str, SEEDS))}; compute is the share of layers that ran. In brackets after a mean: the lowest "
+        "and highest of the seeds.\n",
+        "\n## A random test part\n",
+        table(HEADS, arm_rows(folder, RULES)),
+    ]
+    three = folder / "arms"
+    scores = [
+        float((read_predictions(place, test).probabilities.argmax(1) == test.labels).mean())
+        for test in [tweets().take(split_of(folder, "random").rows("test"))]
+        for place in sorted(three.glob("random.three-layers.seed-*/predictions.parquet"))
+    ]
+    if scores:
+        parts.append(f"\nMiniLM cut to three layers, half the compute for every text: {ranged(scores)}.\n")
+    parts += ["\n## Area under accuracy over compute\n", areas(folder)]
+    parts += ["\n## The hard split (closest)\n", table(HEADS, arm_rows(folder, HARD))]
+    if (folder / "times.json").exists():
+        rows = []
+        for name, ways in read_json(folder / "times.json").items():
+            ratios = [
+                [early / full for early, full in zip(ways[f"early {batch}"], ways[f"full {batch}"], strict=True)]
+                for batch in (1, 64)
+            ]
+            rows.append(
+                [name.partition(".")[2], *(f"{np.median(of):.2f} ({min(of):.2f} to {max(of):.2f})" for of in ratios)]
+            )
+        heads = ["rule", "batch 1: early ÷ full", "batch 64: early ÷ full"]
+        parts += ["\n## Time\n\nProcessor seconds for a text, the median of "
+                  f"{REPEATS} turns of {TIMED} tweets, one thread (seed {SEEDS[0]}).\n\n", table(heads, rows)]  # fmt: skip
+    write_measured(PAGE, "Stopping early: what was measured", "\n".join(parts))
+
+
 def main(folder: Path, *asked: str) -> None:
     """Do what was asked for."""
-    if not asked or "train" in asked:
-        train(folder)
+    for name, work in {"train": train, "static": static, "time": clock, "page": page}.items():
+        if not asked or name in asked:
+            work(folder)
 
 
 if __name__ == "__main__":
