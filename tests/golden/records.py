@@ -69,7 +69,7 @@ def records_of(folder: Path) -> dict[str, Record]:
         parts = set(path.relative_to(folder).parts)
         if not parts & {*told["material"], *LEFT_OUT, ANSWERS}:
             found |= record_of(path, name)
-    if (folder / "run" / "run.json").is_file() and json_of(folder / "run" / "run.json")["kind"] == "cost":
+    if (folder / "run" / "run.json").is_file() and json_of(folder / "run" / "run.json").get("kind") == "cost":
         found = {name: without_costs(record) for name, record in found.items() if ".hash" not in name}
     steps = sorted(steps_of(folder))
     return found | ({"steps.csv": [["step", "needs", "settings"], *map(list, steps)]} if steps else {})

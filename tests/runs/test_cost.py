@@ -13,8 +13,10 @@ from finished_runs import post
 from learning_suite import small_suite
 from tiny_transformer import write_transformer
 from unseen.errors import InputError
+from unseen.reports.record import RunRecord
 from unseen.runs import cost_steps
 from unseen.runs.cost import CostSetting, budget_of, in_words_of_suite, is_trained, plan_cost, settled
+from unseen.runs.cost_page import CostRecord
 from unseen.runs.cost_steps import Candidate, cost_rows
 from unseen.types import Dataset, Measurement, Origin, Predictions
 
@@ -185,3 +187,16 @@ def test_a_plan_counts_trainings_and_what_an_endpoint_is_asked(posts: Dataset) -
     assert (planned.trainings, planned.done) == (4, 0)
     assert planned.asked == {"far": 10 * (4 * 4 + 2) + 100 * 3 + 24}
     assert isinstance(settled(posts, models), CostSetting)
+
+
+def test_costs_that_count_as_equal_are_told_apart_by_the_score() -> None:
+    def row(model: str, seconds: float, score: float) -> list[Measurement]:
+        own = {"model": model}
+        return [Measurement("latency.p50", seconds, 3, tags=own),
+                Measurement("f1.macro", score, 9, tags={**own, "view": "ordinary"})]  # fmt: skip
+
+    rows = [*row("a", 1.0, 0.5), *row("b", 1.2, 0.6), *row("c", 2.0, 0.9)]
+    costs = CostRecord(RunRecord({"kind": "cost"}, rows))
+    assert costs.cheapest(["a", "b", "c"], "latency.p50") == "b"
+    assert costs.cheapest(["a", "c"], "latency.p50") == "a"
+    assert costs.cheapest([], "latency.p50") is None

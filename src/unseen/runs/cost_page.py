@@ -95,9 +95,12 @@ class CostRecord:
         return chosen
 
     def cheapest(self, names: Sequence[str], side: str) -> str | None:
-        """Of these the one that costs least."""
+        """Of these the one that costs least; of several whose costs count as equal, the one that scores best."""
         known = {name: row.value for name in names if (row := self.row(name, side)) and row.value is not None}
-        return min(known, key=lambda name: known[name]) if known else None
+        least = min(known.values(), default=0.0)
+        equal = [name for name, value in known.items() if (value - least) <= STEADY * value]
+        levels = {name: row for name in equal if (row := self.score(name, ORDINARY)) is not None}
+        return best_of(levels, self.record.metric)
 
     def dominated(self, side: str) -> dict[str, list[str]]:
         """Of every candidate those that dominate it."""
