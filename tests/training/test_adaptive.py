@@ -141,6 +141,14 @@ def test_entropy_leaves_the_network_as_it_was_fine_tuned(folders: Callable[[str]
     assert not same(before, {name: tuned[name] for name in before})
 
 
+def test_a_frozen_network_is_read_without_dropout(trained: dict[str, AdaptiveClassifier]) -> None:
+    model = trained["entropy"]
+    tokens, rows = model.backbone.tokens(TEST.texts.to_pylist()[:8]), np.arange(8)
+    model.modules.train()
+    first, second = (model._all_layers(tokens, rows)[0][:, 0] for _ in range(2))
+    assert torch.equal(first, second)
+
+
 def test_what_is_written_answers_the_same(trained: dict[str, AdaptiveClassifier], tmp_path: Path) -> None:
     for rule, model in trained.items():
         model.save(tmp_path / rule)

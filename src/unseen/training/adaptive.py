@@ -166,7 +166,10 @@ class AdaptiveClassifier(TransformerClassifier):
             return float(self._halting_loss(*answers, gold[order], weights))
 
     def _all_layers(self, tokens: Tokens, rows: npt.NDArray[np.intp]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits [texts, layers, labels] and halting values [texts, layers] with their gradients."""
+        """Logits [texts, layers, labels] and halting values [texts, layers] with their gradients.
+
+        Of `entropy` none reaches the network, which answers as it will be asked, without dropout.
+        """
         frozen = self.settings.halting == "entropy"
         if frozen:
             self.backbone.network.eval()
@@ -332,8 +335,7 @@ class Adaptive(Transformer):
         for parameter in classifier.exits.parameters():
             parameter.rate_factor = self.settings.halting_rate / self.settings.learning_rate
         if self.settings.halting == "entropy":
-            classifier.backbone.network.requires_grad_(False)
-            classifier.head.requires_grad_(False)
+            classifier.head.requires_grad_(False)  # of a gradient of zero, weight decay would be left
         with own_randomness(child_seed(seed, "halting")):
             epochs = replace(self.settings, epochs=self.settings.halting_epochs)
             classifier.settings = epochs
@@ -351,7 +353,7 @@ COMMON = {setting.name for setting in fields(TransformerSettings)}
 
 
 def _saved(scratch: str | Path | None, phase: str, key: str) -> SavedTraining | None:
-    return None if scratch is None else SavedTraining(Path(scratch) / phase, f"{key} {phase}")
+    return None if scratch is None else SavedTraining(Path(scratch) / phase, key)
 
 
 def _halves(dev: LabelledTexts, seed: int) -> tuple[LabelledTexts, LabelledTexts]:
