@@ -29,7 +29,7 @@ def depth_sections(rows: Sequence[Measurement], shown: Sequence[str] = ("test", 
         return []
     layers = max(int(row.tags["layers"]) for row in of_depth)
     places = list(dict.fromkeys((_place(row), row.slice) for row in of_depth if row.metric == MEAN))
-    lines = [_line(of_depth, place, name) for place, name in places if name not in ("right", "wrong")]
+    lines = [_line(of_depth, place, name, places) for place, name in places if name not in ("right", "wrong")]
     columns = (
         "where", "texts", f"layers of {layers}", "… right answers", "… wrong answers", "correlation with error",
         "with confidence", "answers changed",
@@ -77,15 +77,26 @@ def _shown(rows: Sequence[Measurement]) -> str:
     return scored(rows[0]) if len(rows) == 1 else number(_mean(rows))
 
 
-def _line(rows: Sequence[Measurement], place: str, name: str) -> tuple[str, ...]:
+def _where(place: str, name: str, places: Sequence[tuple[str, str]]) -> str:
+    """The place, the slice of it, or the slice alone where there is one place only."""
+    if name == "all":
+        return place
+    return name if len({one for one, _ in places}) == 1 else f"{place}: {name}"
+
+
+def _line(rows: Sequence[Measurement], place: str, name: str, places: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     every = name == "all"
     means = _of(rows, MEAN, place, name)
     of_all = [_of(rows, MEAN, place, kind) if every else [] for kind in ("right", "wrong")]
     of_all += [_of(rows, metric, place) if every else [] for metric in (ERROR, CONFIDENCE)]
     changed = _mean(_of(rows, CHANGED, place, name))
     cells = [_shown(some) if some else "" for some in (means, *of_all)]
-    where = place if every else f"{place}: {name}" if place else name
-    return (where, f"{means[0].n:,}" if means else "0", *cells, "" if changed is None else percent(changed, 1))
+    return (
+        _where(place, name, places),
+        f"{means[0].n:,}" if means else "0",
+        *cells,
+        "" if changed is None else percent(changed, 1),
+    )
 
 
 def _budget_tables(rows: Sequence[Measurement], places: Sequence[tuple[str, str]]) -> list[Table]:
@@ -100,7 +111,7 @@ def _budget_tables(rows: Sequence[Measurement], places: Sequence[tuple[str, str]
             accuracy, used = (_mean(_of(rows, metric, place, name, budget=budget)) for metric in (ACCURACY, USED))
             assert accuracy is not None
             cells.append(f"{number(accuracy)} ({points(accuracy - full)}; {percent(used, 0)})")
-        lines.append((place if name == "all" else f"{place}: {name}" if place else name, *cells))
+        lines.append((_where(place, name, places), *cells))
     columns = ("where", "all layers", *(percent(budget, 0) for budget in reversed(BUDGETS[:-1])))
     return [Table("Accuracy at a budget of layers", columns, tuple(lines), BUDGET_NOTE)] if lines else []
 
