@@ -44,6 +44,53 @@ def test_the_vectors_are_those_of_the_last_hidden_layer(folder: str, pooling: st
         np.testing.assert_allclose(vector, expected, atol=1e-5)
 
 
+def test_with_the_tokens_of_the_texts_alone_vectors_and_gradients_are_the_same(folder: str) -> None:
+    import torch
+
+    model = backbone.Backbone(folder, pooling="mean", precision="fp32")
+    model.network.eval()
+    weight, rows = model.network.get_input_embeddings().weight, np.arange(3)
+    tokens, before = model.tokens(TEXTS[:3]), weight.detach().clone()
+    vectors = model.pooled(tokens, rows)
+    vectors.square().sum().backward()
+    vectors = vectors.detach()  # while its graph lives, torch remembers the shape of the embeddings
+    gradient, used = weight.grad.clone(), np.unique(np.append(tokens.ids, 0))
+    assert 0 < len(used) < len(before)
+    weight.grad = None
+    with pytest.raises(KeyboardInterrupt), model.vocabulary_of(tokens) as (renumbered,):
+        inside = model.pooled(renumbered, rows)
+        inside.square().sum().backward()
+        torch.testing.assert_close(inside, vectors)
+        torch.testing.assert_close(weight.grad, gradient[used])
+        with torch.no_grad():
+            weight += 1
+        raise KeyboardInterrupt
+    change = weight - before
+    assert weight.grad is None
+    assert torch.allclose(change[used], torch.ones(()))
+    assert not change[np.setdiff1d(np.arange(len(before)), used)].any()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+def test_dropout_drops_its_share_and_keeps_the_sum(folder: str, share: float) -> None:
+    import torch
+
+    layer = next(part for part in backbone.Backbone(folder).network.modules() if type(part) is torch.nn.Dropout)
+    assert "forward" in vars(layer)
+    layer.p, numbers = share, torch.ones(999, 333, requires_grad=True)
+    assert torch.equal(layer.eval()(numbers), numbers)
+    torch.manual_seed(0)
+    left = layer.train()(numbers)
+    left.sum().backward()
+    assert torch.equal(left, numbers.grad)
+    assert float((left == 0).float().mean()) == pytest.approx(share, abs=0.003)
+    assert left.unique().tolist() == pytest.approx([0.0, 1 / (1 - share)] if 0 < share < 1 else [1 - share], rel=1e-4)
+    halves = (left[:500] == 0).float().mean(), (left[:, ::2] == 0).float().mean()
+    assert halves == pytest.approx((share, share), abs=0.005)
+    torch.manual_seed(0)
+    assert torch.equal(layer(numbers), left)
+
+
 @pytest.mark.parametrize(
     ("modes", "pooling"),
     [

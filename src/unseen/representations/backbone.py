@@ -118,6 +118,8 @@ class Backbone:
         self.pooling = pooling or ("last" if reads_forwards(self.network.config) else "class")
         if self.pooling == "class" and not eager and not masked:
             read_class_token_only(self.network)
+        if self.device.type == "cpu":
+            drop_quickly(self.network)
         self.max_tokens = min(max_tokens, _longest(self.network.config))
         self.padding = _padding(self.tokenizer)
         self.use_bf16 = precision == "bf16" or (precision == "auto" and bf16_helps(self.device))
@@ -171,6 +173,47 @@ class Backbone:
         if self.pooling == "last":
             return hidden[torch.arange(len(mask), device=self.device), mask.sum(1) - 1]
         return (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
+
+    @contextlib.contextmanager
+    def vocabulary_of(self, *texts: Tokens) -> Iterator[list[Tokens]]:
+        """The block with the embeddings of those tokens alone that the texts have; the texts in their numbering.
+
+        A step of training reads and writes every embedding, most of which no text needs. Those that are trained come
+        out as they would of the whole matrix; the others are as before, where weight decay would have shrunk them.
+        """
+        import torch
+
+        try:
+            weight = self.network.get_input_embeddings().weight
+        except (AttributeError, NotImplementedError):  # built otherwise
+            yield [*texts]
+            return
+        whole = weight.data
+        # padding and what stands before it keep their numbers, which some networks know
+        used = np.unique(np.concatenate([np.arange(self.padding + 1), *(tokens.ids for tokens in texts)]))
+        rows = torch.from_numpy(used).to(self.device)
+        weight.data = whole[rows]
+        try:
+            yield [Tokens(np.searchsorted(used, tokens.ids).astype(np.int32), tokens.starts) for tokens in texts]
+        finally:
+            whole[rows] = weight.data
+            weight.data, weight.grad = whole, None
+
+    def freeze(self, layers: int) -> None:
+        """Leave so many of the lowest layers, and the embeddings, as they are in training; 0 leaves nothing."""
+        from torch import nn
+
+        if not layers:
+            return
+        stack = max((part for part in self.network.modules() if isinstance(part, nn.ModuleList)), key=len, default=[])
+        if not 0 < layers < len(stack):
+            fix = f"from 0 to {len(stack) - 1}" if stack else "frozen=0"
+            raise InputError(f"so many layers of {self.checkpoint.name} cannot be frozen", got=str(layers), fix=fix)
+        lowest_trained = next(stack[layers].parameters())
+        for weight in self.network.parameters():
+            if weight is lowest_trained:
+                break
+            weight.requires_grad_(False)
 
     @contextlib.contextmanager
     def arithmetic(self) -> Iterator[None]:
@@ -229,6 +272,27 @@ def _class_token(layer: Any, hidden: Any, mask: Any = None, *others: Any, **opti
     )  # fmt: skip
     read = layer.feed_forward_chunk(layer.attention.output(seen.transpose(1, 2).flatten(2), first))
     return (read,) if layer.returns_tuple else read
+
+
+def drop_quickly(network: Any) -> None:
+    """Let the dropout layers of a network draw 16 bits for a number, where torch draws a whole one on CPUs."""
+    from torch import nn
+
+    for layer in network.modules():
+        if type(layer) is nn.Dropout:
+            layer.forward = MethodType(_dropped, layer)
+
+
+def _dropped(layer: Any, hidden: Any) -> Any:
+    """The numbers without a share of them that is within 1/65,536 of the layer's, the others made as much larger."""
+    import torch
+
+    dropped = round(layer.p * 2**16)
+    if not layer.training or not 0 < dropped < 2**16:
+        return type(layer).forward(layer, hidden)
+    bits = torch.empty(-(-hidden.numel() // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
+    kept = bits[: hidden.numel()].view(hidden.shape) >= dropped - 2**15
+    return hidden * (kept.to(hidden.dtype) / (1 - dropped / 2**16))
 
 
 def bf16_helps(device: Any) -> bool:
