@@ -57,14 +57,13 @@ def test_with_the_tokens_of_the_texts_alone_vectors_and_gradients_are_the_same(f
     gradient, used = weight.grad.clone(), np.unique(np.append(tokens.ids, 0))
     assert 0 < len(used) < len(before)
     weight.grad = None
-    with pytest.raises(KeyboardInterrupt), model.vocabulary_of(tokens) as (renumbered,):
+    with model.vocabulary_of(tokens) as (renumbered,):
         inside = model.pooled(renumbered, rows)
         inside.square().sum().backward()
         torch.testing.assert_close(inside, vectors)
         torch.testing.assert_close(weight.grad, gradient[used])
         with torch.no_grad():
             weight += 1
-        raise KeyboardInterrupt
     change = weight - before
     assert weight.grad is None
     assert torch.allclose(change[used], torch.ones(()))

@@ -205,7 +205,8 @@ class Backbone:
 
         if not layers:
             return
-        stack = max((part for part in self.network.modules() if isinstance(part, nn.ModuleList)), key=len, default=[])
+        stacks = [part for part in self.network.modules() if isinstance(part, nn.ModuleList)]
+        stack: Any = max(stacks, key=len, default=[])
         if not 0 < layers < len(stack):
             fix = f"from 0 to {len(stack) - 1}" if stack else "frozen=0"
             raise InputError(f"so many layers of {self.checkpoint.name} cannot be frozen", got=str(layers), fix=fix)

@@ -65,6 +65,8 @@ class Transformer:
 
     `supervise` names an attribute with rationales: the attention of the class token in the last layer is then taught
     to rest on them, with `supervision_weight`, which is to be chosen on dev texts.
+
+    `frozen` lowest layers, and the embeddings with them, stay as they were pretrained: faster, and less is learnt.
     """
 
     def __init__(
