@@ -1,6 +1,6 @@
 """Fine-tuning beside Hugging Face's Trainer and the published way, what each saving is worth, and the light recipes.
 
-`python -m benchmarks.training` writes docs/results/training.md; with `tuning` only what it says about fine-tuning.
+`python -m benchmarks.training` writes docs/results/training.md; with `tuning`, `savings` or `light` only that section.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -21,6 +21,7 @@ from benchmarks.setting import ROOT, data_folder, in_fresh_process, machine, pro
 TRAIN, VALIDATION, PUBLISHED, ENCODED = 600, 500, 8, 600
 EPOCHS, BATCH, RATE, SEED = 1, 32, 1e-4, 42
 SEEDS = (42, 43, 44)
+STEPS = 10
 LIGHT = {3_000: (101, 102, 103), 20_000: (101,)}
 RECIPES_MEASURED = ("logistic", "svm", "neural")
 SHARED = {"learning_rate": RATE, "num_train_epochs": EPOCHS}
@@ -50,8 +51,12 @@ def ours(train: Any, validation: Any, seed: int, **settings: Any) -> dict[str, f
     return {"speed": len(train) * EPOCHS / took, "accuracy": accuracy(model.predict_proba, validation)}
 
 
-def without(saving: str, train: Any, validation: Any, seed: int) -> dict[str, float]:
-    """unseen's loop without one of its savings."""
+SAVINGS = ("vocabulary", "dropout", "batches", "class token")
+"""What can be left out."""
+
+
+def leave_out(saving: str) -> None:
+    """Do without one of the savings in this process."""
     from unseen.representations import backbone
 
     @contextmanager
@@ -70,7 +75,77 @@ def without(saving: str, train: Any, validation: Any, seed: int) -> dict[str, fl
     else:
         name = {"dropout": "drop_quickly", "class token": "read_class_token_only"}[saving]
         setattr(backbone, name, lambda network: None)
+
+
+def without(saving: str, train: Any, validation: Any, seed: int) -> dict[str, float]:
+    """unseen's loop without one of its savings."""
+    leave_out(saving)
     return ours(train, validation, seed)
+
+
+def step_times(train: Any, batch: int, precision: str) -> dict[str, float]:
+    """Processor time of a step without each saving ÷ with all, and share of matrix products; steps in turn."""
+    import torch
+    from torch.profiler import profile
+
+    from unseen.representations import backbone
+    from unseen.training.transformer import Transformer, _step, decaying
+    from unseen.training.transformer_classifier import untrained
+
+    names = {backbone.Backbone: "vocabulary_of", backbone.Tokens: "shuffled_batches"}
+    usual = [(home, name, getattr(home, name)) for home, name in names.items()]
+    usual += [(backbone, name, getattr(backbone, name)) for name in ("drop_quickly", "read_class_token_only")]
+    recipe = Transformer("minilm", preset="fast", batch=batch, precision=precision)
+    with ExitStack() as stack:
+        ways = {}
+        for saving in ("", *SAVINGS):
+            if saving:
+                leave_out(saving)
+            classifier = untrained(recipe.settings, train.label_names)
+            tokens = classifier.backbone.tokens(train.texts.to_pylist())
+            (tokens,) = stack.enter_context(classifier.backbone.vocabulary_of(tokens))
+            optimiser = torch.optim.AdamW(decaying(classifier.modules, 0.01), RATE, fused=True)
+            classifier.modules.train()
+            ways[saving] = classifier, optimiser, tokens, tokens.shuffled_batches(batch, SEED)
+            for home, name, value in usual:
+                setattr(home, name, value)
+        equal, taken = torch.ones(len(train.label_names)), defaultdict(float)
+
+        def step(way: str, at: int) -> None:
+            classifier, optimiser, tokens, batches = ways[way]
+            _step(classifier, optimiser, tokens, train.labels, batches[at], 1e-5, equal)
+
+        for at in range(STEPS + 1):
+            for way in ways:
+                took, _ = processor_seconds(lambda way=way, at=at: step(way, at))
+                taken[way] += took if at else 0.0  # the first one is always slow
+        with profile() as profiled:
+            step("", 1)
+        times = {event.key: event.self_cpu_time_total for event in profiled.key_averages()}
+    products = sum(times.get(f"aten::{name}", 0.0) for name in ("mm", "addmm", "bmm"))
+    return {way: taken[way] / taken[""] for way in SAVINGS} | {"products": products / sum(times.values())}
+
+
+def savings_section() -> str:
+    """What each saving is worth in a step."""
+    rows = []
+    for batch in (BATCH, 4):
+        for precision in ("bf16", "fp32"):
+            answer = json.loads(
+                in_fresh_process("-m", "benchmarks.training", f"steps {precision}", str(batch)).splitlines()[-1]
+            )
+            rows.append(
+                [f"{batch}, {precision}", *(f"{answer[way]:.2f}" for way in SAVINGS), f"{answer['products']:.0%}"]
+            )
+    heads = [
+        "batches of", "all 30,522 embeddings", "torch's dropout", "batches of any length",
+        "all tokens in the last layer", "share of matrix products, nothing left out",
+    ]  # fmt: skip
+    return (
+        f"\n## What each saving is worth in a step\n\n{machine()}. Processor time of {STEPS} steps without a saving ÷ "
+        f"with all of them, steps of all ways in turn in one process, {TRAIN} texts as above. Matrix products bound "
+        "what is left to save without other mathematics.\n\n" + table(heads, rows)
+    )
 
 
 def trainer(train: Any, validation: Any, seed: int, pad_to: int | None = None, batch: int = BATCH) -> dict[str, float]:
@@ -177,6 +252,8 @@ WAYS = {
     "published": lambda train, validation, seed: trainer(
         train.take(range(PUBLISHED)), validation.take(range(8)), seed, 512, 4
     ),
+    "steps bf16": lambda train, validation, batch: step_times(train, batch, "bf16"),
+    "steps fp32": lambda train, validation, batch: step_times(train, batch, "fp32"),
     "encoding": lambda train, validation, seed: encoding(train, validation),
     "light": lambda train, validation, seed: light(train, validation),
 }
@@ -240,7 +317,8 @@ def section() -> str:
         f"{PUBLISHED} texts, too few for a score.\n\n"
         f"**unseen is {np.mean(ratios):.1f} times as fast as Trainer** ({ratios.min():.1f} to {ratios.max():.1f}).\n\n"
         + table(["way", "its time per text ÷ unseen's", "speed ÷ Trainer's", "accuracy"], rows)
-        + "\nThe rows with unseen leave out one saving each, but for `frozen`, which is off unless it is asked for. "
+        + "\nThe rows with unseen leave out one saving each, but for `frozen`, which is off unless it is asked for; "
+        "a tenth more or less is chance there, steps are timed below. "
         + padding()
         + f" Encoding ({ENCODED:,} texts) runs at {speeds['encoding'][0] / speeds['unseen'].mean():.1f} times the "
         "speed of training.\n"
@@ -259,14 +337,18 @@ def padding() -> str:
     )
 
 
+SECTIONS = {"tuning": section, "savings": savings_section, "light": light_section}
+
 if __name__ == "__main__":
     place = ROOT / "docs" / "results" / "training.md"
     if len(sys.argv) == 3:
         train, validation, _ = parts()
         print(json.dumps(WAYS[sys.argv[1]](train, validation, int(sys.argv[2]))))
     else:
-        only_tuning = sys.argv[1:] == ["tuning"]
-        lights = "\n## Light recipes" + place.read_text(encoding="utf-8").partition("\n## Light recipes")[2]
-        page = section() + (lights if only_tuning else light_section())
+        before = place.read_text(encoding="utf-8")
+        begins = [0, *(before.find(f"\n## {head}") for head in ("What", "Light")), len(before)]
+        kept = {name: before[begins[at] : begins[at + 1]] for at, name in enumerate(SECTIONS)}
+        asked = sys.argv[1:] or [*SECTIONS]
+        page = "".join(make() if name in asked else kept[name] for name, make in SECTIONS.items())
         place.write_text(page, encoding="utf-8")
         print(page)
