@@ -51,7 +51,7 @@ def ours(train: Any, validation: Any, seed: int, **settings: Any) -> dict[str, f
     return {"speed": len(train) * EPOCHS / took, "accuracy": accuracy(model.predict_proba, validation)}
 
 
-SAVINGS = ("vocabulary", "dropout", "batches", "class token")
+SAVINGS = ("vocabulary", "batches", "class token")
 """What can be left out."""
 
 
@@ -73,14 +73,7 @@ def leave_out(saving: str) -> None:
     elif saving == "batches":
         backbone.Tokens.shuffled_batches = mixed  # type: ignore[method-assign]
     else:
-        name = {"dropout": "drop_quickly", "class token": "read_class_token_only"}[saving]
-        setattr(backbone, name, lambda network: None)
-
-
-def without(saving: str, train: Any, validation: Any, seed: int) -> dict[str, float]:
-    """unseen's loop without one of its savings."""
-    leave_out(saving)
-    return ours(train, validation, seed)
+        backbone.read_class_token_only = lambda network: None
 
 
 def step_times(train: Any, batch: int, precision: str) -> dict[str, float]:
@@ -92,9 +85,8 @@ def step_times(train: Any, batch: int, precision: str) -> dict[str, float]:
     from unseen.training.transformer import Transformer, _step, decaying
     from unseen.training.transformer_classifier import untrained
 
-    names = {backbone.Backbone: "vocabulary_of", backbone.Tokens: "shuffled_batches"}
-    usual = [(home, name, getattr(home, name)) for home, name in names.items()]
-    usual += [(backbone, name, getattr(backbone, name)) for name in ("drop_quickly", "read_class_token_only")]
+    homes = ((backbone.Backbone, "vocabulary_of"), (backbone.Tokens, "shuffled_batches"))
+    usual = [(home, name, getattr(home, name)) for home, name in (*homes, (backbone, "read_class_token_only"))]
     recipe = Transformer("minilm", preset="fast", batch=batch, precision=precision)
     with ExitStack() as stack:
         ways = {}
@@ -138,7 +130,7 @@ def savings_section() -> str:
                 [f"{batch}, {precision}", *(f"{answer[way]:.2f}" for way in SAVINGS), f"{answer['products']:.0%}"]
             )
     heads = [
-        "batches of", "all 30,522 embeddings", "torch's dropout", "batches of any length",
+        "batches of", "all 30,522 embeddings", "batches of any length",
         "all tokens in the last layer", "share of matrix products, nothing left out",
     ]  # fmt: skip
     return (
@@ -245,10 +237,6 @@ WAYS = {
     "trainer": trainer,
     "fp32": lambda *given: ours(*given, precision="fp32"),
     "frozen": lambda *given: ours(*given, frozen=2),
-    "vocabulary": lambda *given: without("vocabulary", *given),
-    "dropout": lambda *given: without("dropout", *given),
-    "batches": lambda *given: without("batches", *given),
-    "class token": lambda *given: without("class token", *given),
     "published": lambda train, validation, seed: trainer(
         train.take(range(PUBLISHED)), validation.take(range(8)), seed, 512, 4
     ),
@@ -262,14 +250,10 @@ CALLED = {
     "trainer": "Trainer, its defaults",
     "fp32": "unseen in fp32",
     "frozen": "unseen with `frozen=2`: embeddings and two of six layers stay as they are",
-    "vocabulary": "unseen with all 30,522 embeddings, not those of the tokens that the texts have",
-    "dropout": "unseen with torch's dropout, a random number for each value",
-    "batches": "unseen with batches of any length, padded to the longest text",
-    "class token": "unseen with all tokens in the last layer",
     "published": "padded to 512 tokens, batches of 4",
 }
-ONCE = ("vocabulary", "dropout", "batches", "class token", "published", "encoding")
-"""Ways that one seed is enough for: they compute the same, or are too slow."""
+ONCE = ("published", "encoding")
+"""Ways that one seed is enough for."""
 
 
 def measured() -> dict[str, list[dict[str, float]]]:
@@ -302,8 +286,7 @@ def section() -> str:
         ratios = speeds["unseen"][: len(speeds[name])] / speeds[name]
         theirs = speeds[name] / speeds["trainer"][: len(speeds[name])]
         scores = [answer["accuracy"] for answer in results[name]]
-        spread = f"{np.mean(scores):.3f}" + ("" if name in ONCE else f" ({min(scores):.3f} to {max(scores):.3f})")
-        spread = "" if name == "published" else spread
+        spread = "" if name in ONCE else f"{np.mean(scores):.3f} ({min(scores):.3f} to {max(scores):.3f})"
         rows.append([called, f"{np.mean(ratios):.2f}", f"{np.mean(theirs):.2f}", spread])
     ratios = speeds["unseen"] / speeds["trainer"]
     packages = ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers"))
@@ -311,14 +294,13 @@ def section() -> str:
         f"# Training: what was measured\n\n## Fine-tuning MiniLM\n\n{machine()}, {packages}. "
         f"{TRAIN:,} texts of {parts()[2]} drawn at random (seed {SEED}), epochs: {EPOCHS}, batches of {BATCH}, learning "
         f"rate {RATE:g}, no early stopping; accuracy on {VALIDATION:,} other texts, mean and range of the seeds "
-        f"{', '.join(map(str, SEEDS))}; what has no range was run with seed {SEED} alone. Processor time of one thread, "
+        f"{', '.join(map(str, SEEDS))}. Processor time of one thread, "
         "the ways in turn, each in a fresh process, on a busy machine; ours includes loading the weights, Trainer's "
         "does not. The padded way was timed on "
         f"{PUBLISHED} texts, too few for a score.\n\n"
         f"**unseen is {np.mean(ratios):.1f} times as fast as Trainer** ({ratios.min():.1f} to {ratios.max():.1f}).\n\n"
         + table(["way", "its time per text ÷ unseen's", "speed ÷ Trainer's", "accuracy"], rows)
-        + "\nThe rows with unseen leave out one saving each, but for `frozen`, which is off unless it is asked for; "
-        "a tenth more or less is chance there, steps are timed below. "
+        + "\n`frozen` is off unless it is asked for. "
         + padding()
         + f" Encoding ({ENCODED:,} texts) runs at {speeds['encoding'][0] / speeds['unseen'].mean():.1f} times the "
         "speed of training.\n"

@@ -70,26 +70,6 @@ def test_with_the_tokens_of_the_texts_alone_vectors_and_gradients_are_the_same(f
     assert not change[np.setdiff1d(np.arange(len(before)), used)].any()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
-def test_dropout_drops_its_share_and_keeps_the_sum(folder: str, share: float) -> None:
-    import torch
-
-    layer = next(part for part in backbone.Backbone(folder).network.modules() if type(part) is torch.nn.Dropout)
-    assert "forward" in vars(layer)
-    layer.p, numbers = share, torch.ones(999, 333, requires_grad=True)
-    assert torch.equal(layer.eval()(numbers), numbers)
-    torch.manual_seed(0)
-    left = layer.train()(numbers)
-    left.sum().backward()
-    assert torch.equal(left, numbers.grad)
-    assert float((left == 0).float().mean()) == pytest.approx(share, abs=0.003)
-    assert left.unique().tolist() == pytest.approx([0.0, 1 / (1 - share)] if 0 < share < 1 else [1 - share], rel=1e-4)
-    halves = (left[:500] == 0).float().mean(), (left[:, ::2] == 0).float().mean()
-    assert halves == pytest.approx((share, share), abs=0.005)
-    torch.manual_seed(0)
-    assert torch.equal(layer(numbers), left)
-
-
 @pytest.mark.parametrize(
     ("modes", "pooling"),
     [

@@ -118,8 +118,6 @@ class Backbone:
         self.pooling = pooling or ("last" if reads_forwards(self.network.config) else "class")
         if self.pooling == "class" and not eager and not masked:
             read_class_token_only(self.network)
-        if self.device.type == "cpu":
-            drop_quickly(self.network)
         self.max_tokens = min(max_tokens, _longest(self.network.config))
         self.padding = _padding(self.tokenizer)
         self.use_bf16 = precision == "bf16" or (precision == "auto" and bf16_helps(self.device))
@@ -273,27 +271,6 @@ def _class_token(layer: Any, hidden: Any, mask: Any = None, *others: Any, **opti
     )  # fmt: skip
     read = layer.feed_forward_chunk(layer.attention.output(seen.transpose(1, 2).flatten(2), first))
     return (read,) if layer.returns_tuple else read
-
-
-def drop_quickly(network: Any) -> None:
-    """Let the dropout layers of a network draw 16 bits for a number, where torch draws a whole one on CPUs."""
-    from torch import nn
-
-    for layer in network.modules():
-        if type(layer) is nn.Dropout:
-            layer.forward = MethodType(_dropped, layer)
-
-
-def _dropped(layer: Any, hidden: Any) -> Any:
-    """The numbers without a share of them that is within 1/65,536 of the layer's, the others made as much larger."""
-    import torch
-
-    dropped = round(layer.p * 2**16)
-    if not layer.training or not 0 < dropped < 2**16:
-        return type(layer).forward(layer, hidden)
-    bits = torch.empty(-(-hidden.numel() // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
-    kept = bits[: hidden.numel()].view(hidden.shape) >= dropped - 2**15
-    return hidden * (kept.to(hidden.dtype) / (1 - dropped / 2**16))
 
 
 def bf16_helps(device: Any) -> bool:
