@@ -22,11 +22,31 @@ RUN_MAIN = (
 )
 
 
-def loaded_by(code: str) -> set[str]:
-    """Heavy packages that are loaded after `code` has run in a fresh Python."""
+BARE = """
+import sys, typer
+app = typer.Typer()
+app.command()(lambda: None)
+sys.argv = ["program", "--help"]
+try:
+    app()
+except SystemExit:
+    pass
+"""
+"""A typer program with one command."""
+STANDARD = {"asyncio", "concurrent", "email", "http", "multiprocessing", "secrets", "sqlite3", "ssl", "webbrowser"}
+"""Modules of Python itself that take long to load."""
+
+
+def packages_of(code: str) -> set[str]:
+    """Packages that are loaded after `code` has run in a fresh Python."""
     report = "import sys; print('\\n' + ' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True)
-    return HEAVY & {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+
+
+def loaded_by(code: str) -> set[str]:
+    """Heavy packages that are loaded after `code` has run in a fresh Python."""
+    return HEAVY & packages_of(code)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +56,12 @@ def loaded_by(code: str) -> set[str]:
 )
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     assert loaded_by(RUN_MAIN.format(words=["unseen", *words])) == set()
+
+
+def test_help_loads_what_a_bare_program_loads_and_unseen() -> None:
+    more = packages_of(RUN_MAIN.format(words=["unseen", "--help"])) - packages_of(BARE)
+    assert more - sys.stdlib_module_names == {"unseen"}
+    assert more & STANDARD == set()
 
 
 def test_the_package_loads_nothing_heavy() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unseen.duplicates import normal_forms, same, same_forms
 
@@ -65,3 +67,10 @@ def test_texts_that_differ_in_emoji_alone_are_not_the_same() -> None:
         [["they are 😍", "they are 🤮", "They are 🤮!", "👍🏽", "👍🏿", "👍", "👩‍👧", "👩👧", "they are"]]
     )
     assert same_forms(texts).tolist() == [0, 1, 1, 3, 4, 5, 6, 7, 8]
+
+
+@given(st.text(alphabet="ab \t\n\u00a0@<>|.,rt😀🏽€", max_size=20))
+def test_words_are_separated_by_single_spaces(text: str) -> None:
+    form = forms(text)[0]
+    assert form == " ".join(form.split())
+    assert same_forms(pa.chunked_array([[text, form]])).tolist() == [0, 0 if form or not text else 1]

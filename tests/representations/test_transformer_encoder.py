@@ -44,6 +44,32 @@ def test_the_vectors_are_those_of_the_last_hidden_layer(folder: str, pooling: st
         np.testing.assert_allclose(vector, expected, atol=1e-5)
 
 
+def test_with_the_tokens_of_the_texts_alone_vectors_and_gradients_are_the_same(folder: str) -> None:
+    import torch
+
+    model = backbone.Backbone(folder, pooling="mean", precision="fp32")
+    model.network.eval()
+    weight, rows = model.network.get_input_embeddings().weight, np.arange(3)
+    tokens, before = model.tokens(TEXTS[:3]), weight.detach().clone()
+    vectors = model.pooled(tokens, rows)
+    vectors.square().sum().backward()
+    vectors = vectors.detach()  # while its graph lives, torch remembers the shape of the embeddings
+    gradient, used = weight.grad.clone(), np.unique(np.append(tokens.ids, 0))
+    assert 0 < len(used) < len(before)
+    weight.grad = None
+    with model.vocabulary_of(tokens) as (renumbered,):
+        inside = model.pooled(renumbered, rows)
+        inside.square().sum().backward()
+        torch.testing.assert_close(inside, vectors)
+        torch.testing.assert_close(weight.grad, gradient[used])
+        with torch.no_grad():
+            weight += 1
+    change = weight - before
+    assert weight.grad is None
+    assert torch.allclose(change[used], torch.ones(()))
+    assert not change[np.setdiff1d(np.arange(len(before)), used)].any()
+
+
 @pytest.mark.parametrize(
     ("modes", "pooling"),
     [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tiny_data import build
 from tiny_transformer import ARCHITECTURES, write_transformer
 from unseen import api
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
+from unseen.representations.backbone import Backbone, Tokens
 from unseen.training import transformer
 from unseen.training.transformer import PRESETS, Transformer, TransformerClassifier, TransformerSettings
 from unseen.types import Dataset
@@ -210,13 +212,13 @@ def test_the_best_epoch_is_kept_and_training_stops_when_it_gets_no_better(
     look = transformer._look
 
     def watched(classifier: TransformerClassifier, *given: Any) -> Any:
-        looked.append(weights(classifier))
+        looked.append({name: weight.clone() for name, weight in classifier.head.state_dict().items()})
         return look(classifier, *given)
 
     monkeypatch.setattr(transformer, "_look", watched)
     classifier = recipe(folders("bert"), epochs=9, patience=2, stop_on=stop_on).fit(train, turned, 42)
     assert len(looked) < 9
-    assert any(same(weights(classifier), each) for each in looked[:-2])
+    assert any(same(classifier.head.state_dict(), each) for each in looked[:-2])
     assert not same(weights(classifier), looked[-1])
 
 
@@ -281,6 +283,38 @@ def test_a_step_follows_the_weighted_sum_even_when_it_is_clipped(
         assert same(*moved)
     for name, each in moved[0].items():
         torch.testing.assert_close(each, moved[1][name])
+
+
+@contextmanager
+def whole_vocabulary(backbone: Backbone, *texts: Tokens) -> Iterator[list[Tokens]]:
+    """What `vocabulary_of` saves."""
+    del backbone
+    yield [*texts]
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "deberta-v2", "llama"])
+def test_training_with_the_tokens_of_the_texts_alone_gives_the_same_weights(
+    folders: Callable[[str], str], architecture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with all embeddings, but that embeddings of other tokens do not decay."""
+    train, dev = texts_of(12), texts_of(2, 1)
+    trained = recipe(folders(architecture), epochs=2, weight_decay=0.0).fit(train, dev, 42)
+    monkeypatch.setattr(Backbone, "vocabulary_of", whole_vocabulary)
+    oracle = recipe(folders(architecture), epochs=2, weight_decay=0.0).fit(train, dev, 42)
+    for name, weight in weights(trained).items():
+        torch.testing.assert_close(weight, weights(oracle)[name], msg=name)
+
+
+def test_frozen_layers_and_embeddings_stay_and_the_others_learn(folders: Callable[[str], str]) -> None:
+    before = weights(TransformerClassifier.untrained(recipe(folders("bert")).settings, ("calm", "loud")))
+    after = weights(recipe(folders("bert"), frozen=1).fit(texts_of(24), texts_of(8, 1), 42))
+    moved = {name for name in before if not torch.equal(before[name], after[name]) and "head" not in name}
+    assert moved
+    assert all("layer.1." in name for name in moved)
+    assert any("layer.1." in name and "attention.self.query" in name for name in moved)
+    with pytest.raises(InputError, match="cannot be frozen") as refused:
+        recipe(folders("bert"), frozen=2).fit(texts_of(24), texts_of(8, 1), 42)
+    assert "from 0 to 1" in str(refused.value)
 
 
 def test_the_learning_rate_rises_and_falls() -> None:

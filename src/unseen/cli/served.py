@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import webbrowser
 from typing import Any
 
 from unseen.cli.console import say
@@ -20,6 +18,8 @@ def serve_here(runs: list[Any], task: Any, port: int, no_browser: bool, quiet: b
         if not quiet:
             say("Ctrl-C ends it; nobody else on the network can open it.", err=True)
         if not no_browser:
+            import webbrowser
+
             webbrowser.open(address)
 
     serve(Viewer(runs, task), port, ready)
@@ -28,6 +28,8 @@ def serve_here(runs: list[Any], task: Any, port: int, no_browser: bool, quiet: b
 def own_name() -> str:
     """The user's name on this machine."""
     try:
+        import getpass
+
         return getpass.getuser()
     except (OSError, KeyError):
         return "somebody"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
@@ -476,6 +475,8 @@ def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
     """A temporary folder that becomes `folder` when the block ends without an error."""
+    import secrets
+
     folder = folder.absolute()
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     try:

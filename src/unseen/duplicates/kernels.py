@@ -24,8 +24,8 @@ def _mixed(value):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(nogil=True, cache=True)
-def _shingles(content: Array, start: int, end: int, points: Array, out: Array) -> int:
-    """Hashes of the distinct shingles of one UTF-8 text, sorted, into `out`; how many there are."""
+def _hashes(content: Array, start: int, end: int, points: Array, out: Array) -> int:
+    """Hashes of the shingles of one UTF-8 text, in its order, into `out`; how many there are."""
     length = 0
     for at in range(start, end):
         byte = np.uint64(content[at])
@@ -40,6 +40,13 @@ def _shingles(content: Array, start: int, end: int, points: Array, out: Array) -
         for place in range(at, min(length, at + SHINGLE)):
             hashed = _mixed(hashed ^ points[place]) + np.uint64(place - at)
         out[at] = hashed
+    return count
+
+
+@nb.njit(nogil=True, cache=True)
+def _shingles(content: Array, start: int, end: int, points: Array, out: Array) -> int:
+    """Hashes of the distinct shingles of one UTF-8 text, sorted, into `out`; how many there are."""
+    count = _hashes(content, start, end, points, out)
     out[:count].sort()
     distinct = 0
     for at in range(count):
@@ -50,22 +57,22 @@ def _shingles(content: Array, start: int, end: int, points: Array, out: Array) -
 
 
 @nb.njit(nogil=True, cache=True)
-def minhash_keys(
-    content: Array, ends: Array, longest: int, factors: Array, rows: int, sizes: Array, keys: Array
-) -> None:
-    """Numbers of shingles into `sizes`, and a key per band of `rows` minima into `keys` [bands, texts].
+def minhash_keys(content: Array, ends: Array, longest: int, factors: Array, rows: int, keys: Array) -> None:
+    """A key per band of `rows` minima into `keys` [bands, texts].
 
-    `ends` are the borders of the texts in `content`; `factors` [bands * rows, 2] define the hash functions.
+    `ends` are the borders of the texts in `content`; `factors` [2, bands * rows] define the hash functions. A shingle
+    that comes again changes no minimum, so nothing is sorted here.
     """
     points, hashes = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    minima = np.empty(len(factors), np.uint32)
+    times, plus = factors[0], factors[1]
+    minima = np.empty(len(times), np.uint32)
     for text in range(len(ends) - 1):
-        sizes[text] = _shingles(content, ends[text], ends[text + 1], points, hashes)
+        count = _hashes(content, ends[text], ends[text + 1], points, hashes)
         minima[:] = np.uint32(0xFFFFFFFF)
-        for at in range(sizes[text]):
+        for at in range(count):
             hashed = np.uint32(hashes[at] >> np.uint64(32))
-            for which in range(len(factors)):
-                minima[which] = min(minima[which], np.uint32(factors[which, 0] * hashed + factors[which, 1]))
+            for which in range(len(times)):
+                minima[which] = min(minima[which], np.uint32(times[which] * hashed + plus[which]))
         for band in range(len(keys)):
             key = np.uint64(band)
             for which in range(band * rows, band * rows + rows):
@@ -77,18 +84,22 @@ def minhash_keys(
 def jaccards(
     content: Array, ends: Array, longest: int, sizes: Array, least: float, first: Array, second: Array
 ) -> Array:
-    """Shared shingles of each pair as a share of those that either has; 0 where sizes show that it is below `least`."""
+    """Shared shingles of each pair as a share of those that either has; 0 where sizes show that it is below `least`.
+
+    `sizes` [texts] are numbers of shingles, 0 where nobody has counted them yet: then they are counted here.
+    """
     points = np.empty(longest, np.uint64)
     ours, theirs = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     shares = np.zeros(len(first), np.float64)
     held, n = -1, 0
     for pair in range(len(first)):
         a, b = first[pair], second[pair]
-        if min(sizes[a], sizes[b]) < least * max(sizes[a], sizes[b]):
+        if sizes[a] and sizes[b] and min(sizes[a], sizes[b]) < least * max(sizes[a], sizes[b]):
             continue
         if a != held:
             n, held = _shingles(content, ends[a], ends[a + 1], points, ours), a
         m = _shingles(content, ends[b], ends[b + 1], points, theirs)
+        sizes[a], sizes[b] = n, m
         i = j = shared = 0
         while i < n and j < m:
             shared += ours[i] == theirs[j]

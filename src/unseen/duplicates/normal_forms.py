@@ -18,7 +18,7 @@ TRIFLES = (
     rf"https?://[^\s{EMOJI}]+|www\.[^\s{EMOJI}]+",
     r"<\w+>",  # placeholders such as <user>
     r"[|~=]",  # symbols by name, punctuation in use
-    rf"[^\p{{L}}\p{{M}}\p{{N}}{SYMBOLS}{JOINS}]+",
+    rf"[^ \p{{L}}\p{{M}}\p{{N}}{SYMBOLS}{JOINS}]+",  # a space is one already
 )
 
 
@@ -37,7 +37,7 @@ def normal_forms(texts: pa.ChunkedArray) -> pa.ChunkedArray:
         forms = pc.replace_substring_regex(forms, pattern, " ")
     forms = pc.replace_substring_regex(forms, rf"([{SYMBOLS}][{SYMBOLS}{JOINS}]*)", r" \1 ")
     forms = pc.replace_substring_regex(forms, r"\brt\b", " ")
-    return pc.utf8_trim_whitespace(pc.replace_substring_regex(forms, " +", " "))
+    return pc.utf8_trim_whitespace(pc.replace_substring_regex(forms, "  +", " "))
 
 
 def same(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:
@@ -47,8 +47,8 @@ def same(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:
     return first[codes].astype(np.intp)
 
 
-def same_forms(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:
+def same_forms(texts: pa.ChunkedArray, forms: pa.ChunkedArray | None = None) -> npt.NDArray[np.intp]:
     """As `same`, of the normal forms; texts whose form is empty are like those with the very same text."""
-    forms = normal_forms(texts)
+    forms = normal_forms(texts) if forms is None else forms
     empty = pc.equal(forms, "").to_numpy()
     return np.where(empty, same(texts), same(forms))

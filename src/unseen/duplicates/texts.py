@@ -20,7 +20,7 @@ HASHES, MOST_ROWS = 125, 5
 """Hash functions of a text, and how many of them make a key at most."""
 FOUND = 0.999
 """Pairs at the threshold share a key with at least this probability."""
-BLOCK = 16_384
+BLOCK = 4_096
 """Texts hashed at a time."""
 
 
@@ -35,8 +35,9 @@ def near_pairs(texts: pa.ChunkedArray, threshold: float = 0.8, seed: int = 42) -
     """
     if not 0.5 <= threshold <= 1:
         raise InputError("the similarity of near-duplicates is from 0.5 to 1", got=str(threshold))
-    forms = normal_forms(texts).combine_chunks()
-    stands_for = same_forms(texts)
+    forms = normal_forms(texts)
+    stands_for = same_forms(texts, forms)
+    forms = forms.combine_chunks()
     distinct = _by_content(forms, np.unique(stands_for))
     content = _Content(forms.take(pa.array(distinct)))
 
@@ -79,16 +80,16 @@ class _Content:
         self.sizes = np.zeros(len(texts), np.int32)
 
     def keys(self, rows: int, seed: int) -> Keys:
-        """The keys of every text, of so many minima each, in each band; `sizes` is filled on the way."""
+        """The keys of every text, of so many minima each, in each band."""
         bands = HASHES // rows
         draw = generator(seed, "minhash").integers(0, 2**32, (bands * rows, 2), dtype=np.uint32)
         draw[:, 0] |= 1
+        factors = np.ascontiguousarray(draw.T)
         keys: Keys = np.empty((bands, len(self.sizes)), np.uint64)
 
         def hash_from(start: int) -> None:
             end = min(len(self.sizes), start + BLOCK)
-            ends, sizes, own = self.ends[start : end + 1], self.sizes[start:end], keys[:, start:end]
-            minhash_keys(self.buffer, ends, self.longest, draw, rows, sizes, own)
+            minhash_keys(self.buffer, self.ends[start : end + 1], self.longest, factors, rows, keys[:, start:end])
 
         with ThreadPoolExecutor(usable_threads()) as pool:
             list(pool.map(hash_from, range(0, len(self.sizes), BLOCK)))

@@ -173,6 +173,48 @@ class Backbone:
         return (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
 
     @contextlib.contextmanager
+    def vocabulary_of(self, *texts: Tokens) -> Iterator[list[Tokens]]:
+        """The block with the embeddings of those tokens alone that the texts have; the texts in their numbering.
+
+        A step of training reads and writes every embedding, most of which no text needs. Those that are trained come
+        out as they would of the whole matrix; the others are as before, where weight decay would have shrunk them.
+        """
+        import torch
+
+        try:
+            weight = self.network.get_input_embeddings().weight
+        except (AttributeError, NotImplementedError):  # built otherwise
+            yield [*texts]
+            return
+        whole = weight.data
+        # padding and what stands before it keep their numbers, which some networks know
+        used = np.unique(np.concatenate([np.arange(self.padding + 1), *(tokens.ids for tokens in texts)]))
+        rows = torch.from_numpy(used).to(self.device)
+        weight.data = whole[rows]
+        try:
+            yield [Tokens(np.searchsorted(used, tokens.ids).astype(np.int32), tokens.starts) for tokens in texts]
+        finally:
+            whole[rows] = weight.data
+            weight.data, weight.grad = whole, None
+
+    def freeze(self, layers: int) -> None:
+        """Leave so many of the lowest layers, and the embeddings, as they are in training; 0 leaves nothing."""
+        from torch import nn
+
+        if not layers:
+            return
+        stacks = [part for part in self.network.modules() if isinstance(part, nn.ModuleList)]
+        stack: Any = max(stacks, key=len, default=[])
+        if not 0 < layers < len(stack):
+            fix = f"from 0 to {len(stack) - 1}" if stack else "frozen=0"
+            raise InputError(f"so many layers of {self.checkpoint.name} cannot be frozen", got=str(layers), fix=fix)
+        lowest_trained = next(stack[layers].parameters())
+        for weight in self.network.parameters():
+            if weight is lowest_trained:
+                break
+            weight.requires_grad_(False)
+
+    @contextlib.contextmanager
     def arithmetic(self) -> Iterator[None]:
         """The block in bf16 where that is faster on this machine, else in fp32."""
         import torch

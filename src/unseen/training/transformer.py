@@ -65,6 +65,8 @@ class Transformer:
 
     `supervise` names an attribute with rationales: the attention of the class token in the last layer is then taught
     to rest on them, with `supervision_weight`, which is to be chosen on dev texts.
+
+    `frozen` lowest layers, and the embeddings with them, stay as they were pretrained: faster, and less is learnt.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Transformer:
         supervision_weight: float | None = None,
         supervision_scale: float | None = None,
         supervised_heads: int | None = None,
+        frozen: int | None = None,
         trust: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in NAMES and value is not None}
@@ -115,6 +118,7 @@ class Transformer:
         texts = training_texts(train, dev)
         with own_randomness(child_seed(seed, "transformer")):
             classifier = TransformerClassifier.untrained(self.settings, train.label_names, trust=self.trust)
+            classifier.backbone.freeze(self.settings.frozen)
             key = fingerprint(self.settings, train, dev, seed)
             if start is not None:
                 key += copy_weights(start, classifier)
@@ -130,6 +134,7 @@ class Transformer:
         """Texts per second in training on this machine, measured on a few random batches of `data`."""
         with own_randomness(0):
             classifier = TransformerClassifier.untrained(self.settings, data.label_names, trust=self.trust)
+            classifier.backbone.freeze(self.settings.frozen)
             sample = data.take(generator(0, "speed").permutation(len(data))[: (batches + 1) * self.settings.batch])
             tokens = classifier.backbone.tokens(sample.texts.to_pylist())
             optimiser = torch.optim.AdamW(classifier.modules.parameters(), 0.0, fused=True)
@@ -269,8 +274,23 @@ def train_epochs(
     targets: AttentionTargets | None = None,
 ) -> None:
     """Train for epochs of length-bucketed batches, look at the validation data after each, keep the best."""
+    backbone = classifier.backbone
+    with backbone.vocabulary_of(backbone.tokens(train.texts), backbone.tokens(dev.texts)) as (tokens, dev_tokens):
+        _train_tokens(classifier, train, tokens, dev, dev_tokens, seed, saved, targets)
+
+
+def _train_tokens(
+    classifier: TransformerClassifier,
+    train: LabelledTexts,
+    tokens: Tokens,
+    dev: LabelledTexts,
+    dev_tokens: Tokens,
+    seed: int,
+    saved: SavedTraining | None,
+    targets: AttentionTargets | None,
+) -> None:
+    """As `train_epochs`, of texts that have been cut into tokens."""
     settings, backbone = classifier.settings, classifier.backbone
-    tokens, dev_tokens = backbone.tokens(train.texts), backbone.tokens(dev.texts)
     weights = torch.tensor(label_weights(train, settings.class_weights), dtype=torch.float32, device=backbone.device)
     optimiser = torch.optim.AdamW(
         decaying(classifier.modules, settings.weight_decay), settings.learning_rate, eps=settings.epsilon, fused=True

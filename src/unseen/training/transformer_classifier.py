@@ -64,6 +64,8 @@ class TransformerSettings:
     """What the mean mask of the annotators is multiplied by before its softmax is taken."""
     supervised_heads: int | None = None
     """Heads of the last layer that are taught, the first ones; half of them when it is not said."""
+    frozen: int = 0
+    """Lowest layers that stay as they were pretrained, the embeddings with them: faster, and less is learnt."""
 
     @property
     def supervised(self) -> bool:
