@@ -323,7 +323,7 @@ SECTIONS = {"tuning": section, "savings": savings_section, "light": light_sectio
 
 if __name__ == "__main__":
     place = ROOT / "docs" / "results" / "training.md"
-    if len(sys.argv) == 3:
+    if len(sys.argv) == 3 and sys.argv[2].isdecimal():
         train, validation, _ = parts()
         print(json.dumps(WAYS[sys.argv[1]](train, validation, int(sys.argv[2]))))
     else:
