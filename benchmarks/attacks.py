@@ -20,7 +20,7 @@ from benchmarks.setting import ROOT, hatexplain, machine, processor_seconds, rea
 from unseen import inference
 from unseen.attacks import ATTACKS
 from unseen.attacks.search import Informants, attack_texts
-from unseen.training.transformer_classifier import TransformerSettings, untrained
+from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings
 from unseen.types.arrays import Floats
 
 PAGE = ROOT / "docs" / "results" / "attacks-speed.md"
@@ -33,7 +33,7 @@ def minilm(labels: tuple[str, ...]) -> Any:
 
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
-        return untrained(TransformerSettings(encoder="minilm"), labels)
+        return TransformerClassifier.untrained(TransformerSettings(encoder="minilm"), labels)
 
 
 def one_by_one(ask: Callable[[Sequence[str]], Floats]) -> Callable[[Sequence[str]], Floats]:

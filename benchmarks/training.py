@@ -83,7 +83,7 @@ def step_times(train: Any, batch: int, precision: str) -> dict[str, float]:
 
     from unseen.representations import backbone
     from unseen.training.transformer import Transformer, _step, decaying
-    from unseen.training.transformer_classifier import untrained
+    from unseen.training.transformer_classifier import TransformerClassifier
 
     homes = ((backbone.Backbone, "vocabulary_of"), (backbone.Tokens, "shuffled_batches"))
     usual = [(home, name, getattr(home, name)) for home, name in (*homes, (backbone, "read_class_token_only"))]
@@ -93,7 +93,7 @@ def step_times(train: Any, batch: int, precision: str) -> dict[str, float]:
         for saving in ("", *SAVINGS):
             if saving:
                 leave_out(saving)
-            classifier = untrained(recipe.settings, train.label_names)
+            classifier = TransformerClassifier.untrained(recipe.settings, train.label_names)
             tokens = classifier.backbone.tokens(train.texts.to_pylist())
             (tokens,) = stack.enter_context(classifier.backbone.vocabulary_of(tokens))
             optimiser = torch.optim.AdamW(decaying(classifier.modules, 0.01), RATE, fused=True)

@@ -209,12 +209,23 @@ class Curve:
         return np.array(areas)
 
 
+def done(folder: Path) -> list[int]:
+    """The seeds with which every arm is trained."""
+    return [
+        seed
+        for seed in SEEDS
+        if all(
+            (folder / "arms" / f"{arm.name}.seed-{seed}" / "predictions.parquet").exists() for arm in (*HARD, *RULES)
+        )
+    ]
+
+
 def traces(folder: Path, arm: Arm) -> list[tuple[ExitTrace, Codes]]:
-    """Of every seed that is done: what layers say about the test texts, and the right labels."""
+    """Of every seed with which all is done: what layers say about the test texts, and the right labels."""
     data = tweets()
     test = data.take(split_of(folder, arm.split).rows("test"))
-    places = [folder / "arms" / f"{arm.name}.seed-{seed}" / "exits.parquet" for seed in SEEDS]
-    return [(read_exits(place).of(test.ids), test.labels) for place in places if place.exists()]
+    places = [folder / "arms" / f"{arm.name}.seed-{seed}" / "exits.parquet" for seed in done(folder)]
+    return [(read_exits(place).of(test.ids), test.labels) for place in places]
 
 
 def curves(folder: Path) -> dict[str, Curve]:
@@ -227,7 +238,7 @@ def curves(folder: Path) -> dict[str, Curve]:
         )
     for name, taus, taught in (("dact", TAUS, False), ("dact, layers taught", TAUGHT, True)):
         by_tau = [traces(folder, Arm("dact", tau, taught)) for tau in taus]
-        made[name] = _curve([[(*one, 0.0) for one in of_seed] for of_seed in zip(*by_tau, strict=False)])
+        made[name] = _curve([[(*one, 0.0) for one in of_seed] for of_seed in zip(*by_tau, strict=True)])
     return made
 
 
@@ -267,8 +278,6 @@ def arm_rows(folder: Path, arms: Sequence[Arm]) -> list[list[str]]:
     rows = []
     for arm in arms:
         known = traces(folder, arm)
-        if not known:
-            continue
         depths = [trace.depths() for trace, _ in known]
         stopped = [trace.at(depth) for (trace, _), depth in zip(known, depths, strict=True)]
         numbers = {
@@ -307,9 +316,9 @@ HEADS = [
 def page(folder: Path) -> None:
     """Write what is known between the marks of the page; what people wrote around them stays."""
     parts = [
-        f"{machine()} {TEXTS:,} of Davidson's tweets drawn at random (seed {SEEDS[0]}), {TEST:,} of them for testing, "
+        f"{machine()}. {TEXTS:,} of Davidson's tweets drawn at random (seed {SEEDS[0]}), {TEST:,} of them for testing, "
         f"{DEV} for dev; MiniLM, {EPOCHS} epochs of fine-tuning, {HALTING_EPOCHS} of the rule, trainings from seeds "
-        f"{', '.join(map(str, SEEDS))}; compute is the share of layers that ran. In brackets after a mean: the lowest "
+        f"{', '.join(map(str, done(folder)))}; compute is the share of layers that ran. In brackets after a mean: the lowest "
         "and highest of the seeds.\n",
         "\n## A random test part\n",
         table(HEADS, arm_rows(folder, RULES)),

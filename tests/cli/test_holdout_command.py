@@ -97,7 +97,7 @@ def test_wrong_input() -> None:
         ((*given,), InputError, "each to be one of"),
         ((*given, *MAPPED, "--hold-out", "functionalty"), UnknownNameError, "did you mean 'functionality'"),
         ((*given, *MAPPED, "--hold-out", "target"), InputError, "needs the attribute 'target'"),
-        ((*given, *MAPPED, "--model", "svm"), InputError, "one of transformer, neural"),
+        ((*given, *MAPPED, "--model", "svm"), InputError, "one of transformer, adaptive, neural"),
         (("cases.csv", "--task", "posts.csv", *MAPPED), InputError, "no column called 'text'"),
         (
             ("posts.csv", "--task", "posts.csv", "--column", "text=post", "--column", "label=kind"),

@@ -48,10 +48,10 @@ def subject(model: Any, **options: Any) -> ExplainedTexts:
 
 @pytest.fixture(scope="module")
 def transformer(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from unseen.training.transformer_classifier import TransformerSettings, untrained
+    from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings
 
     folder = write_transformer(tmp_path_factory.mktemp("tiny") / "bert", WORDS)
-    return untrained(TransformerSettings(encoder=str(folder), precision="fp32"), ("no", "yes"))
+    return TransformerClassifier.untrained(TransformerSettings(encoder=str(folder), precision="fp32"), ("no", "yes"))
 
 
 @pytest.mark.parametrize("name", ["occlusion", "partition-shap", "lime"])

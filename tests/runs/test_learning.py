@@ -373,7 +373,7 @@ def test_a_map_that_leaves_a_label_without_texts_is_refused_before_anything(tmp_
 
 
 def test_a_model_that_cannot_go_on_is_refused_before_anything(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"'logistic' cannot go on(.|\n)*transformer, neural"):
+    with pytest.raises(InputError, match=r"'logistic' cannot go on(.|\n)*transformer, adaptive, neural"):
         learn_from_suite(small_suite(), small_task(), model="logistic", labels=LABELS, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     done = learn_from_suite(

@@ -182,8 +182,8 @@ def test_what_cannot_be_started_from_is_refused(
 
 def test_who_can_go_on_is_known_before_anything_is_trained() -> None:
     assert [name for name in RECIPES if can_start_warm(RECIPES.get(name))] == [
-        "transformer", "neural", "cnn-gru", "birnn", "birnn-attention",
+        "transformer", "adaptive", "neural", "cnn-gru", "birnn", "birnn-attention",
     ]  # fmt: skip
     require_warm_start(HashedNetwork(), "neural")
-    with pytest.raises(InputError, match=r"logistic cannot go on(.|\n)*one of transformer, neural"):
+    with pytest.raises(InputError, match=r"logistic cannot go on(.|\n)*one of transformer, adaptive, neural"):
         require_warm_start(RECIPES.make("logistic"), "logistic")
