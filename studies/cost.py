@@ -25,7 +25,9 @@ from unseen.seeding import generator
 PAGE = ROOT / "docs" / "results" / "cost.md"
 SEED = 42
 LAYERS = 3
-BUDGET = "memory=1500MB"
+BUDGET = "memory=2GB"
+TRAININGS = 5
+EPOCHS = 4
 RUNS = {
     "hatexplain": "HateXplain: four models",
     "smollm2": "A decoder, on a sample",
@@ -59,30 +61,31 @@ def made(name: str, folder: Path) -> None:
     minilm = {"minilm": "minilm", short: str(cut_encoder(folder))}
     light = {"logistic": "logistic", "neural": "neural"}
     posts = unseen.load("hatexplain-thesis")
-    reviews = sample(unseen.load(real_file("reviews", "reviews.csv"), text="text", label="label", id="id"), 1_000)
+    reviews = sample(unseen.load(real_file("reviews", "reviews.csv"), text="text", label="label", id="id"), 2_000)
     split = unseen.split(reviews, "random", test=0.4, dev=0.06, seed=SEED)
-    epochs: dict[str, dict[str, Any]] = {name: {"epochs": 2} for name in minilm}
+    epochs: dict[str, dict[str, Any]] = {name: {"epochs": EPOCHS} for name in minilm}
     common: dict[str, Any] = {"out": folder / name, "seed": SEED, "command": f"python -m studies.cost FOLDER {name}"}
     if name == "hatexplain":
         suite = load_suite("hatecheck")
         rename = {label: "non-hateful" if label == "noHate" else "hateful" for label in posts.label_names}
-        unseen.cost(sample(posts, 1_500), {**light, **minilm}, suite=suite, rename=rename, trainings=2, **common)
+        unseen.cost(sample(posts, 1_500), {**light, **minilm}, suite=suite, rename=rename, trainings=TRAININGS, **common)
     elif name == "smollm2":
-        few = sample(posts, 240)
+        few = sample(posts, 480)
         models = {"logistic": "logistic", **minilm, "smollm2": "smollm2"}
-        one = {"epochs": 1, "batch": 8}
+        one = {"epochs": 2, "batch": 8}
         unseen.cost(
-            few, models, params={name: one for name in models if name != "logistic"}, texts=24, hard="none", **common
-        )
+            few, models, params={name: one for name in models if name != "logistic"}, texts=24, hard="none",
+            trainings=3, **common,
+        )  # fmt: skip
     elif name == "reviews":
         unseen.cost(
             reviews, {**light, **minilm}, params=epochs, lengths=(64, 128, 256), budget=BUDGET, split=split, hard="none",
-            trainings=2, texts=80, **common,
+            trainings=TRAININGS, texts=80, **common,
         )  # fmt: skip
     else:
         unseen.cost(
             reviews, {short: minilm[short]}, params={short: epochs[short]}, lengths=(64,), batches=(8, 128), split=split,
-            hard="none", trainings=2, texts=40, **common,
+            hard="none", trainings=TRAININGS, texts=40, **common,
         )  # fmt: skip
 
 
