@@ -16,7 +16,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from unseen.machine import COUNTERS, energy_counters, joules, microjoules
-from unseen.types.units import digits
+from unseen.types.numbers import digits
 
 WATTS = (2.0, 15.0)
 """Per busy core, from a core among many of a server to one of a desktop at full clock."""

@@ -22,7 +22,7 @@ from unseen.costs.energy import (
     idle_watts,
     measured_energy,
 )
-from unseen.types.units import in_bytes, in_seconds
+from unseen.types.numbers import in_bytes, in_seconds
 
 INTERVAL = 0.02
 """Seconds between two looks at memory and power."""

@@ -159,6 +159,11 @@ def cards() -> dict[str, CatalogueCard]:
     return {card.name: card for card in sorted(known, key=lambda card: card.name)}
 
 
+def find_card(name: str) -> CatalogueCard | None:
+    """The card of the dataset called `name`; None where there is none. A card's file is called like its dataset."""
+    return next((read_card(path) for path in FOLDER.glob("*.toml") if path.stem == name), None)
+
+
 def card(name: str) -> CatalogueCard:
     """The card of the dataset called `name`."""
     if name not in cards():

@@ -13,8 +13,7 @@ from unseen.evaluation.intervals import STATISTICS
 from unseen.evaluation.metric_facts import fact, is_known
 from unseen.evaluation.metrics import canonical, metric
 from unseen.types import LEVELS, Finding, Measurement
-from unseen.types.numbers import number
-from unseen.types.units import SECONDS, in_bytes, in_seconds, quantity
+from unseen.types.numbers import SECONDS, in_bytes, in_seconds, number, quantity
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 GATE = re.compile(

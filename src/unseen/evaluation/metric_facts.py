@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.metrics import metric
+from unseen.evaluation.metrics import find_metric
 from unseen.evaluation.weighting import Weighting
 from unseen.store.settings_file import NO_OTHER_KEYS, Problems, read_content
 
@@ -109,9 +109,7 @@ def fact(name: str) -> MetricFact:
     full = replace(_with_parents(entry), id=name, formula=formula)
     if "METRIC" in places:
         full = _of_metric(full, fact(places["METRIC"]))
-    try:
-        own = metric(name)
-    except InputError:
+    if (own := find_metric(name)) is None:
         return full
     return replace(full, direction="higher" if own.higher_is_better else "lower", range=(own.low, own.high))
 

@@ -31,6 +31,8 @@ from unseen.types.arrays import Codes, Floats
 Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
 OfCounts = Callable[[Floats, Sequence[str]], Floats]
 OfWeights = Callable[[Codes, Floats, Sequence[str]], Callable[[Floats], Floats]]
+BY_LABEL = (*SCORES, "roc_auc", "average_precision")
+"""Metrics that each label has."""
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$")
 PARAMETERS = r"\.(?P<scheme>\w+)\((?P<inside>.*)\)"
 WEIGHTED = re.compile(rf"(?P<score>{'|'.join(SCORES)}){PARAMETERS}", re.DOTALL)
@@ -69,18 +71,25 @@ class Metric:
 
 def metric(name: str) -> Metric:
     """The metric of that id."""
-    if name in METRICS:
-        return METRICS[name]
-    if name in (*SCORES, "roc_auc", "average_precision"):
+    if (known := find_metric(name)) is not None:
+        return known
+    if name in BY_LABEL:
         family = [known for known in METRICS if known.startswith(f"{name}.")]
         raise InputError(f"{name!r} does not say which", expected=f"one of {', '.join(family)}, or {name}[LABEL]")
+    raise UnknownNameError.of("metric", name, METRICS, fix=f"or f1[LABEL], f1.{', f1.'.join(FORMS)}")
+
+
+def find_metric(name: str) -> Metric | None:
+    """The metric of that id; None for a name that is none, or does not say which."""
+    if name in METRICS:
+        return METRICS[name]
     match = OF_LABEL.match(name)
-    if match and match["score"] in (*SCORES, "roc_auc", "average_precision"):
+    if match and match["score"] in BY_LABEL:
         return _of_label(match["score"], match["label"])
     weighted = WEIGHTED.fullmatch(name)
     if weighted:
         return _averaged(weighted["score"], Weighting.parsed(weighted["scheme"], weighted["inside"]))
-    raise UnknownNameError.of("metric", name, METRICS, fix=f"or f1[LABEL], f1.{', f1.'.join(FORMS)}")
+    return None
 
 
 def canonical(name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unseen.data.catalogue import CatalogueCard, cards
+from unseen.data.catalogue import CatalogueCard, find_card
 from unseen.errors import InputError
 from unseen.reports.record import BASELINE, RunRecord, SplitFile, read_record, tried
 from unseen.store.run_folder import ABOUT, way_out
@@ -123,7 +123,7 @@ def _data(key: str, content: Any, shared: Any) -> DataFacts:
 
 def _known(name: str, counts: Mapping[str, int]) -> CatalogueCard | None:
     """The catalogue's card; a file of somebody else's may have the same name, hardly the same labels too."""
-    card = cards().get(name.partition("/")[0])
+    card = find_card(name.partition("/")[0])
     return card if card is not None and {*card.labels} == {*counts} else None
 
 

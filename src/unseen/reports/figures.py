@@ -25,8 +25,7 @@ from unseen.reports.wording import shortened
 from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
 from unseen.types import Measurement
-from unseen.types.numbers import MINUS, number, percent
-from unseen.types.units import digits
+from unseen.types.numbers import MINUS, digits, number, percent
 
 INK, FAINT, PAPER = "#010203", "#040506", "#070809"
 """Stand-ins that become the page's own colours, which differ in the dark."""

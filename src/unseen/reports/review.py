@@ -176,8 +176,8 @@ def _labels(record: RunRecord, ids: list[str]) -> Dataset:
 
 def with_reviews(record: RunRecord) -> RunRecord:
     """The record with what the reviews in its folder say; as it was where there are none."""
-    reviews = read_reviews(record.folder / REVIEWS) if record.folder and record.kind == "stress" else []
-    if not reviews:
+    file = record.folder / REVIEWS if record.folder and record.kind == "stress" else None
+    if file is None or not file.exists() or not (reviews := read_reviews(file)):
         return record
     return replace(record, measurements=(*record.measurements, *review_measurements(record, reviews)))
 

@@ -16,8 +16,7 @@ from unseen.reports.page import sorted_findings
 from unseen.reports.record import BASELINE, Cluster, RunRecord, SplitFile
 from unseen.reports.wording import called, duration, fallen, higher_is_better, in_points, writer
 from unseen.types import PARTS, Finding, Measurement
-from unseen.types.numbers import DASH, number, percent, scored
-from unseen.types.units import digits, in_bytes
+from unseen.types.numbers import DASH, digits, in_bytes, number, percent, scored
 
 COPIES = re.compile(r"^(?P<check>(exact|normalised|near)_duplicates|conflicting_labels(\.\w+)?)\[(?P<split>.+)\]$")
 """Findings of copies, made for every split."""

@@ -50,7 +50,7 @@ from unseen.store.files import temporary_folder
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Origin, Predictions, Split, some
-from unseen.types.units import in_bytes, quantity
+from unseen.types.numbers import in_bytes, quantity
 
 ORDINARY, HARD, SUITE = "ordinary", "hard", "suite"
 TEST = "test"

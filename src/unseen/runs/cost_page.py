@@ -19,8 +19,7 @@ from unseen.reports.wording import called, capital
 from unseen.runs.cost import COSTS, HARD, ORDINARY, STEADY, SUITE, best_of, contenders
 from unseen.runs.cost_steps import ASK_BATCHES, ASKED_AT_ONCE, TOKENS_A_WORD
 from unseen.types import Measurement, some
-from unseen.types.numbers import DASH, number, percent, points, scored
-from unseen.types.units import digits, in_bytes, in_seconds, with_prefix
+from unseen.types.numbers import DASH, digits, in_bytes, in_seconds, number, percent, points, scored, with_prefix
 
 VIEWS = {ORDINARY: "on the ordinary test part", HARD: "on the hard split", SUITE: "on the suite"}
 AXES = {

@@ -97,7 +97,7 @@ from unseen.store import (
 )
 from unseen.store.files import atomic, file_name
 from unseen.store.predictions import ALL_OTHERS
-from unseen.store.reviews import REVIEWS, append_review, read_reviews
+from unseen.store.reviews import REVIEWS, add_reviews
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, some
 
@@ -614,7 +614,7 @@ def stress(
     graph = _graph(source, model, budget, params, given)
     metric_of(graph.settings.metric).refuse_labels(graph.source.data.label_names)
     engine = _engine(graph, workers)
-    answers = reviews_of(reviews, graph.source.data)
+    answers = reviews_of(reviews, graph.source.data) if reviews else []
 
     def work(folder: RunFolder | None) -> Output:
         assert folder is not None
@@ -628,10 +628,8 @@ def stress(
             carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
             carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
         rows, findings = publish(possible, folder)
-        here = {(review.id, review.reviewer) for review in read_reviews(folder / REVIEWS)}
-        for review in answers:
-            if (review.id, review.reviewer) not in here:
-                append_review(folder / REVIEWS, review)
+        if answers:
+            add_reviews(folder / REVIEWS, answers)
         return Output(
             rows, findings,
             {

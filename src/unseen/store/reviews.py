@@ -6,7 +6,7 @@ One line is one answer; an answer that is taken back is one more line.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import count
 from pathlib import Path
@@ -56,6 +56,14 @@ class Review:
 def append_review(path: str | Path, review: Review) -> None:
     """Add an answer; it is on the disk when this returns."""
     append_entry(path, {name: value for name, value in asdict(review).items() if value not in (None, "")})
+
+
+def add_reviews(path: str | Path, reviews: Iterable[Review]) -> None:
+    """Add answers, but for those of a reviewer who has answered about the same text there."""
+    here = {(review.id, review.reviewer) for review in read_reviews(path)}
+    for review in reviews:
+        if (review.id, review.reviewer) not in here:
+            append_review(path, review)
 
 
 def undo_review(path: str | Path, id: str, reviewer: str) -> None:
