@@ -109,7 +109,11 @@ def fact(name: str) -> MetricFact:
     full = replace(_with_parents(entry), id=name, formula=formula)
     if "METRIC" in places:
         full = _of_metric(full, fact(places["METRIC"]))
-    if (own := find_metric(name)) is None:
+    try:
+        own = find_metric(name)
+    except InputError:  # an entry for any weighting is no weighting itself
+        own = None
+    if own is None:
         return full
     return replace(full, direction="higher" if own.higher_is_better else "lower", range=(own.low, own.high))
 
