@@ -45,6 +45,9 @@ def test_a_plan_trains_nothing(folder: Path, unseen: Callable[..., Any]) -> None
         (["--model", "logistc"], "did you mean 'logistic'?"),
         (["--model", "logistic", "--set", "C=1"], "MODEL.NAME=VALUE"),
         (["--model", "logistic", "--gate", "f1.macro<=5ms"], "f1.macro is not in seconds"),
+        (["--model", "logistic", "--gate", "latency.p95<=50"], "does not say the unit"),
+        (["--model", "logistic", "--gate", "latency.p96<=50ms"], "latency.p95"),
+        (["--model", "logistic", "--gate", "latensy.p95<=50"], "latency.p95"),
         (["--model", "logistic", "--repeats", "1"], "at least 3"),
     ],
 )  # fmt: skip

@@ -173,7 +173,6 @@ def test_limits_may_have_units_and_numbers_are_told_in_them() -> None:
     assert (gate.metric, gate.limit, str(gate)) == ("latency.p95", 0.05, "latency.p95<=50ms")
     assert Gate.parsed(str(gate)) == gate
     assert Gate.parsed("memory.training where model=a <= 1.5 GB").limit == 1.5e9
-    assert Gate.parsed("latency.p95<=0.05").limit == 0.05
     rows = [
         Measurement("latency.p95", seconds, 3, tags={"model": model}) for model, seconds in (("a", 0.012), ("b", 1.2))
     ]
@@ -189,9 +188,10 @@ def test_limits_may_have_units_and_numbers_are_told_in_them() -> None:
         ("f1.macro<=5ms", "f1.macro is not in seconds"),
         ("latency.p95<=2GB", "latency.p95 is not in bytes"),
         ("latency.p95<=50mss", "unknown unit"),
+        ("latency.p95<=50", "does not say the unit"),
         ("own.metric<=5ms", "own.metric is not in seconds"),
     ],
 )
-def test_a_unit_that_the_metric_does_not_have_is_refused(gate: str, why: str) -> None:
+def test_a_unit_that_the_metric_does_not_have_or_that_is_missing_is_refused(gate: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         Gate.parsed(gate)

@@ -165,6 +165,8 @@ def test_what_is_trained_and_what_is_asked(tmp_path: Path) -> None:
         ({"batches": [4]}, "no model has a batch"),
         ({"repeats": 2}, "at least 3"),
         ({"price": {"call": 1.0}}, "without an endpoint"),
+        ({"price": {"calls": 1.0}}, "did you mean 'call'"),
+        ({"price": {"call": -1.0}}, "0 or more"),
         ({"rename": {"calm": "x"}}, "without a suite"),
         ({"params": {"svm": {"C": 1}}}, "no model: svm"),
         ({"budget": "time=3s"}, "memory=2GB"),
@@ -185,7 +187,7 @@ def test_a_plan_counts_trainings_and_what_an_endpoint_is_asked(posts: Dataset) -
     planned = plan_cost(posts, models, trainings=2, texts=10)
     assert planned.candidates == ("logistic", "far")
     assert (planned.trainings, planned.done) == (4, 0)
-    assert planned.asked == {"far": 10 * (4 * 4 + 2) + 100 * 3 + 24}
+    assert planned.asked == {"far": 10 * (4 * 4 + 2) + 10 * 3 + 24}
     assert isinstance(settled(posts, models), CostSetting)
 
 

@@ -13,7 +13,7 @@ from unseen.evaluation.intervals import STATISTICS
 from unseen.evaluation.metric_facts import fact, is_known
 from unseen.evaluation.metrics import canonical, metric
 from unseen.types import LEVELS, Finding, Measurement
-from unseen.types.numbers import SECONDS, in_bytes, in_seconds, number, quantity
+from unseen.types.numbers import SECONDS, UNITS, in_bytes, in_seconds, number, quantity
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 GATE = re.compile(
@@ -65,8 +65,11 @@ class Gate:
             limit, kind = quantity(match["limit"])
         except InputError as cause:
             raise InputError(f"{text!r} is not a gate: {cause.message}", expected=cause.expected or EXPECTED) from cause
-        if kind and (not is_known(name) or fact(name).unit != kind):
+        unit = fact(name).unit if is_known(name) else None
+        if kind and unit != kind:
             raise InputError(f"{text!r} is not a gate: {name} is not in {kind}", fix="leave the unit out")
+        if not kind and unit in UNITS and limit:
+            raise InputError(f"{text!r} does not say the unit", expected=f"one of {', '.join(UNITS[unit])}: 50ms, 2GB")
         gate = cls(name, match["bound"], limit, where, match["limit"].replace(" ", "") if kind else "")
         if gate.metric.startswith(FINDINGS) and gate.metric.removeprefix(FINDINGS) not in LEVELS:
             raise InputError(f"{text!r} counts findings of an unknown level", expected=", ".join(LEVELS))

@@ -18,12 +18,13 @@ import pyarrow as pa
 
 from unseen import api
 from unseen.costs.pareto import Contender, Side, dominated_by
-from unseen.costs.speed import REPEATS, check_repeats
+from unseen.costs.speed import PERCENTILES, REPEATS, check_repeats
 from unseen.engines import Inline
 from unseen.engines.steps import carry_out
-from unseen.errors import InputError
+from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import FINDINGS, Gate
+from unseen.evaluation.metric_facts import is_known
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional.pass_rates import PASSED
 from unseen.functional.pass_rates import check as measured_on_suite
@@ -62,6 +63,16 @@ COSTS = {"latency.p50": "time for an answer", "processor_seconds.training": "pro
 STEADY = 0.25
 """Share by which costs must differ: that much the same program may take more in another process of a busy machine."""
 NO_HARD = "none"
+METRIC = "f1.macro"
+GATED = (
+    *(f"latency.p{share}" for share in PERCENTILES),
+    *(f"{name}.{phase}" for name in ("speed", "processor_seconds", "memory", "operations", "energy", "batch")
+      for phase in ("training", "inference")),
+    "seconds.training", "tokens.true", "tokens.padded", "money.inference",
+)  # fmt: skip
+"""Costs that a gate may bound, besides scores."""
+PRICES = {"call": "a call", "tokens": "1,000 tokens"}
+"""What an endpoint may charge for."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,8 @@ def cost(
     """
     setting = settled(data, models, **settings)
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    for gate in bounds:
+        _refuse_gate(gate)
 
     def work(folder: RunFolder | None) -> Output:
         if folder is not None:
@@ -186,7 +199,8 @@ def plan_cost(
     arms = [setting.first, *(arm for _, arm in setting.others)]
     estimates = [cost_of(arms, one.model, results) for one in setting.candidates if one.model is not None]
     seconds = [estimate.seconds for estimate in estimates]
-    timed = len(setting.texts) * (4 * (setting.repeats + 1) + 2) + ONE_BY_ONE * setting.repeats
+    timed = len(setting.texts) * (4 * (setting.repeats + 1) + 2)
+    timed += min(ONE_BY_ONE, len(setting.texts)) * setting.repeats
     asked = len(setting.ordinary.rows(TEST)) + (0 if setting.suite is None else len(setting.suite))
     return CostPlan(
         tuple(one.name for one in setting.candidates),
@@ -210,7 +224,7 @@ def settled(
     suite: Dataset | None = None,
     rename: Mapping[str, str] | None = None,
     price: Mapping[str, float] | None = None,
-    metric: str = "f1.macro",
+    metric: str = METRIC,
     trainings: int = 1,
     repeats: int = REPEATS,
     texts: int = SAMPLE,
@@ -224,6 +238,11 @@ def settled(
         if any(number < 1 for number in numbers):
             raise InputError(f"{name} must be at least 1", got=some([str(number) for number in numbers]))
     candidates = tuple(_candidates(models, params or {}, lengths, batches, memory is not None))
+    for name, amount in (price or {}).items():
+        if name not in PRICES:
+            raise UnknownNameError.of("price", name, PRICES)
+        if not 0 <= amount < np.inf:
+            raise InputError(f"the price of {PRICES[name]} must be a number, 0 or more", got=str(amount))
     if not any(one.is_endpoint for one in candidates) and price:
         raise InputError("a price has no effect without an endpoint among the models", fix="leave it out")
     if suite is not None:
@@ -237,6 +256,14 @@ def settled(
         dict(rename or {}), metric_of(metric).id, trainings, repeats, texts, memory, tuple(batches),
         dict(price or {}), seed,
     )  # fmt: skip
+
+
+def _refuse_gate(gate: Gate) -> None:
+    """Refuse a gate on what nobody measures, before an hour is spent."""
+    is_cost = gate.metric.partition(".")[0] in {name.partition(".")[0] for name in GATED}
+    known = gate.metric in GATED if is_cost else is_known(gate.metric) or gate.metric.startswith(FINDINGS)
+    if not known:
+        raise UnknownNameError.of("number of a cost run", gate.metric, [*GATED, METRIC])
 
 
 def budget_of(budget: float | str | None) -> float | None:

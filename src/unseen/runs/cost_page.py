@@ -135,6 +135,8 @@ def verdict(costs: CostRecord) -> Verdict:
     if chosen == best:
         fastest = costs.cheapest(costs.names, side) == best
         headline = f"{best} scores best, and {'nothing is faster' if fastest else 'whatever is faster is worse'}."
+    if len(costs.names) == 1:
+        headline = f"{best} was measured alone: nothing says whether it is worth its cost."
     sentences = [_alone(costs, best) if chosen == best else _compared(costs, chosen, best)]
     for view in costs.views[1:]:
         leader = costs.best(view)
@@ -148,7 +150,7 @@ def verdict(costs: CostRecord) -> Verdict:
             f"By {COSTS[of_side]}, nobody needs {some(needless, 20)}." if needless
             else f"By {COSTS[of_side]}, none is dominated for certain."
         )  # fmt: skip
-    if int(record.about["settings"]["trainings"]) < 2:
+    if int(record.about["settings"]["trainings"]) < 2 and record.rows("seconds.training"):
         sentences.append("Every model was trained once: training again could order them otherwise.")
     gates = record.about.get("gates") or ()
     failed = not all(gate["passed"] for gate in gates) or any(one.level == "fail" for one in record.findings)
