@@ -79,7 +79,7 @@ def init_card(
 
 
 @app.command("audit")
-@functools.partial(takes_data, optional=True)
+@functools.partial(takes_data, last=True, optional=True)
 def audit(
     card: Annotated[Path, typer.Argument(metavar="CARD", help="A card of ours, or a README or page about a dataset.")],
     data: Any,

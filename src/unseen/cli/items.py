@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, measured_cells, notes, print_json, print_result, print_table, progress, say
+from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import makes_run
 from unseen.cli.options import listed, parameters, split_of
 from unseen.errors import InputError
 
@@ -110,8 +111,10 @@ def agree(
 
 @app.command("effect")
 @takes_data
+@makes_run(out=Path("out"), workers=1)
 def effect(
     data: Any,
+    frame: Any,
     split: options.Split = None,
     model: options.Model = "logistic",
     settings: options.Set = None,
@@ -123,15 +126,8 @@ def effect(
     metric: options.Metrics = None,
     language: options.Language = "en",
     groups: options.Groups = None,
-    out: options.RunFolder = Path("out"),
-    workers: options.Workers = 1,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Train on all rows, without flagged ones, and without as many random ones of the same labels; compare the scores.
 
     Example: unseen audit items effect posts.csv --id id --model logistic --packs label-text --trainings 2 -o effect
@@ -144,11 +140,7 @@ def effect(
         model=Trained(model, parameters(settings, trust=trust)), packs=tuple(listed(packs)), threshold=votes,
         seeds=trainings, repeats=repeats, language=language, groups=groups, seed=seed, **given,
     )  # fmt: skip
-    with notes(quiet), progress(quiet):
-        result = item_effect(
-            data, split_of(data, split), chosen, out=out, workers=workers, gates=gate or (), command=command_line()
-        )
-    print_result(result, as_json, junit, summary)
+    return item_effect(data, split_of(data, split), chosen, **frame)
 
 
 def _views(given: list[str] | None) -> dict[str, list[str]] | None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, measured_cells, notes, print_json, print_result, print_table, progress, say
+from unseen.cli.console import measured_cells, notes, print_json, print_table, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import makes_run
 from unseen.cli.options import listed, pairs, parameters
 from unseen.errors import InputError
 
@@ -346,8 +347,17 @@ def sample(
     say(f"{out}: {len(drawn):,} cases")
 
 
+def described(plan: Any) -> str:
+    """A plan in one line."""
+    schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
+    done = f", {plan.done} of them done" if plan.done else ""
+    return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
+
+
 @app.command()
+@makes_run(out=Path("out"), workers=1, tells=described)
 def holdout(
+    frame: Any,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A table with test cases, or a known suite.")],
     task: Annotated[str, typer.Option(metavar="DATA", help="Labelled texts of the task: a table or a known dataset.")],
     task_text: Annotated[str | None, typer.Option(help="Column of the task's texts. (default: text)")] = None,
@@ -380,17 +390,9 @@ def holdout(
         bool, typer.Option("--published", help="Pool validation as in the paper: it then sees held-out cases.")
     ] = False,
     folds: Annotated[int | None, typer.Option(help="Folds of template and pair. (default: 5)")] = None,
-    out: options.RunFolder = Path("out"),
-    workers: options.Workers = 1,
     texts: options.ExampleTexts = False,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    seed: options.Seed = 42,
     data_dir: options.DataDir = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Train on the cases of a suite, hold some out, and measure what of it is more than passing the tests.
 
     Example: unseen data suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
@@ -398,21 +400,15 @@ def holdout(
     from unseen.functional.tables import load_suite
     from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
 
-    chosen: dict[str, Any] = {
-        "model": model, "params": parameters(settings, trust=trust), "labels": pairs(rename, "--map"),
-        "schemes": None if hold_out is None else listed(hold_out), "strict": not published, "folds": folds,
-        "seed": seed, "configurations": CONFIGURATIONS if trained_on is None else listed(trained_on), "texts": texts,
-    }  # fmt: skip
     given = {"text": task_text, "label": task_label, "data_dir": data_dir}
     loading = {name: value for name, value in given.items() if value is not None}
-    with notes(quiet), progress(quiet):
-        cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
-        result = learn_from_suite(
-            cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
-            out=out, workers=workers, gates=gate or (), command=command_line(),
-            announce=None if quiet else lambda plan: say(described(plan), err=True), **chosen,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
+    return learn_from_suite(
+        cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
+        model=model, params=parameters(settings, trust=trust), labels=pairs(rename, "--map"),
+        schemes=None if hold_out is None else listed(hold_out), strict=not published, folds=folds,
+        configurations=CONFIGURATIONS if trained_on is None else listed(trained_on), texts=texts, **frame,
+    )  # fmt: skip
 
 
 def _loaded(source: str, loading: dict[str, Any]) -> Any:
@@ -421,13 +417,6 @@ def _loaded(source: str, loading: dict[str, Any]) -> Any:
 
     is_table = Path(source).exists()
     return load(source, **{name: value for name, value in loading.items() if not (is_table and name == "data_dir")})
-
-
-def described(plan: Any) -> str:
-    """A plan in one line."""
-    schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
-    done = f", {plan.done} of them done" if plan.done else ""
-    return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
 
 
 app.command("ls")(listing("data suite", "perturbations"))
