@@ -88,7 +88,7 @@ def cost(
     }  # fmt: skip
     if plan:
         planned = plan_cost(data, named, out=frame["out"], seed=frame["seed"], **given)
-        return Answer(vars(planned), described(planned))
+        return Answer(planned, described(planned))
     return run_cost(data, named, **given, **frame)
 
 

@@ -68,7 +68,8 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
     """Give `command` the loading options, and the loaded Dataset as its argument `data`.
 
     Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes. DATA is the first
-    argument, or the `last`. If `optional`, it may be missing: `data` is then None, and loading options are refused.
+    argument, or the `last`. If `optional`, it is the last and may be missing: `data` is then None, and loading options
+    are refused.
     A command with a parameter `typed` is given what was typed for all this, for its advice; one with a parameter
     `roles` is given the columns of the roles that its default names; one with `loading`, the loading options. The
     parameter `property` of a command is the column of the labels, instead of `--label`.
@@ -106,7 +107,7 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
     ]
     arguments = [parameter for parameter in own if parameter.default is inspect.Parameter.empty]
     own_options = [parameter for parameter in own if parameter.default is not inspect.Parameter.empty]
-    places = [*arguments, first] if last else [first, *arguments]
+    places = [*arguments, first] if last or optional else [first, *arguments]
     added = {name: ROLES[name] for name in names} | options_of_data
     return with_parameters(run, [*places, *own_options, *(keyword(*named) for named in added.items())])
 

@@ -24,14 +24,17 @@ PRINTING = {"as_json": (options.Json, False), "quiet": (options.Quiet, False)}
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found: `content` for --json, and for people a text or a function that prints it."""
+    """What a command found: `content` for --json, for people a text or a function that prints it; remarks for both."""
 
     content: Any
     shown: str | Callable[[], None]
+    remarks: Sequence[str] = ()
     passed: bool = True
 
-    def tell(self, as_json: bool) -> None:
-        """Print it; exit code 1 when something failed."""
+    def tell(self, as_json: bool, quiet: bool) -> None:
+        """Print it, remarks to stderr unless `quiet`; exit code 1 when something failed."""
+        for remark in () if quiet else self.remarks:
+            say(remark, err=True)
         if as_json:
             print_json(self.content)
         elif isinstance(self.shown, str):
@@ -109,7 +112,7 @@ def _framed(
         with notes(given["quiet"]), progress(given["quiet"]):
             result = command(**own)
         if isinstance(result, Answer):
-            result.tell(given["as_json"])
+            result.tell(given["as_json"], given["quiet"])
         else:
             print_result(result, given["as_json"], given["junit"], given["summary"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -142,8 +142,6 @@ def _content(comparison: Any) -> dict[str, Any]:
 
     pairs = comparison.pairs
     unpaired = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
-    changed = {name: [asdict(change) for change in getattr(comparison, name)] for name in ("settings", "versions")}
-    changed |= {name: [asdict(change) for change in getattr(comparison, name)] for name in ("data", "splits")}
     return {
         "a": comparison.a,
         "b": comparison.b,
@@ -151,11 +149,11 @@ def _content(comparison: Any) -> dict[str, Any]:
         "headline": headline(comparison),
         "remarks": remarks(comparison),
         "warnings": warnings(comparison),
-        "differences": [asdict(row) for row in comparison.rows],
-        "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in comparison.falls],
+        "differences": comparison.rows,
+        "falls": [{"a": a, "b": b, "difference": b.value - a.value} for a, b in comparison.falls],
         "worst": comparison.worst,
         **unpaired,
-        "changed": changed,
+        "changed": {name: getattr(comparison, name) for name in ("settings", "versions", "data", "splits")},
     }
 
 
@@ -224,7 +222,7 @@ def track(
 
     logged = log(run, to, project=project, texts=texts)
     if as_json:
-        print_json(asdict(logged))
+        print_json(logged)
     elif not quiet:
         where = f" at {logged.address}" if logged.address else ""
         say(printable(f"{logged.to} run {logged.run}{where}: {logged.metrics} numbers, {logged.files} files"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -182,7 +181,7 @@ def stress(
     }
     if plan:
         planned = plan_stress(data, out=frame["out"], gates=frame["gates"], **given)
-        return Answer(asdict(planned), described(planned, model, given))
+        return Answer(planned, described(planned, model, given))
     return run_stress(
         data, typed=typed, reviews=reviews or (), replace=replace, **given, **frame,
         announce=None if quiet else lambda plan: say(described(plan, model, given), err=True),

@@ -119,7 +119,7 @@ def bench(
     chosen = _engine(engine, workers, threads, address)
     if plan:
         planned = plan_bench(suite, out=folder, models=pick or (), trust=trust)
-        return Answer(asdict(planned), described_bench(planned))
+        return Answer(planned, described_bench(planned))
     return carry_out(suite, models=pick or (), out=folder, engine=chosen, trust=trust, **frame)
 
 
