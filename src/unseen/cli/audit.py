@@ -11,7 +11,7 @@ import typer
 from unseen.cli import bias, invariance, items, options
 from unseen.cli.console import gates_of, print_places, print_table, say
 from unseen.cli.data_options import ROLES, takes_data
-from unseen.cli.frame import Answer, makes_run
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.listing import listing
 from unseen.cli.options import METRIC, NEAR, listed, needed_split, pairs, parameters, semantic_source, split_of
 from unseen.cli.stress import time_needed
@@ -245,7 +245,7 @@ def pipeline(
     runs = planned_runs(fit, experiment, shape)
     if plan:
         lines = [["experiment", "runs"], *([name, str(count)] for name, count in runs.items())]
-        return Answer(runs, lambda: print_table(lines, numbers_from=1))
+        return Reply(runs, lambda: print_table(lines, numbers_from=1))
     parted = _split(fit, shape, data, split_of(data, split, parts), test, frame["seed"])
     if not quiet:
         say(f"plan: {sum(runs.values())} runs of {place}, 2 more if it does not repeat itself", err=True)

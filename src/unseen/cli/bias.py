@@ -12,7 +12,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import print_table, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, gives_answer
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.options import check_measurements, pairs, parameters, read_any_split
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
@@ -38,7 +38,7 @@ SAID = {
 
 
 @takes_data
-@gives_answer
+@gives_reply
 def bias(
     data: Any,
     positive: Annotated[list[str], typer.Option(help="A label that counts as positive; may be repeated.")],
@@ -65,7 +65,7 @@ def bias(
     settings: options.Set = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Is a model worse on texts about some groups? AUCs and gaps by group, with 95 % intervals.
 
     Example: unseen audit bias posts.csv --text text --label label --model model --about source --positive loud
@@ -106,7 +106,7 @@ def bias(
         print_swaps(swaps)
 
     remarks = [] if out is None else [f"note: written: {out}"]
-    return Answer([*rows, *swaps], show, remarks)
+    return Reply([*rows, *swaps], show, remarks)
 
 
 def _refuse_one_of(first: str, a: Any, second: str, b: Any) -> None:

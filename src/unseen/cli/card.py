@@ -13,7 +13,7 @@ import typer
 
 from unseen.cli.console import print_table, printable, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, gives_answer
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.options import ExampleTexts, Seed, Split, Terms, split_of
 from unseen.errors import InputError
 
@@ -34,7 +34,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 while a required 
 
 @app.command("init")
 @takes_data
-@gives_answer
+@gives_reply
 def init_card(
     data: Any,
     out: Annotated[Path, typer.Option("-o", "--out", help="The card: .json, .yaml.")] = Path("card.json"),
@@ -48,7 +48,7 @@ def init_card(
     texts: ExampleTexts = False,
     checked: Checked = None,
     seed: Seed = 42,
-) -> Answer:
+) -> Reply:
     """Write a dataset card: what can be measured is filled in, what only people know is asked for.
 
     A card that is there keeps what people wrote in it; its measured fields are brought up to date.
@@ -75,19 +75,19 @@ def init_card(
         _ask(audited)
         say(f"written: {out}" + (f" and {to_check}" if to_check else ""))
 
-    return Answer(_content(audited) | {"card": out, "to_check": to_check}, show)
+    return Reply(_content(audited) | {"card": out, "to_check": to_check}, show)
 
 
 @app.command("audit")
 @functools.partial(takes_data, optional=True)
-@gives_answer
+@gives_reply
 def audit(
     card: Annotated[Path, typer.Argument(metavar="CARD", help="A card of ours, or a README or page about a dataset.")],
     data: Any,
     split: Split = None,
     strict: Strict = False,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a readable card here (.md).")] = None,
-) -> Answer:
+) -> Reply:
     """Judge a card: coverage of the three groups, how it is made up, and with DATA its numbers against the data.
 
     Example: unseen data card audit card.json posts.csv --text text --label label --id id -o card.md
@@ -110,17 +110,17 @@ def audit(
             say(f"written: {out}")
 
     content = _content(audited) | {"platform": document.platform, "page": out}
-    return Answer(content, show, passed=audited.passed)
+    return Reply(content, show, passed=audited.passed)
 
 
 @app.command("survey")
-@gives_answer
+@gives_reply
 def survey_pages(
     pages: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE", help="Cards, READMEs or pages about datasets.")
     ] = None,
     builtin: Annotated[bool, typer.Option("--builtin", help="The four platforms of Park and Jeoung (2022).")] = False,
-) -> Answer:
+) -> Reply:
     """Count what pages about datasets have a place for: descriptive, social and administrative items.
 
     Example: unseen data card survey --builtin
@@ -137,7 +137,7 @@ def survey_pages(
         answered = " + ".join(str(count) for count in page.answered.values())
         table.append([name, page.platform, *map(str, page.counts), answered])
     content = [{**asdict(page), "page": name} for name, page in zip(names, surveyed, strict=True)]
-    return Answer(content, lambda: print_table(table, numbers_from=2))
+    return Reply(content, lambda: print_table(table, numbers_from=2))
 
 
 def _measured(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.frame import Answer, gives_answer
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.options import Address, Distance, Layer, Pooling, Seed, Trust
 
 app = typer.Typer(
@@ -19,7 +19,7 @@ Workers = Annotated[int | None, typer.Option(help="Workers. (default: as many as
 
 
 @app.command("encode")
-@gives_answer
+@gives_reply
 def encode(
     source: Annotated[
         list[str], typer.Argument(help="Parquet, CSV or JSONL files, folders of Parquet files, patterns.")
@@ -40,7 +40,7 @@ def encode(
     address: Address = None,
     workers: Workers = None,
     gpus: Annotated[float, typer.Option(help="GPUs of each worker.")] = 0,
-) -> Answer:
+) -> Reply:
     """Turn a corpus into shards of vectors. Interrupted and started again, it goes on where it stopped.
 
     Example: unseen data corpus encode texts/ --id id --encoder minilm --address auto -o vectors/
@@ -54,11 +54,11 @@ def encode(
         source, encoder, out, text=text, id=id, batch=BATCH if batch is None else batch,
         address=address, workers=workers, gpus=gpus, **params,
     )  # fmt: skip
-    return _answer(made, f"vectors by {made.about['encoder']}")
+    return _reply(made, f"vectors by {made.about['encoder']}")
 
 
 @app.command("centres")
-@gives_answer
+@gives_reply
 def centres(
     vectors: Vectors,
     k: Annotated[int, typer.Option("-k", "--centres", help="Number of centres.")],
@@ -66,7 +66,7 @@ def centres(
     sample: Annotated[int | None, typer.Option(help="Rows the centres come from. (default: 100,000)")] = None,
     distance: Distance = "euclidean",
     seed: Seed = 42,
-) -> Answer:
+) -> Reply:
     """Find the centres of clusters in a sample of a corpus's vectors; in this process, without Ray.
 
     Example: unseen data corpus centres vectors/ -k 50 -o centres.npy
@@ -76,21 +76,21 @@ def centres(
 
     fitted = fit_centres(vectors, k, sample=SAMPLE if sample is None else sample, metric=distance, seed=seed)
     write_centres(fitted, out)
-    return Answer(
+    return Reply(
         {"file": out, "k": k, "distance": distance, "sample": fitted.about["sample"]},
         f"{out}: {k} centres of {fitted.about['sample']:,} of {fitted.about['rows']:,} rows, {distance}",
     )
 
 
 @app.command("assign")
-@gives_answer
+@gives_reply
 def assign_rows(
     vectors: Vectors,
     centres: Annotated[Path, typer.Argument(help="File that 'unseen data corpus centres' has written.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the clusters.")],
     address: Address = None,
     workers: Workers = None,
-) -> Answer:
+) -> Reply:
     """Find the nearest centre of every row and its distance. Started again, it goes on where it stopped.
 
     Example: unseen data corpus assign vectors/ centres.npy --address auto -o clusters/
@@ -98,11 +98,11 @@ def assign_rows(
     from unseen.corpora import assign
 
     made = assign(vectors, centres, out, address=address, workers=workers)
-    return _answer(made, f"rows in {made.about['k']} clusters")
+    return _reply(made, f"rows in {made.about['k']} clusters")
 
 
-def _answer(made: Any, what: str) -> Answer:
-    return Answer(
+def _reply(made: Any, what: str) -> Reply:
+    return Reply(
         {"folder": made.path, "rows": made.rows, "shards": len(made.shards), **made.about},
         f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards",
     )

@@ -10,7 +10,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import rough_duration
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, makes_run
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.options import METRIC, any_number, named_parameters, pairs, read_any_split, split_of, whole_numbers
 from unseen.errors import InputError
 
@@ -88,7 +88,7 @@ def cost(
     }  # fmt: skip
     if plan:
         planned = plan_cost(data, named, out=frame["out"], seed=frame["seed"], **given)
-        return Answer(planned, described(planned))
+        return Reply(planned, described(planned))
     return run_cost(data, named, **given, **frame)
 
 

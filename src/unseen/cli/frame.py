@@ -1,6 +1,6 @@
 """The frame of commands: options, notes, progress and printing, which a command leaves to its decorator.
 
-`gives_answer` is for a command that looks at something or writes a file, `makes_run` for one that carries out a run.
+`gives_reply` is for a command that looks at something or writes a file, `makes_run` for one that carries out a run.
 Both see to --json and --quiet, collect warnings as notes, show progress, and print what the command returns.
 """
 
@@ -23,7 +23,7 @@ PRINTING = {"as_json": (options.Json, False), "quiet": (options.Quiet, False)}
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What a command found: `content` for --json, for people a text or a function that prints it; remarks for both."""
 
     content: Any
@@ -58,8 +58,8 @@ def keyword(name: str, annotation: Any, default: Any = None) -> inspect.Paramete
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-def gives_answer(command: Command) -> Command:
-    """Give `command` --json and --quiet, and print the `Answer` that it returns."""
+def gives_reply(command: Command) -> Command:
+    """Give `command` --json and --quiet, and print the `Reply` that it returns."""
     return _framed(command, PRINTING, None)
 
 
@@ -71,7 +71,7 @@ def makes_run(
     gate: Any = options.Gate,
     tells: Callable[[Any], str] | None = None,
 ) -> Callable[[Command], Command]:
-    """Give a command the options of a run, and print the Result that it returns; of a plan, it returns an `Answer`.
+    """Give a command the options of a run, and print the Result that it returns; of a plan, it returns a `Reply`.
 
     The command hands what comes of these options to its function of the library: `**frame`. Without `out` a folder is
     written only if one is named; where `seed`, `workers` or `gate` is None there is no such option; audits have the
@@ -111,7 +111,7 @@ def _framed(
             own["frame"] = frame({name: given[name] for name in given.keys() - own.keys()}, given["quiet"])
         with notes(given["quiet"]), progress(given["quiet"]):
             result = command(**own)
-        if isinstance(result, Answer):
+        if isinstance(result, Reply):
             result.tell(given["as_json"], given["quiet"])
         else:
             print_result(result, given["as_json"], given["junit"], given["summary"])

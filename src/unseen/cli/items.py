@@ -11,7 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import measured_cells, print_findings, print_table, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, gives_answer, makes_run
+from unseen.cli.frame import Reply, gives_reply, makes_run
 from unseen.cli.options import listed, parameters, split_of
 from unseen.errors import InputError
 
@@ -26,7 +26,7 @@ PACKS = "scrape-noise,label-text"
 
 @app.command("flag")
 @takes_data
-@gives_answer
+@gives_reply
 def flag(
     data: Any,
     split: options.Split = None,
@@ -35,7 +35,7 @@ def flag(
     slice_by: options.Slice = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the flags (.csv).")] = Path("flags.csv"),
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Flag texts by rules, and say what each rule flags; nothing is deleted.
 
     Example: unseen audit items flag posts.csv --id id --packs scrape-noise,label-text -o flags.csv
@@ -59,12 +59,12 @@ def flag(
         say(f"written: {out} (nothing was deleted)")
 
     content = {"out": out, "items": len(flags), "flagged": int(flags.flagged().sum()), "skipped": flags.skipped}
-    return Answer(content | {"measurements": rows, "findings": findings}, show)
+    return Reply(content | {"measurements": rows, "findings": findings}, show)
 
 
 @app.command("agree")
 @takes_data
-@gives_answer
+@gives_reply
 def agree(
     data: Any,
     flags: Annotated[Path, typer.Argument(help="Flags that `unseen audit items flag` wrote.")],
@@ -81,7 +81,7 @@ def agree(
         typer.Option(metavar="NAME=LABEL,…", help="Labels to set against all others, for two annotators; repeatable."),
     ] = None,
     slice_by: options.Slice = None,
-) -> Answer:
+) -> Reply:
     """Measure flags by hand labels: precision, recall and F1 at every threshold; and how far two people agree.
 
     Example: unseen audit items agree posts.csv flags.csv gold.csv --id id
@@ -102,7 +102,7 @@ def agree(
         _print_agreement(rows, people)
         print_findings(findings)
 
-    return Answer({"measurements": [*rows, *people], "findings": findings}, show)
+    return Reply({"measurements": [*rows, *people], "findings": findings}, show)
 
 
 @app.command("effect")

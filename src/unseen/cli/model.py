@@ -12,7 +12,7 @@ import typer
 from unseen.cli import cost, metrics, options
 from unseen.cli.console import measured_cells, print_table, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, gives_answer
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.listing import listing
 from unseen.cli.options import (
     check_measurements,
@@ -38,7 +38,7 @@ NO_INTERVAL = {
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def train(
     data: Any,
     model: options.Model = "minilm",
@@ -50,7 +50,7 @@ def train(
     ] = 0.1,
     seed: options.Seed = 42,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the model.")] = Path("model"),
-) -> Answer:
+) -> Reply:
     """Train a classifier and write it to a folder.
 
     Example: unseen model train posts.csv --text text --label label --model logistic -o model
@@ -67,7 +67,7 @@ def train(
     classifier.save(out)
     aside = rows_asked(dev, len(data), "dev")
     learnt = f"trained on {len(data) - aside:,} texts, its settings chosen on {aside:,} others (--dev)"
-    return Answer(
+    return Reply(
         {"folder": out, "model": model, "labels": classifier.classes_, "seed": seed},
         f"{out}: {model} for {', '.join(classifier.classes_)}, {learnt}; scores on these texts would flatter it",
     )
@@ -75,7 +75,7 @@ def train(
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def predict(
     data: Any,
     model: Annotated[
@@ -88,7 +88,7 @@ def predict(
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     settings: options.Set = None,
-) -> Answer:
+) -> Reply:
     """Ask a model for the probabilities of every text; `unseen model score` measures them.
 
     Example: unseen model predict posts.csv --text text --label label --model model -o predictions.csv
@@ -101,7 +101,7 @@ def predict(
     given = parameters(settings, trust=trust, key_env=key_env)
     predictions = api.predict(data, model, **given)
     write_predictions(predictions, out)
-    return Answer(
+    return Reply(
         {"file": out, "rows": len(predictions.ids), "labels": predictions.label_names},
         f"{out}: predictions for {len(predictions.ids):,} texts",
     )
@@ -109,7 +109,7 @@ def predict(
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def score(
     data: Any,
     predictions: Annotated[
@@ -135,7 +135,7 @@ def score(
     rename: options.Map = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Score predictions of any model: metrics with 95 % intervals, by part and by slice.
 
     Example: unseen model score posts.csv predictions.csv --text text --label label --split hard.csv -m f1.macro
@@ -183,7 +183,7 @@ def score(
             say(line)
 
     remarks = [] if out is None else [f"note: written: {out}"]
-    return Answer(everything, show, remarks)
+    return Reply(everything, show, remarks)
 
 
 def _named(predictions: str, compare: Sequence[str]) -> list[tuple[str, str]]:
@@ -223,7 +223,7 @@ def _cells(row: Any) -> list[str]:
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def encode(
     data: Any,
     encoder: Annotated[
@@ -236,7 +236,7 @@ def encode(
     dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's; 50)")] = None,
     trust: options.Trust = False,
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Turn texts into vectors. Interrupted and started again, a transformer goes on where it stopped.
 
     Example: unseen model encode posts.csv --text text --label label --encoder tfidf -o vectors.npy
@@ -253,7 +253,7 @@ def encode(
     write_embeddings(vectors, out, data)
     forget(partial)
     rows, width = vectors.vectors.shape
-    return Answer(
+    return Reply(
         {"file": out, "rows": rows, "dimensions": width, "encoder": vectors.origin.step},
         f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}",
     )

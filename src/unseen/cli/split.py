@@ -15,7 +15,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import print_table, printable, say
 from unseen.cli.data_options import ROLES, takes_data
-from unseen.cli.frame import Answer, gives_answer
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.listing import listing
 from unseen.cli.options import (
     check_target,
@@ -45,7 +45,7 @@ FORMS = ("indices", "hf", "hub")
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def make(
     data: Any,
     method: Annotated[str, typer.Option("--with", help="Splitter; 'unseen split ls' lists them.")] = "closest",
@@ -69,7 +69,7 @@ def make(
     settings: options.Set = None,
     seed: options.Seed = 42,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File. (default: DATA-SPLITTER.csv)")] = None,
-) -> Answer:
+) -> Reply:
     """Make a split: a hard test part of the asked size and class mix, with a certificate.
 
     Example: unseen split make posts.csv --text text --label label --with closest --test 0.1 -o hard.csv
@@ -105,7 +105,7 @@ def make(
             say(f"written: {path} and {path.with_suffix('.json').name}\n")
 
     content = [description(split) | {"file": path} for split, path in zip(made, paths, strict=True)]
-    return Answer(content[0] if len(content) == 1 else content, show)
+    return Reply(content[0] if len(content) == 1 else content, show)
 
 
 def print_split(data: Any, split: Any) -> None:
@@ -176,7 +176,7 @@ def _array(path: Path) -> Any:
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def describe(
     data: Any,
     split: options.Split = None,
@@ -190,7 +190,7 @@ def describe(
     groups: options.Groups = None,
     neutral: options.Neutral = None,
     english: Annotated[Path | None, typer.Option(help="English words, one per line, for the rare words.")] = None,
-) -> Answer:
+) -> Reply:
     """Describe a split: sizes, class mix, how far test is from training, words, and the attributes of -a.
 
     Example: unseen split describe posts.csv --split hard.csv --text text --label label --vectors vectors.npy -a source
@@ -218,7 +218,7 @@ def describe(
                 say(f"{row.metric}: {row.value:.4f}{interval} (n = {row.n:,})")
         _print_properties(measured)
 
-    return Answer(measured, show)
+    return Reply(measured, show)
 
 
 def _print_properties(measured: Sequence[Any]) -> None:
@@ -248,7 +248,7 @@ def _figure(row: Any) -> str:
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def repair(
     data: Any,
     typed: str,
@@ -285,7 +285,7 @@ def repair(
     seed: options.Seed = 42,
     roles: Any = tuple(ROLES),
     out: Annotated[Path, typer.Option("-o", "--out", help="File.")] = Path("fixed.csv"),
-) -> Answer:
+) -> Reply:
     """Repair a split: apply reviews, settle conflicts, drop copies, part groups, cap crowds; every change is written.
 
     It ends with the audit of its result: exit code 1 when that still finds a leak, or what should be gone.
@@ -321,7 +321,7 @@ def repair(
     written = write_repaired(made, out)
     audits = {when: getattr(made, when) for when in ("before", "after", "remaining", "worse")}
     content = description(made.split) | {"changes": made.counts, "files": written} | audits
-    return Answer(content, lambda: _print_repaired(made, written, replaced), passed=not made.remaining)
+    return Reply(content, lambda: _print_repaired(made, written, replaced), passed=not made.remaining)
 
 
 def _with_repaired(typed: str, split: str | None, parts: str | None, out: Path) -> str:
@@ -394,7 +394,7 @@ def _level(finding: Any) -> str:
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def export(
     data: Any,
     form: Annotated[
@@ -410,7 +410,7 @@ def export(
         bool, typer.Option("--texts", help="Of the form hub: texts and all columns, not ids alone.")
     ] = False,
     quiet: options.Quiet = False,
-) -> Answer:
+) -> Reply:
     """Export a split as index arrays or a Hugging Face DatasetDict, or splits as configurations of a dataset folder.
 
     In the form hub, rows are named by their id, so that the folder may be public where the texts may not.
@@ -437,7 +437,7 @@ def export(
         name = f"{out} {one.name}" if form == "hub" else str(out)
         lines.append(f"{name}: " + ", ".join(f"{part} {count:,}" for part, count in one.sizes.items()))
     sizes = {one.name: one.sizes for one in parted} if form == "hub" else parted[0].sizes
-    return Answer({"folder": out, "form": form, "sizes": sizes}, "\n".join(lines))
+    return Reply({"folder": out, "form": form, "sizes": sizes}, "\n".join(lines))
 
 
 def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:

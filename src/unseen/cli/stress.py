@@ -13,7 +13,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import rough_duration, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, makes_run
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.hints import as_typed
 from unseen.cli.options import METRIC, listed, numbers_of_clusters, pairs, parameters, whole_numbers
 
@@ -181,7 +181,7 @@ def stress(
     }
     if plan:
         planned = plan_stress(data, out=frame["out"], gates=frame["gates"], **given)
-        return Answer(planned, described(planned, model, given))
+        return Reply(planned, described(planned, model, given))
     return run_stress(
         data, typed=typed, reviews=reviews or (), replace=replace, **given, **frame,
         announce=None if quiet else lambda plan: say(described(plan, model, given), err=True),

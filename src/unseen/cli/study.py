@@ -10,7 +10,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.console import print_json, rough_duration
-from unseen.cli.frame import Answer, makes_run
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.options import parameters, whole_numbers
 from unseen.errors import InputError
 
@@ -73,7 +73,7 @@ def run(
         planned, steps = plan_of(study, store=store, trust=trust)
         listed = [{"step": name, "done": done} for name, done in steps]
         lines = [] if quiet else [f"{'done' if done else 'to do'}  {name}" for name, done in steps]
-        return Answer(asdict(planned) | {"list": listed}, "\n".join([*lines, described_study(planned)]))
+        return Reply(asdict(planned) | {"list": listed}, "\n".join([*lines, described_study(planned)]))
     return run_of(study, engine=chosen, out=out or Path("out") / study.stem, store=store, trust=trust, **frame)
 
 
@@ -119,7 +119,7 @@ def bench(
     chosen = _engine(engine, workers, threads, address)
     if plan:
         planned = plan_bench(suite, out=folder, models=pick or (), trust=trust)
-        return Answer(planned, described_bench(planned))
+        return Reply(planned, described_bench(planned))
     return carry_out(suite, models=pick or (), out=folder, engine=chosen, trust=trust, **frame)
 
 

@@ -12,7 +12,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import measured_cells, print_findings, print_table, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.frame import Answer, gives_answer, makes_run
+from unseen.cli.frame import Reply, gives_reply, makes_run
 from unseen.cli.options import listed, pairs, parameters
 from unseen.errors import InputError
 
@@ -30,13 +30,13 @@ Out = Annotated[Path, typer.Option("-o", "--out", help="File for the suite (.csv
 
 
 @app.command()
-@gives_answer
+@gives_reply
 def build(
     file: Annotated[Path, typer.Argument(help="Suite file: TOML, or YAML where pyyaml is installed.")],
     out: Out = Path("suite.csv"),
     trust: options.Trust = False,
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Make the cases of a suite file: templates filled from lists, for every group, paired and perturbed.
 
     Example: unseen data suite build kitchen.toml -o kitchen.csv
@@ -49,7 +49,7 @@ def build(
 
 @app.command()
 @takes_data
-@gives_answer
+@gives_reply
 def perturb(
     data: Any,
     perturbations: Annotated[
@@ -67,7 +67,7 @@ def perturb(
     limit: options.Limit = None,
     out: Out = Path("suite.csv"),
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Make a suite of labelled texts and versions of them whose prediction should stay, or move one way.
 
     Example: unseen data suite perturb posts.csv --with swap,leet -n 500 -o altered.csv
@@ -81,14 +81,14 @@ def perturb(
 
 
 @app.command()
-@gives_answer
+@gives_reply
 def stats(
     suite: Annotated[str, typer.Argument(help="A suite (CSV, TSV, JSONL, Parquet), or a known dataset that is one.")],
     column: options.Columns = None,
     ignore: options.Ignore = None,
     data_dir: options.DataDir = None,
     file: options.DataFile = None,
-) -> Answer:
+) -> Reply:
     """Count what is in a suite, and say what would mislead whoever uses it.
 
     Example: unseen data suite stats kitchen.csv
@@ -104,11 +104,11 @@ def stats(
             say(f"{suite} is {about['title']} ({about['licence']}). {about['citation']}\n")
         _print_counts(counted, findings)
 
-    return Answer(_plain(counted, findings) | {"published": about}, show)
+    return Reply(_plain(counted, findings) | {"published": about}, show)
 
 
 @app.command()
-@gives_answer
+@gives_reply
 def validate(
     annotations: Annotated[Path, typer.Argument(help="A row per case, a column per annotator (CSV, TSV or JSONL).")],
     suite: options.Suite,
@@ -130,7 +130,7 @@ def validate(
     data_dir: options.DataDir = None,
     file: options.DataFile = None,
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Measure how far annotators agree, and say which cases they do not confirm; whole templates go with them.
 
     Example: unseen data suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 2 -o validated.csv
@@ -162,7 +162,7 @@ def validate(
             say(f"{out}: {len(kept):,} cases")
 
     content = {"agreement": rows, "least": least, "cases": len(ids), "kept": len(kept)}
-    return Answer(content | {"out": out, "removed": gone}, show)
+    return Reply(content | {"out": out, "removed": gone}, show)
 
 
 def _check_out(out: Path) -> None:
@@ -209,8 +209,8 @@ def _alterations(names: str | None, append: list[str], focus: list[str], seed: i
     return chosen
 
 
-def _written(suite: Dataset, out: Path) -> Answer:
-    """Write a suite; the answer says what is in it."""
+def _written(suite: Dataset, out: Path) -> Reply:
+    """Write a suite; the reply says what is in it."""
     from unseen.functional.counts import check_suite, count
     from unseen.functional.tables import write_suite
 
@@ -221,7 +221,7 @@ def _written(suite: Dataset, out: Path) -> Answer:
         say(f"{out}: {len(suite):,} cases")
         _print_counts(counted, [finding for finding in findings if finding.level in ("warn", "fail")])
 
-    return Answer({"out": out} | _plain(counted, findings), show, _formulas(suite, out))
+    return Reply({"out": out} | _plain(counted, findings), show, _formulas(suite, out))
 
 
 def _formulas(suite: Dataset, out: Path) -> list[str]:
@@ -292,7 +292,7 @@ def _print_removal(gone: list[dict[str, Any]], cases: int, least: int) -> None:
 
 
 @app.command()
-@gives_answer
+@gives_reply
 def sample(
     failures: Annotated[Path, typer.Argument(help="failures.csv of 'unseen check'.")],
     suite: options.Suite,
@@ -307,7 +307,7 @@ def sample(
     ignore: options.Ignore = None,
     data_dir: options.DataDir = None,
     seed: options.Seed = 42,
-) -> Answer:
+) -> Reply:
     """Draw cases that a model failed as training material: it will pass them, and may learn nothing else.
 
     Example: unseen data suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
@@ -333,7 +333,7 @@ def sample(
         say(f"{out}: {len(drawn):,} cases")
 
     content = {"out": out, "cases": len(drawn), "functionalities": counts, "warning": WARNING}
-    return Answer(content, show, [f"warning: {WARNING}", *_formulas(drawn, out)])
+    return Reply(content, show, [f"warning: {WARNING}", *_formulas(drawn, out)])
 
 
 def described(plan: Any) -> str:
