@@ -70,23 +70,24 @@ def bias(
 
     Example: unseen audit bias posts.csv --text text --label label --model model --about source --positive loud
     """
-    from unseen.bias import bias_measurements, parts_of_splits
+    from unseen.bias import BACKGROUNDS, bias_measurements, parts_of_splits
     from unseen.bias.positives import positive_codes
     from unseen.inference import predict
     from unseen.models import open_model
-    from unseen.store import write_measurements
+    from unseen.store import read_predictions, write_measurements
 
     _refuse_one_of("--about", about, "--terms", terms)
     _refuse_one_of("--model", model, "--predictions", predictions)
     _refuse_useless(model, swap, limit, cases, swapped, trust, settings)
-    _refuse_background(background)
+    if background not in (*BACKGROUNDS, "both"):
+        raise UnknownNameError.of("background", background, [*BACKGROUNDS, "both"])
     positive_codes(data.label_names, positive)
     meant = pairs(rename, "--map")
     check_measurements(out)
     mentioned = _groups(data, about, terms, fewest=fewest, only=only)
     splits = [read_any_split(path, data) for path in split or []]
     asked = open_model(model, **parameters(settings, trust=trust, rename=meant)) if model else None
-    answers = None if asked else _read(predictions, data, meant)
+    answers = None if predictions is None else read_predictions(predictions, data, meant)
     where = parts_of_splits(data, splits, part or (), answers)
     answers = answers or predict(asked, data, _rows(where))
     backgrounds = _backgrounds(background, answers, bool(metric or swap))
@@ -147,25 +148,11 @@ def _groups(data: Any, attribute: str | None, terms: Path | None, **options: Any
     return groups_by_terms(data, read_terms(terms), **options)
 
 
-def _read(path: Path | None, data: Any, rename: dict[str, str]) -> Any:
-    from unseen.store import read_predictions
-
-    assert path is not None
-    return read_predictions(path, data, rename)
-
-
 def _rows(where: Sequence[Any]) -> Any:
     """The rows of all places, each once."""
     import numpy as np
 
     return np.unique(np.concatenate([place.rows for place in where]))
-
-
-def _refuse_background(asked: str) -> None:
-    from unseen.bias import BACKGROUNDS
-
-    if asked not in (*BACKGROUNDS, "both"):
-        raise UnknownNameError.of("background", asked, [*BACKGROUNDS, "both"])
 
 
 def _backgrounds(asked: str, predictions: Any, something_else: bool) -> tuple[str, ...]:
@@ -192,13 +179,16 @@ def _swap_cases(data: Any, where: Sequence[Any], swap: Path, most: int, cases: P
 def _answers(asked: Any, made: Any, swapped: Path | None, cases: Path | None, rename: dict[str, str]) -> Any:
     """What a model says about the swapped texts; None where there are none, or nobody has asked one yet."""
     from unseen.inference import predict
+    from unseen.store import read_predictions
 
     if made is None:
         return None
-    if asked is None and swapped is None:
-        warnings.warn(f"the swapped texts are in {cases}: predict them for --swapped", UnseenWarning, stacklevel=2)
-        return None
-    return predict(asked, made) if asked else _read(swapped, made, rename)
+    if asked is not None:
+        return predict(asked, made)
+    if swapped is not None:
+        return read_predictions(swapped, made, rename)
+    warnings.warn(f"the swapped texts are in {cases}: predict them for --swapped", UnseenWarning, stacklevel=2)
+    return None
 
 
 def _swaps(

@@ -55,16 +55,26 @@ def init_card(
 
     Example: unseen data card init posts.csv --text text --label label --id id -o card.json
     """
-    from unseen.cards import audit_card, write_card
+    from unseen.bias.groups import read_terms
+    from unseen.cards import audit_card, measure_card, write_card
     from unseen.cards.card import check_name
     from unseen.cards.drafts import start_card
+    from unseen.cards.facts import read_ratings
     from unseen.cards.personal_data import write_sample
 
     if texts and to_check is None:
         raise InputError("--texts has no effect without --to-check", fix="name the file of the sample: --to-check FILE")
     check_name(out)
     begun = start_card(data, out, readme)
-    measured = _measured(data, split, annotations, terms, checked, seed, datetime.date.today().isoformat())
+    measured = measure_card(
+        data,
+        split=split_of(data, split),
+        ratings=None if annotations is None else read_ratings(annotations),
+        terms=None if terms is None else read_terms(terms),
+        checked=checked,
+        seed=seed,
+        date=datetime.date.today().isoformat(),
+    )
     audited = audit_card(begun, data, measured)
     if to_check is not None:
         write_sample(measured.personal, to_check, texts=texts, seed=seed)
@@ -92,14 +102,14 @@ def audit(
 
     Example: unseen data card audit card.json posts.csv --text text --label label --id id -o card.md
     """
-    from unseen.cards import audit_card, read_document
+    from unseen.cards import audit_card, measure_card, read_document
 
     if out is not None and out.suffix != ".md":
         raise InputError(f"{out} is no name for a readable card", expected="a name that ends in .md")
     if split is not None and data is None:
         raise InputError("--split has no effect without DATA", fix="name the data after the card")
     document = read_document(card)
-    measured = None if data is None else _measured(data, split)
+    measured = None if data is None else measure_card(data, split=split_of(data, split))
     audited = audit_card(document, data, measured, strict=strict)
     if out is not None:
         _write_page(audited, out)
@@ -138,30 +148,6 @@ def survey_pages(
         table.append([name, page.platform, *map(str, page.counts), answered])
     content = [{**asdict(page), "page": name} for name, page in zip(names, surveyed, strict=True)]
     return Reply(content, lambda: print_table(table, numbers_from=2))
-
-
-def _measured(
-    data: Any,
-    split: str | None = None,
-    annotations: Path | None = None,
-    terms: Path | None = None,
-    checked: Path | None = None,
-    seed: int = 42,
-    date: str = "",
-) -> Any:
-    from unseen.bias.groups import read_terms
-    from unseen.cards import measure_card
-    from unseen.cards.facts import read_ratings
-
-    return measure_card(
-        data,
-        split=split_of(data, split),
-        ratings=read_ratings(annotations) if annotations is not None else None,
-        terms=read_terms(terms) if terms is not None else None,
-        checked=checked,
-        seed=seed,
-        date=date,
-    )
 
 
 def _content(audited: CardAudit) -> dict[str, Any]:

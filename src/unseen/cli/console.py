@@ -42,10 +42,12 @@ def say(text: Any = "", err: bool = False, nl: bool = True) -> None:
 
 def print_json(content: Any) -> None:
     """`content` as JSON on stdout, records as objects."""
-    text = json.dumps(
-        content, indent=2, ensure_ascii=False, default=lambda one: asdict(one) if is_dataclass(one) else str(one)
-    )
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
     typer.echo("".join(char if _harmless(char) or char == "\n" else f"\\u{ord(char):04x}" for char in text))
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 def printable(text: str) -> str:

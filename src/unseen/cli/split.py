@@ -140,11 +140,13 @@ def _knobs(
     folds: int | None, mix: str | None, others: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """Parameters of the splitter from the options that were given."""
+    from unseen.store.embeddings import read_array
+
     knobs: dict[str, Any] = {
         "values": values and listed(values),
         "n_clusters": clusters and numbers_of_clusters(clusters),
         "difficulty": difficulty,
-        "deployment": None if deployment is None else _array(deployment),
+        "deployment": None if deployment is None else read_array(deployment),
         "n_splits": folds,
         "mix": mix and class_mix(mix),
     }
@@ -159,19 +161,6 @@ def _knobs(
             raise InputError(f"{name} is given twice", got=repr(other), fix="leave one of them out")
         knobs[name] = json_or_text(value)
     return {name: value for name, value in knobs.items() if value is not None}
-
-
-def _array(path: Path) -> Any:
-    import numpy as np
-
-    from unseen.errors import VectorsError
-
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as cause:
-        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
-    except (ValueError, EOFError) as cause:
-        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause
 
 
 @app.command()
