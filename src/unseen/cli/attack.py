@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import attack_rating, attack_session, options
-from unseen.cli.console import command_line, notes, print_result, progress
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import makes_run
 from unseen.cli.listing import listing
 from unseen.cli.options import listed, named_parameters, pairs, parameters, split_of
 
@@ -21,8 +21,10 @@ app = typer.Typer(
 
 @app.command()
 @takes_data
+@makes_run()
 def run(
     data: Any,
+    frame: Any,
     model: Annotated[str, typer.Option(help="A model folder, a hub name, a pipeline file, module:function, or a URL.")],
     attacks: Annotated[
         str | None,
@@ -45,20 +47,13 @@ def run(
     parts: options.Parts = None,
     texts: options.ExampleTexts = False,
     rename: options.Map = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    out: options.OptionalRunFolder = None,
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of an attack, pwws.wordnet=dict; repeatable."),
     ] = None,
-    seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Attack texts that a model gets right: how many can be changed so that it errs, and how many keep their label.
 
     With --texts the valid changes are written as a suite for later models, and people can read them.
@@ -67,16 +62,13 @@ def run(
     """
     from unseen.runs.attack import attack
 
-    with notes(quiet), progress(quiet):
-        result = attack(
-            data, model=model, attacks=listed(attacks) if attacks else (),
-            params=named_parameters(settings, "ATTACK", "pwws.wordnet=dict"), limit=limit or None, queries=queries,
-            antonyms=antonyms or (), tags=tags, language=language, slices=slice_by or (),
-            split=split_of(data, split, parts), texts=texts, rename=pairs(rename, "--map"),
-            opening=parameters(None, trust=trust, key_env=key_env), out=out, gates=gate or (), command=command_line(),
-            seed=seed,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    return attack(
+        data, model=model, attacks=listed(attacks) if attacks else (),
+        params=named_parameters(settings, "ATTACK", "pwws.wordnet=dict"), limit=limit or None, queries=queries,
+        antonyms=antonyms or (), tags=tags, language=language, slices=slice_by or (),
+        split=split_of(data, split, parts), texts=texts, rename=pairs(rename, "--map"),
+        opening=parameters(None, trust=trust, key_env=key_env), **frame,
+    )  # fmt: skip
 
 
 app.command()(attack_session.session)

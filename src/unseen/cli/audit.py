@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+import functools
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import bias, invariance, items, options
-from unseen.cli.console import (
-    command_line,
-    gates_of,
-    notes,
-    print_json,
-    print_places,
-    print_result,
-    print_table,
-    progress,
-    say,
-)
+from unseen.cli.console import gates_of, print_places, print_table, say
 from unseen.cli.data_options import ROLES, takes_data
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.listing import listing
 from unseen.cli.options import METRIC, NEAR, listed, needed_split, pairs, parameters, semantic_source, split_of
+from unseen.cli.stress import time_needed
 from unseen.errors import InputError
 
 app = typer.Typer(
@@ -34,8 +25,10 @@ ROLES_OF_LEAKS = ("author", "conversation", "template", "partner", "source", "or
 
 @app.command("data")
 @takes_data
+@makes_run(gate=options.AuditGate)
 def audit_data(
     data: Any,
+    frame: Any,
     typed: str,
     split: options.Split = None,
     parts: options.Parts = None,
@@ -47,15 +40,8 @@ def audit_data(
     check: Annotated[
         list[str] | None, typer.Option(help="Only this check, or module:function of your own; may be repeated.")
     ] = None,
-    gate: options.AuditGate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    out: options.OptionalRunFolder = None,
     texts: options.ExampleTexts = False,
-    seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Look for leaks between test and training, drift, conflicts and shortcuts; exit 1 when a check fails.
 
     Example: unseen audit data posts.csv --split hard.csv --text text --label label --author user --gate none -o audited
@@ -64,21 +50,25 @@ def audit_data(
     from unseen.runs.audit import audit
 
     using = semantic_source(vectors, encoder, semantic)
-    if texts and out is None:
+    if texts and frame["out"] is None:
         raise InputError("--texts has no effect without --out", fix="name a folder: -o audited")
-    with notes(quiet), progress(quiet):
-        result = audit(
-            data, split_of(data, split, parts), using=using, checks=check, near=near,
-            semantic=SEMANTIC if semantic is None else semantic, seed=seed, gates=gates_of(gate), out=out, texts=texts,
-            command=command_line(), typed=typed, **roles,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    return audit(
+        data, split_of(data, split, parts), using=using, checks=check, near=near,
+        semantic=SEMANTIC if semantic is None else semantic, texts=texts, typed=typed, **roles, **frame,
+    )  # fmt: skip
+
+
+def _cost(cost: Any) -> str:
+    text = f"{cost.trainings} trainings" + (f"; {cost.done} are done" if cost.done else "")
+    return text + time_needed(cost, "--trainings, --repeats and --leaks make it less.")
 
 
 @app.command()
 @takes_data
+@makes_run(workers=1, tells=_cost)
 def price(
     data: Any,
+    frame: Any,
     split: options.Split = None,
     parts: options.Parts = None,
     leaks: Annotated[
@@ -100,15 +90,8 @@ def price(
     trainings: options.OptionalTrainings = None,
     repeats: options.Repeats = None,
     groups: options.Groups = None,
-    out: options.OptionalRunFolder = None,
     seed: options.Seed = 42,
-    workers: options.Workers = 1,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Say how many points leaks buy: the score without them, against removing as many random rows.
 
     Example: unseen audit price posts.csv --split hard.csv --text text --label label --leaks near --trainings 1
@@ -125,34 +108,19 @@ def price(
     kinds = listed(leaks) if leaks else None
     using = semantic_source(vectors, encoder, semantic)
     _refuse_unused(kinds, roles, using, groups)
-    command = command_line()
-    with notes(quiet), progress(quiet):
-        parted = needed_split(data, split, parts)
-        numbers = {"seeds": trainings, "repeats": repeats}
-        is_trained = model is not None or predictions is None
-        pricing = Pricing(
-            model=Model(model or "logistic", parameters(settings)) if is_trained else None, metric=metric,
-            groups=groups, seed=seed,
-            **{name: value for name, value in numbers.items() if value is not None},
-        )  # fmt: skip
-        meant = pairs(rename, "--map")
-        answers = None if predictions is None else read_predictions(predictions, data, meant)
-        threshold = SEMANTIC if semantic is None else semantic
-        neighbours = None if using is None else vectors_of(data, using, seed)
-        subject = Subject(data, parted, roles, neighbours, near, threshold, seed)
-        leaking = find_leaks(subject, kinds)
-        result = priced(
-            data, parted, leaking, pricing, predictions=answers, out=out, workers=workers, gates=gate or (),
-            command=command, announce=None if quiet else lambda cost: say(_cost(cost), err=True),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
-
-
-def _cost(cost: Any) -> str:
-    from unseen.cli.stress import time_needed
-
-    text = f"{cost.trainings} trainings" + (f"; {cost.done} are done" if cost.done else "")
-    return text + time_needed(cost, "--trainings, --repeats and --leaks make it less.")
+    parted = needed_split(data, split, parts)
+    numbers = {"seeds": trainings, "repeats": repeats}
+    is_trained = model is not None or predictions is None
+    pricing = Pricing(
+        model=Model(model or "logistic", parameters(settings)) if is_trained else None, metric=metric,
+        groups=groups, seed=seed,
+        **{name: value for name, value in numbers.items() if value is not None},
+    )  # fmt: skip
+    answers = None if predictions is None else read_predictions(predictions, data, pairs(rename, "--map"))
+    threshold = SEMANTIC if semantic is None else semantic
+    neighbours = None if using is None else vectors_of(data, using, seed)
+    leaking = find_leaks(Subject(data, parted, roles, neighbours, near, threshold, seed), kinds)
+    return priced(data, parted, leaking, pricing, predictions=answers, **frame)
 
 
 def _refuse_untrained(model: str | None, predictions: Path | None, settings: Any, training: dict[str, Any]) -> None:
@@ -175,8 +143,10 @@ def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: An
 
 @app.command()
 @takes_data
+@makes_run(workers=1)
 def authors(
     data: Any,
+    frame: Any,
     split: options.Split = None,
     author: options.Author = None,
     model: Annotated[
@@ -194,15 +164,8 @@ def authors(
     calibrate_author: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of the authors in that data.")
     ] = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    out: options.OptionalRunFolder = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all that is drawn. (default: 42)")] = None,
-    workers: options.Workers = 1,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Audit authors: who wrote how much of each class, what names alone give away, the score on unseen authors.
 
     Example: unseen audit authors posts.csv --text text --label label --author user --model logistic --trainings 1
@@ -215,12 +178,8 @@ def authors(
     _refuse_contradictions(author, model, calibrate, calibrate_author, {**training, "set": settings or None})
     given: dict[str, Any] = {name: value for name, value in training.items() if value is not None}
     measured = None if model is None else UnseenAuthors(Model(model, parameters(settings)), **given)
-    with notes(quiet), progress(quiet):
-        result = audited(
-            data, split_of(data, split), author, measured, calibration=_calibration(calibrate, calibrate_author),
-            gates=gate or (), out=out, workers=workers, command=command_line(),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    calibration = _calibration(calibrate, calibrate_author)
+    return audited(data, split_of(data, split), author, measured, calibration=calibration, **frame)
 
 
 def _refuse_contradictions(
@@ -249,19 +208,12 @@ def _calibration(source: str | None, column: str | None) -> Any:
     return (load(source, attributes=[column]) if Path(source).exists() else load(source)), column
 
 
-def pipeline_first(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its argument PIPELINE before DATA."""
-    signature = inspect.signature(command)
-    named = sorted(signature.parameters.values(), key=lambda parameter: parameter.name != "place")
-    command.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
-    return command
-
-
 @app.command()
-@pipeline_first
-@takes_data
+@functools.partial(takes_data, last=True)
+@makes_run(gate=options.AuditGate)
 def pipeline(
     data: Any,
+    frame: Any,
     place: Annotated[
         str,
         typer.Argument(
@@ -279,14 +231,8 @@ def pipeline(
     settings: options.Set = None,
     trust: options.Trust = False,
     plan: options.Plan = False,
-    out: options.OptionalRunFolder = None,
-    seed: options.Seed = 42,
-    gate: options.AuditGate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
     quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Change the test rows and see whether a pipeline notices, which proves a leak; exit 1 when it does.
 
     Example: unseen audit pipeline words-chosen-in-training posts.csv --text text --label label
@@ -294,22 +240,18 @@ def pipeline(
     from unseen.audits.pipelines import open_pipeline, planned_runs
     from unseen.runs.audit import audit_pipeline as audited
 
-    command = command_line()
-    with notes(quiet), progress(quiet):
-        fit = open_pipeline(place, trust=trust)
-        given = parameters(settings)
-        runs = planned_runs(fit, experiment, shape)
-        if plan:
-            _print_plan(runs, as_json)
-            return
-        parted = _split(fit, shape, data, split_of(data, split, parts), test, seed)
-        if not quiet:
-            say(f"plan: {sum(runs.values())} runs of {place}, 2 more if it does not repeat itself", err=True)
-        options: dict[str, Any] = {
-            "experiments": experiment, "shape": shape, "seed": seed, "planted": planted, "settings": given,
-        }  # fmt: skip
-        result = audited(fit, data, parted, name=place, out=out, gates=gates_of(gate), command=command, **options)
-    print_result(result, as_json, junit, summary)
+    fit = open_pipeline(place, trust=trust)
+    given = parameters(settings)
+    runs = planned_runs(fit, experiment, shape)
+    if plan:
+        lines = [["experiment", "runs"], *([name, str(count)] for name, count in runs.items())]
+        return Reply(runs, lambda: print_table(lines, numbers_from=1))
+    parted = _split(fit, shape, data, split_of(data, split, parts), test, frame["seed"])
+    if not quiet:
+        say(f"plan: {sum(runs.values())} runs of {place}, 2 more if it does not repeat itself", err=True)
+    return audited(
+        fit, data, parted, name=place, experiments=experiment, shape=shape, planted=planted, settings=given, **frame
+    )
 
 
 def _split(fit: Any, shape: str | None, data: Any, named: Any, test: float | None, seed: int) -> Any:
@@ -321,13 +263,6 @@ def _split(fit: Any, shape: str | None, data: Any, named: Any, test: float | Non
     if test is not None:
         raise InputError("--test has no effect with a split", fix="leave one of them out")
     return named
-
-
-def _print_plan(runs: dict[str, int], as_json: bool) -> None:
-    if as_json:
-        print_json(runs)
-        return
-    print_table([["experiment", "runs"], *([name, str(count)] for name, count in runs.items())], numbers_from=1)
 
 
 @app.command("table")

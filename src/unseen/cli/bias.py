@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import notes, print_json, print_table, progress, say
+from unseen.cli.console import print_table, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.options import check_measurements, pairs, parameters, read_any_split
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
@@ -38,6 +38,7 @@ SAID = {
 
 
 @takes_data
+@gives_reply
 def bias(
     data: Any,
     positive: Annotated[list[str], typer.Option(help="A label that counts as positive; may be repeated.")],
@@ -64,51 +65,49 @@ def bias(
     settings: options.Set = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Is a model worse on texts about some groups? AUCs and gaps by group, with 95 % intervals.
 
     Example: unseen audit bias posts.csv --text text --label label --model model --about source --positive loud
     """
-    from unseen.bias import bias_measurements, parts_of_splits
+    from unseen.bias import BACKGROUNDS, bias_measurements, parts_of_splits
     from unseen.bias.positives import positive_codes
     from unseen.inference import predict
     from unseen.models import open_model
-    from unseen.store import write_measurements
+    from unseen.store import read_predictions, write_measurements
 
     _refuse_one_of("--about", about, "--terms", terms)
     _refuse_one_of("--model", model, "--predictions", predictions)
     _refuse_useless(model, swap, limit, cases, swapped, trust, settings)
-    _refuse_background(background)
+    if background not in (*BACKGROUNDS, "both"):
+        raise UnknownNameError.of("background", background, [*BACKGROUNDS, "both"])
     positive_codes(data.label_names, positive)
     meant = pairs(rename, "--map")
     check_measurements(out)
-    with notes(quiet), progress(quiet):
-        mentioned = _groups(data, about, terms, fewest=fewest, only=only)
-        splits = [read_any_split(path, data) for path in split or []]
-        asked = open_model(model, **parameters(settings, trust=trust, rename=meant)) if model else None
-        answers = None if asked else _read(predictions, data, meant)
-        where = parts_of_splits(data, splits, part or (), answers)
-        answers = answers or predict(asked, data, _rows(where))
-        backgrounds = _backgrounds(background, answers, bool(metric or swap))
-        rows = bias_measurements(
-            data, answers, mentioned, where, positive, backgrounds=backgrounds, metrics=metric or (), units=groups,
-            seed=seed,
-        )  # fmt: skip
-        made = _swap_cases(data, where, swap, SWAPPED if limit is None else limit, cases, seed) if swap else None
-        of_swapped = _answers(asked, made, swapped, cases, meant)
-        swaps = [] if of_swapped is None else _swaps(data, made, where, answers, of_swapped, positive, seed)
-        if out is not None:
-            write_measurements([*rows, *swaps], out)
-    if out is not None and not quiet:
-        say(f"note: written: {out}", err=True)
-    if as_json:
-        print_json([asdict(row) for row in [*rows, *swaps]])
-        return
-    print_subgroups([row for row in rows if "background" in row.tags])
-    print_values([row for row in rows if "background" not in row.tags])
-    print_swaps(swaps)
+    mentioned = _groups(data, about, terms, fewest=fewest, only=only)
+    splits = [read_any_split(path, data) for path in split or []]
+    asked = open_model(model, **parameters(settings, trust=trust, rename=meant)) if model else None
+    answers = None if predictions is None else read_predictions(predictions, data, meant)
+    where = parts_of_splits(data, splits, part or (), answers)
+    answers = answers or predict(asked, data, _rows(where))
+    backgrounds = _backgrounds(background, answers, bool(metric or swap))
+    rows = bias_measurements(
+        data, answers, mentioned, where, positive, backgrounds=backgrounds, metrics=metric or (), units=groups,
+        seed=seed,
+    )  # fmt: skip
+    made = _swap_cases(data, where, swap, SWAPPED if limit is None else limit, cases, seed) if swap else None
+    of_swapped = _answers(asked, made, swapped, cases, meant)
+    swaps = [] if of_swapped is None else _swaps(data, made, where, answers, of_swapped, positive, seed)
+    if out is not None:
+        write_measurements([*rows, *swaps], out)
+
+    def show() -> None:
+        print_subgroups([row for row in rows if "background" in row.tags])
+        print_values([row for row in rows if "background" not in row.tags])
+        print_swaps(swaps)
+
+    remarks = [] if out is None else [f"note: written: {out}"]
+    return Reply([*rows, *swaps], show, remarks)
 
 
 def _refuse_one_of(first: str, a: Any, second: str, b: Any) -> None:
@@ -149,25 +148,11 @@ def _groups(data: Any, attribute: str | None, terms: Path | None, **options: Any
     return groups_by_terms(data, read_terms(terms), **options)
 
 
-def _read(path: Path | None, data: Any, rename: dict[str, str]) -> Any:
-    from unseen.store import read_predictions
-
-    assert path is not None
-    return read_predictions(path, data, rename)
-
-
 def _rows(where: Sequence[Any]) -> Any:
     """The rows of all places, each once."""
     import numpy as np
 
     return np.unique(np.concatenate([place.rows for place in where]))
-
-
-def _refuse_background(asked: str) -> None:
-    from unseen.bias import BACKGROUNDS
-
-    if asked not in (*BACKGROUNDS, "both"):
-        raise UnknownNameError.of("background", asked, [*BACKGROUNDS, "both"])
 
 
 def _backgrounds(asked: str, predictions: Any, something_else: bool) -> tuple[str, ...]:
@@ -194,13 +179,16 @@ def _swap_cases(data: Any, where: Sequence[Any], swap: Path, most: int, cases: P
 def _answers(asked: Any, made: Any, swapped: Path | None, cases: Path | None, rename: dict[str, str]) -> Any:
     """What a model says about the swapped texts; None where there are none, or nobody has asked one yet."""
     from unseen.inference import predict
+    from unseen.store import read_predictions
 
     if made is None:
         return None
-    if asked is None and swapped is None:
-        warnings.warn(f"the swapped texts are in {cases}: predict them for --swapped", UnseenWarning, stacklevel=2)
-        return None
-    return predict(asked, made) if asked else _read(swapped, made, rename)
+    if asked is not None:
+        return predict(asked, made)
+    if swapped is not None:
+        return read_predictions(swapped, made, rename)
+    warnings.warn(f"the swapped texts are in {cases}: predict them for --swapped", UnseenWarning, stacklevel=2)
+    return None
 
 
 def _swaps(

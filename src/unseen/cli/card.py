@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.console import notes, print_json, print_table, printable, progress, say
+from unseen.cli.console import print_table, printable, say
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import ExampleTexts, Json, Quiet, Seed, Split, Terms, split_of
+from unseen.cli.frame import Reply, gives_reply
+from unseen.cli.options import ExampleTexts, Seed, Split, Terms, split_of
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 while a required 
 
 @app.command("init")
 @takes_data
+@gives_reply
 def init_card(
     data: Any,
     out: Annotated[Path, typer.Option("-o", "--out", help="The card: .json, .yaml.")] = Path("card.json"),
@@ -46,84 +48,89 @@ def init_card(
     texts: ExampleTexts = False,
     checked: Checked = None,
     seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Write a dataset card: what can be measured is filled in, what only people know is asked for.
 
     A card that is there keeps what people wrote in it; its measured fields are brought up to date.
 
     Example: unseen data card init posts.csv --text text --label label --id id -o card.json
     """
-    from unseen.cards import audit_card, write_card
+    from unseen.bias.groups import read_terms
+    from unseen.cards import audit_card, measure_card, write_card
     from unseen.cards.card import check_name
     from unseen.cards.drafts import start_card
+    from unseen.cards.facts import read_ratings
     from unseen.cards.personal_data import write_sample
 
     if texts and to_check is None:
         raise InputError("--texts has no effect without --to-check", fix="name the file of the sample: --to-check FILE")
     check_name(out)
-    with notes(quiet), progress(quiet):
-        begun = start_card(data, out, readme)
-        measured = _measured(data, split, annotations, terms, checked, seed, datetime.date.today().isoformat())
-        audited = audit_card(begun, data, measured)
-        if to_check is not None:
-            write_sample(measured.personal, to_check, texts=texts, seed=seed)
-        write_card(audited.card, out)
-    if as_json:
-        print_json(_content(audited) | {"card": out, "to_check": to_check})
-        return
-    _tell(audited)
-    _ask(audited)
-    say(f"written: {out}" + (f" and {to_check}" if to_check else ""))
+    begun = start_card(data, out, readme)
+    measured = measure_card(
+        data,
+        split=split_of(data, split),
+        ratings=None if annotations is None else read_ratings(annotations),
+        terms=None if terms is None else read_terms(terms),
+        checked=checked,
+        seed=seed,
+        date=datetime.date.today().isoformat(),
+    )
+    audited = audit_card(begun, data, measured)
+    if to_check is not None:
+        write_sample(measured.personal, to_check, texts=texts, seed=seed)
+    write_card(audited.card, out)
+
+    def show() -> None:
+        _tell(audited)
+        _ask(audited)
+        say(f"written: {out}" + (f" and {to_check}" if to_check else ""))
+
+    return Reply(_content(audited) | {"card": out, "to_check": to_check}, show)
 
 
 @app.command("audit")
 @functools.partial(takes_data, optional=True)
+@gives_reply
 def audit(
     card: Annotated[Path, typer.Argument(metavar="CARD", help="A card of ours, or a README or page about a dataset.")],
     data: Any,
     split: Split = None,
     strict: Strict = False,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a readable card here (.md).")] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Judge a card: coverage of the three groups, how it is made up, and with DATA its numbers against the data.
 
     Example: unseen data card audit card.json posts.csv --text text --label label --id id -o card.md
     """
-    from unseen.cards import audit_card, read_document
+    from unseen.cards import audit_card, measure_card, read_document
 
     if out is not None and out.suffix != ".md":
         raise InputError(f"{out} is no name for a readable card", expected="a name that ends in .md")
     if split is not None and data is None:
         raise InputError("--split has no effect without DATA", fix="name the data after the card")
-    with notes(quiet), progress(quiet):
-        document = read_document(card)
-        measured = None if data is None else _measured(data, split)
-        audited = audit_card(document, data, measured, strict=strict)
+    document = read_document(card)
+    measured = None if data is None else measure_card(data, split=split_of(data, split))
+    audited = audit_card(document, data, measured, strict=strict)
     if out is not None:
         _write_page(audited, out)
-    if as_json:
-        print_json(_content(audited) | {"platform": document.platform, "page": out})
-    else:
+
+    def show() -> None:
         _tell(audited)
         if out is not None:
             say(f"written: {out}")
-    if not audited.passed:
-        raise typer.Exit(1)
+
+    content = _content(audited) | {"platform": document.platform, "page": out}
+    return Reply(content, show, passed=audited.passed)
 
 
 @app.command("survey")
+@gives_reply
 def survey_pages(
     pages: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE", help="Cards, READMEs or pages about datasets.")
     ] = None,
     builtin: Annotated[bool, typer.Option("--builtin", help="The four platforms of Park and Jeoung (2022).")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Count what pages about datasets have a place for: descriptive, social and administrative items.
 
     Example: unseen data card survey --builtin
@@ -133,50 +140,23 @@ def survey_pages(
 
     if bool(pages) == builtin:
         raise InputError("name pages to survey, or give --builtin", got="both" if builtin else "neither")
-    with notes(quiet):
-        surveyed = survey(builtin_pages() if builtin else pages or ())
-    if as_json:
-        print_json([{**asdict(page), "page": Path(page.page).name if builtin else page.page} for page in surveyed])
-        return
+    surveyed = survey(builtin_pages() if builtin else pages or ())
+    names = [Path(page.page).name if builtin else page.page for page in surveyed]
     table = [["page", "platform", "descriptive", "social", "administrative", "say something"]]
-    for page in surveyed:
+    for name, page in zip(names, surveyed, strict=True):
         answered = " + ".join(str(count) for count in page.answered.values())
-        name = Path(page.page).name if builtin else page.page
         table.append([name, page.platform, *map(str, page.counts), answered])
-    print_table(table, numbers_from=2)
-
-
-def _measured(
-    data: Any,
-    split: str | None = None,
-    annotations: Path | None = None,
-    terms: Path | None = None,
-    checked: Path | None = None,
-    seed: int = 42,
-    date: str = "",
-) -> Any:
-    from unseen.bias.groups import read_terms
-    from unseen.cards import measure_card
-    from unseen.cards.facts import read_ratings
-
-    return measure_card(
-        data,
-        split=split_of(data, split),
-        ratings=read_ratings(annotations) if annotations is not None else None,
-        terms=read_terms(terms) if terms is not None else None,
-        checked=checked,
-        seed=seed,
-        date=date,
-    )
+    content = [{**asdict(page), "page": name} for name, page in zip(names, surveyed, strict=True)]
+    return Reply(content, lambda: print_table(table, numbers_from=2))
 
 
 def _content(audited: CardAudit) -> dict[str, Any]:
     return {
         "name": audited.card.name,
-        "coverage": {group: asdict(covered) for group, covered in audited.coverage.items()},
+        "coverage": audited.coverage,
         "undocumented": audited.undocumented,
-        "findings": [asdict(finding) for finding in audited.findings],
-        "measurements": [asdict(row) for row in audited.measurements],
+        "findings": audited.findings,
+        "measurements": audited.measurements,
         "passed": audited.passed,
     }
 

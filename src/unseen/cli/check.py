@@ -8,13 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, notes, print_result, progress
+from unseen.cli.frame import makes_run
 from unseen.cli.options import declared_labels, pairs, parameters
 from unseen.errors import InputError, UnknownNameError
 from unseen.redaction import redacted
 
 
+@makes_run()
 def check(
+    frame: Any,
     models: Annotated[
         list[str],
         typer.Argument(
@@ -39,21 +41,14 @@ def check(
             "-m", "--metric", help="A pass rate over weighted functionalities, pass_rate.macro; may be repeated."
         ),
     ] = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
     tolerance: Annotated[float, typer.Option(help="How far a probability may move the wrong way.")] = 0.1,
-    out: options.OptionalRunFolder = None,
     texts: options.ExampleTexts = False,
     data_dir: options.DataDir = None,
     file: options.DataFile = None,
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     settings: options.Set = None,
-    seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Run a suite of test cases against one or more models: what each passes, by functionality and group.
 
     Example: unseen check model --suite cases.csv --map calm=fine,loud=bad -o behaviour
@@ -65,20 +60,15 @@ def check(
     places = named(models)
     maps, thresholds = of_models(rename, places, "--map"), of_models(threshold, places, "--threshold")
     opening = parameters(settings, trust=trust, key_env=key_env)
-    with notes(quiet), progress(quiet):
-        cases = load_suite(
-            suite, columns=pairs(columns, "--column"), ignore=ignore or (), attributes=slice_by or (),
-            labels=declared_labels(labels) if labels else None, data_dir=data_dir, file=file,
-        )  # fmt: skip
-        asked = {
-            name: CheckedModel(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
-            for name, place in places.items()
-        }
-        result = checked(
-            asked, cases, out=out, slices=slice_by or (), metrics=metric or (), gates=gate or (), tolerance=tolerance,
-            texts=texts, command=command_line(), seed=seed,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    cases = load_suite(
+        suite, columns=pairs(columns, "--column"), ignore=ignore or (), attributes=slice_by or (),
+        labels=declared_labels(labels) if labels else None, data_dir=data_dir, file=file,
+    )  # fmt: skip
+    asked = {
+        name: CheckedModel(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
+        for name, place in places.items()
+    }
+    return checked(asked, cases, slices=slice_by or (), metrics=metric or (), tolerance=tolerance, texts=texts, **frame)
 
 
 def named(models: list[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,13 @@ def say(text: Any = "", err: bool = False, nl: bool = True) -> None:
 
 
 def print_json(content: Any) -> None:
-    """`content` as JSON on stdout."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    """`content` as JSON on stdout, records as objects."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
     typer.echo("".join(char if _harmless(char) or char == "\n" else f"\\u{ord(char):04x}" for char in text))
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 def printable(text: str) -> str:
@@ -86,7 +91,7 @@ def print_result(result: Any, as_json: bool, junit: Path | None = None, summary:
             words = [place for place, cells in enumerate(zip(*lines, strict=True)) if any(map(WORD.search, cells))]
             print_table([table.columns, *lines], numbers_from=max(words, default=0) + 1)
             say(f"{table.note}\n" if table.note else "")
-        _print_findings(result.page)
+        _print_page_findings(result.page)
         say("\n".join(result.verdict.lines()))
         for outcome in result.gates:
             say(str(outcome))
@@ -112,7 +117,7 @@ def write_for_builds(result: Any, junit: Path | None, summary: Path | None) -> N
         write_summary(summary, as_markdown(result))
 
 
-def _print_findings(page: Any) -> None:
+def _print_page_findings(page: Any) -> None:
     """Findings with examples and, on a line of its own to be copied, what to do; by name where a table has the rest."""
     listed = [cell for table in page.printed for row in table.rows for cell in row]
     for finding in page.printed_findings:
@@ -122,6 +127,12 @@ def _print_findings(page: Any) -> None:
         say(f"{about}{examples}{advice}")
     if page.printed_findings:
         say()
+
+
+def print_findings(findings: Sequence[Any]) -> None:
+    """Findings, a line each, with what to do."""
+    for finding in findings:
+        say(f"{finding.level}: {finding.message}{' ' if finding.advice else ''}{finding.advice}")
 
 
 def print_places(result: Any, as_json: bool, quiet: bool, junit: Path | None, summary: Path | None) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import notes, print_json, progress, say
-from unseen.cli.options import Address, Distance, Json, Layer, Pooling, Quiet, Seed, Trust
+from unseen.cli.frame import Reply, gives_reply
+from unseen.cli.options import Address, Distance, Layer, Pooling, Seed, Trust
 
 app = typer.Typer(
     help="Corpora that do not fit into memory, on Ray: encode, find centres, assign.", no_args_is_help=True
@@ -19,6 +19,7 @@ Workers = Annotated[int | None, typer.Option(help="Workers. (default: as many as
 
 
 @app.command("encode")
+@gives_reply
 def encode(
     source: Annotated[
         list[str], typer.Argument(help="Parquet, CSV or JSONL files, folders of Parquet files, patterns.")
@@ -39,9 +40,7 @@ def encode(
     address: Address = None,
     workers: Workers = None,
     gpus: Annotated[float, typer.Option(help="GPUs of each worker.")] = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Turn a corpus into shards of vectors. Interrupted and started again, it goes on where it stopped.
 
     Example: unseen data corpus encode texts/ --id id --encoder minilm --address auto -o vectors/
@@ -51,15 +50,15 @@ def encode(
 
     given = {"pooling": pooling, "layer": layer, "precision": precision, "trust": trust or None}
     params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with notes(quiet), progress(quiet):
-        made = encode_corpus(
-            source, encoder, out, text=text, id=id, batch=BATCH if batch is None else batch,
-            address=address, workers=workers, gpus=gpus, **params,
-        )  # fmt: skip
-    _print(made, f"vectors by {made.about['encoder']}", as_json)
+    made = encode_corpus(
+        source, encoder, out, text=text, id=id, batch=BATCH if batch is None else batch,
+        address=address, workers=workers, gpus=gpus, **params,
+    )  # fmt: skip
+    return _reply(made, f"vectors by {made.about['encoder']}")
 
 
 @app.command("centres")
+@gives_reply
 def centres(
     vectors: Vectors,
     k: Annotated[int, typer.Option("-k", "--centres", help="Number of centres.")],
@@ -67,9 +66,7 @@ def centres(
     sample: Annotated[int | None, typer.Option(help="Rows the centres come from. (default: 100,000)")] = None,
     distance: Distance = "euclidean",
     seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Find the centres of clusters in a sample of a corpus's vectors; in this process, without Ray.
 
     Example: unseen data corpus centres vectors/ -k 50 -o centres.npy
@@ -77,38 +74,35 @@ def centres(
     from unseen.corpora import fit_centres, write_centres
     from unseen.splits.clustering import SAMPLE
 
-    with notes(quiet), progress(quiet):
-        fitted = fit_centres(vectors, k, sample=SAMPLE if sample is None else sample, metric=distance, seed=seed)
-        write_centres(fitted, out)
-    if as_json:
-        print_json({"file": out, "k": k, "distance": distance, "sample": fitted.about["sample"]})
-    else:
-        say(f"{out}: {k} centres of {fitted.about['sample']:,} of {fitted.about['rows']:,} rows, {distance}")
+    fitted = fit_centres(vectors, k, sample=SAMPLE if sample is None else sample, metric=distance, seed=seed)
+    write_centres(fitted, out)
+    return Reply(
+        {"file": out, "k": k, "distance": distance, "sample": fitted.about["sample"]},
+        f"{out}: {k} centres of {fitted.about['sample']:,} of {fitted.about['rows']:,} rows, {distance}",
+    )
 
 
 @app.command("assign")
+@gives_reply
 def assign_rows(
     vectors: Vectors,
     centres: Annotated[Path, typer.Argument(help="File that 'unseen data corpus centres' has written.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the clusters.")],
     address: Address = None,
     workers: Workers = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Find the nearest centre of every row and its distance. Started again, it goes on where it stopped.
 
     Example: unseen data corpus assign vectors/ centres.npy --address auto -o clusters/
     """
     from unseen.corpora import assign
 
-    with notes(quiet), progress(quiet):
-        made = assign(vectors, centres, out, address=address, workers=workers)
-    _print(made, f"rows in {made.about['k']} clusters", as_json)
+    made = assign(vectors, centres, out, address=address, workers=workers)
+    return _reply(made, f"rows in {made.about['k']} clusters")
 
 
-def _print(made: Any, what: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"folder": made.path, "rows": made.rows, "shards": len(made.shards), **made.about})
-    else:
-        say(f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards")
+def _reply(made: Any, what: str) -> Reply:
+    return Reply(
+        {"folder": made.path, "rows": made.rows, "shards": len(made.shards), **made.about},
+        f"{made.path}: {made.rows:,} {what} in {len(made.shards)} shards",
+    )

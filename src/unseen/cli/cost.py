@@ -8,15 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
+from unseen.cli.console import rough_duration
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.options import METRIC, any_number, named_parameters, pairs, read_any_split, split_of, whole_numbers
 from unseen.errors import InputError
 
 
 @takes_data
+@makes_run()
 def cost(
     data: Any,
+    frame: Any,
     model: Annotated[
         list[str],
         typer.Option(
@@ -56,14 +59,7 @@ def cost(
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     plan: options.Plan = False,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    out: options.OptionalRunFolder = None,
-    seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """What does a score cost? Time, memory, energy and operations of several models, beside what they score.
 
     Quality is the score on an ordinary test part, on a hard split, and on a suite where one is named. What was
@@ -86,25 +82,26 @@ def cost(
         "params": params, "lengths": whole_numbers(lengths, "--lengths") if lengths else (),
         "batches": whole_numbers(batches, "--batches") if batches else (), "budget": budget,
         "price": prices, "metric": metric, "trainings": trainings, "repeats": repeats, "texts": limit,
-        "rename": pairs(rename, "--map"), "seed": seed,
+        "rename": pairs(rename, "--map"),
+        "split": split_of(data, split), "hard": read_any_split(hard, data) if Path(hard).is_file() else hard,
+        "suite": None if suite is None else load_suite(suite),
     }  # fmt: skip
-    with notes(quiet), progress(quiet):
-        given |= {"split": split_of(data, split), "hard": read_any_split(hard, data) if Path(hard).is_file() else hard}
-        given["suite"] = None if suite is None else load_suite(suite)
-        if plan:
-            planned = plan_cost(data, named, out=out, **given)
-        else:
-            result = run_cost(data, named, out=out, gates=gate or (), command=command_line(), **given)
-    if not plan:
-        print_result(result, as_json, junit, summary)
-    elif as_json:
-        print_json(vars(planned))
-    else:
-        say(f"candidates: {', '.join(planned.candidates)}")
-        about = "" if planned.seconds is None else f", {rough_duration(planned.seconds)}"
-        say(f"trainings: {planned.trainings}, of which {planned.done} are done{about}; their measuring comes on top")
-        for name, texts in planned.asked.items():
-            say(f"{name}: asked about {texts:,} texts")
+    if plan:
+        planned = plan_cost(data, named, out=frame["out"], seed=frame["seed"], **given)
+        return Reply(planned, described(planned))
+    return run_cost(data, named, **given, **frame)
+
+
+def described(plan: Any) -> str:
+    """A plan in a few lines."""
+    about = "" if plan.seconds is None else f", {rough_duration(plan.seconds)}"
+    return "\n".join(
+        [
+            f"candidates: {', '.join(plan.candidates)}",
+            f"trainings: {plan.trainings}, of which {plan.done} are done{about}; their measuring comes on top",
+            *(f"{name}: asked about {texts:,} texts" for name, texts in plan.asked.items()),
+        ]
+    )
 
 
 def _models(typed: list[str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.console import notes
+from unseen.cli.frame import keyword, with_parameters
 from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, named_roles
 from unseen.errors import InputError
 from unseen.redaction import redacted
@@ -63,11 +64,12 @@ COLUMN_OPTIONS = ("groups", "agreement", "about", "cap_by", "by", "parts", *ROLE
 DATA = "data"
 
 
-def takes_data(command: Callable[..., None], *, optional: bool = False) -> Callable[..., None]:
+def takes_data(command: Callable[..., None], *, last: bool = False, optional: bool = False) -> Callable[..., None]:
     """Give `command` the loading options, and the loaded Dataset as its argument `data`.
 
     Options of a command that name columns too (`--by`, `--groups`, …): they are loaded as attributes. DATA is the first
-    argument. With `optional` it is the last and may be missing: `data` is then None, and loading options are refused.
+    argument, or the `last`. If `optional`, it is the last and may be missing: `data` is then None, and loading options
+    are refused.
     A command with a parameter `typed` is given what was typed for all this, for its advice; one with a parameter
     `roles` is given the columns of the roles that its default names; one with `loading`, the loading options. The
     parameter `property` of a command is the column of the labels, instead of `--label`.
@@ -99,24 +101,15 @@ def takes_data(command: Callable[..., None], *, optional: bool = False) -> Calla
             given["roles"] = named_roles(**{name: given.pop(name) for name in names})
         command(data=data, **given)
 
-    keyword = functools.partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-    first = keyword(DATA, annotation=Data)
-    if optional:
-        first = first.replace(annotation=OptionalData, default=None)
+    first = keyword(DATA, OptionalData) if optional else keyword(DATA, Data, inspect.Parameter.empty)
     own = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in signature.parameters.items()
-        if name not in (DATA, "typed", "roles", "loading")
+        parameter for name, parameter in signature.parameters.items() if name not in (DATA, "typed", "roles", "loading")
     ]
-    added = {name: ROLES[name] for name in names} | options_of_data
-    added_options = [keyword(name, annotation=annotation, default=None) for name, annotation in added.items()]
     arguments = [parameter for parameter in own if parameter.default is inspect.Parameter.empty]
     own_options = [parameter for parameter in own if parameter.default is not inspect.Parameter.empty]
-    places = [*arguments, first] if optional else [first, *arguments]
-    parameters = [*places, *own_options, *added_options]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    places = [*arguments, first] if last or optional else [first, *arguments]
+    added = {name: ROLES[name] for name in names} | options_of_data
+    return with_parameters(run, [*places, *own_options, *(keyword(*named) for named in added.items())])
 
 
 def _refuse_idle(loading: dict[str, Any]) -> None:

@@ -7,14 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, notes, print_result, progress
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import makes_run
 from unseen.cli.options import named_parameters, pairs, parameters, split_of
 
 
 @takes_data
+@makes_run()
 def explain(
     data: Any,
+    frame: Any,
     model: Annotated[str, typer.Option(help="A model folder, a hub name, a pipeline file, module:function, or a URL.")],
     method: Annotated[
         list[str] | None,
@@ -48,20 +50,13 @@ def explain(
     positive: options.Positive = None,
     texts: options.ExampleTexts = False,
     rename: options.Map = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    out: options.OptionalRunFolder = None,
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of a method, lime.samples=500; may be repeated."),
     ] = None,
-    seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Explain what a model decides, and judge the explanations: by what the model uses, and by what people highlighted.
 
     With a column `rationales` (--attribute rationales) they are compared with the words that people highlighted.
@@ -71,15 +66,11 @@ def explain(
     from unseen.bias.groups import read_terms
     from unseen.runs.explain import explain as explained
 
-    with notes(quiet), progress(quiet):
-        result = explained(
-            data, model=model, methods=method or (), attributions=attributions or (),
-            params=named_parameters(settings, "METHOD", "lime.samples=500"),
-            label=why, units="pieces" if pieces else "words", erase=erase, limit=limit or None, normalised=normalised,
-            slices=slice_by or (), split=split_of(data, split, parts),
-            terms=None if terms is None else read_terms(terms),
-            positive=positive or (), texts=texts, rename=pairs(rename, "--map"),
-            opening=parameters(None, trust=trust, key_env=key_env), out=out, gates=gate or (), command=command_line(),
-            seed=seed,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    return explained(
+        data, model=model, methods=method or (), attributions=attributions or (),
+        params=named_parameters(settings, "METHOD", "lime.samples=500"),
+        label=why, units="pieces" if pieces else "words", erase=erase, limit=limit or None, normalised=normalised,
+        slices=slice_by or (), split=split_of(data, split, parts), terms=None if terms is None else read_terms(terms),
+        positive=positive or (), texts=texts, rename=pairs(rename, "--map"),
+        opening=parameters(None, trust=trust, key_env=key_env), **frame,
+    )  # fmt: skip

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, notes, print_result, progress
+from unseen.cli.frame import makes_run
 from unseen.cli.options import METRIC, listed, pairs, parameters
 
 
+@makes_run()
 def forecast(
+    frame: Any,
     texts: Annotated[str, typer.Argument(metavar="TEXTS", help="The new texts; some may have a label.")],
     model: Annotated[str, typer.Option(help="A model folder, a hub name, a pipeline file, module:function, or a URL.")],
     known: Annotated[
@@ -41,17 +43,10 @@ def forecast(
     id: Annotated[str | None, typer.Option(help="Column of the ids. (default: a column 'id', else made)")] = None,
     labels: options.Labels = None,
     rename: options.Map = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    out: options.OptionalRunFolder = None,
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     settings: options.Set = None,
-    seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Say what a model will score on new texts: from the labels of a few, and from the texts alone where that can be.
 
     The first call draws texts to label; fill in the column `label` of to_label.csv and type the same command again.
@@ -60,12 +55,9 @@ def forecast(
     """
     from unseen.runs.forecast import forecast as forecast_scores
 
-    with notes(quiet), progress(quiet):
-        result = forecast_scores(
-            texts, model=model, known=known or (), twins=twin or (), labels=draw, width=width,
-            stratified=not at_random, metric=metric, slices=slice_by or (),
-            label_names=listed(labels) if labels else None, rename=pairs(rename, "--map"), text=text, label=label,
-            id=id, opening=parameters(settings, trust=trust, key_env=key_env), out=out, gates=gate or (),
-            command=command_line(), seed=seed,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    return forecast_scores(
+        texts, model=model, known=known or (), twins=twin or (), labels=draw, width=width,
+        stratified=not at_random, metric=metric, slices=slice_by or (),
+        label_names=listed(labels) if labels else None, rename=pairs(rename, "--map"), text=text, label=label,
+        id=id, opening=parameters(settings, trust=trust, key_env=key_env), **frame,
+    )  # fmt: skip

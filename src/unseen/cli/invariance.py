@@ -7,32 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from unseen.cli.console import command_line, notes, print_result, progress
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import (
-    ExampleTexts,
-    Gate,
-    Groups,
-    Json,
-    Junit,
-    KeyEnv,
-    OptionalRunFolder,
-    Quiet,
-    Seed,
-    Set,
-    Summary,
-    Trust,
-    Workers,
-    listed,
-    name_and_place,
-    parameters,
-)
+from unseen.cli.frame import makes_run
+from unseen.cli.options import ExampleTexts, Groups, KeyEnv, Set, Trust, listed, name_and_place, parameters
 from unseen.errors import InputError
 
 
 @takes_data
+@makes_run(workers=1)
 def invariance(
     data: Any,
+    frame: Any,
     property: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the property that must not change.")],
     transformed: Annotated[
         list[str] | None,
@@ -70,19 +55,11 @@ def invariance(
     ] = "transformation",
     groups: Groups = None,
     texts: ExampleTexts = False,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
-    out: OptionalRunFolder = None,
-    workers: Workers = 1,
     trust: Trust = False,
     key_env: KeyEnv = None,
     settings: Set = None,
-    seed: Seed = 42,
-    as_json: Json = False,
-    quiet: Quiet = False,
     loading: Any = None,
-) -> None:
+) -> Any:
     """Say whether a property of texts survives a transformation: distributions, flips above their floor, whose bias.
 
     Example: unseen audit invariance posts.csv --property label --with lower --train others.csv -o survives
@@ -92,24 +69,22 @@ def invariance(
     from unseen.models import kind_of
     from unseen.runs.invariance import invariance as judged
 
-    with notes(quiet), progress(quiet):
-        columns = {"text": loading.get("text", "text"), "label": property, "labels": list(data.label_names)}
-        learnt = [None if file is None else load(file, **columns) for file in (train, train_transformed)]
-        given: dict[str, Any] = {}
-        for name, place in map(name_and_place, transformed or ()):
-            if name in given:
-                raise InputError(f"two transformations are called {name!r}", fix=f"name them: {name}-2={place}")
-            is_file = Path(place).is_file()
-            given[name] = (
-                read_transformed(place, data, columns["text"], loading.get("id")) if is_file
-                else column_texts(data, place)
-            )  # fmt: skip
-        given |= {place: function_texts(data, place, trust=trust) for place in transform or ()}
-        brings_code = train is None and (not transform or kind_of(model) in ("hugging-face", "scikit-learn"))
-        result = judged(
-            data, transformed=given, perturbations=listed(perturbations or ""), model=model, train=learnt[0],
-            params=parameters(settings, trust=trust and brings_code, key_env=key_env),
-            model_transformed=model_transformed, train_transformed=learnt[1], folds=folds, margin=margin, trial=trial,
-            groups=groups, texts=texts, out=out, workers=workers, gates=gate or (), command=command_line(), seed=seed,
+    columns = {"text": loading.get("text", "text"), "label": property, "labels": list(data.label_names)}
+    learnt = [None if file is None else load(file, **columns) for file in (train, train_transformed)]
+    given: dict[str, Any] = {}
+    for name, place in map(name_and_place, transformed or ()):
+        if name in given:
+            raise InputError(f"two transformations are called {name!r}", fix=f"name them: {name}-2={place}")
+        is_file = Path(place).is_file()
+        given[name] = (
+            read_transformed(place, data, columns["text"], loading.get("id")) if is_file
+            else column_texts(data, place)
         )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    given |= {place: function_texts(data, place, trust=trust) for place in transform or ()}
+    brings_code = train is None and (not transform or kind_of(model) in ("hugging-face", "scikit-learn"))
+    return judged(
+        data, transformed=given, perturbations=listed(perturbations or ""), model=model, train=learnt[0],
+        params=parameters(settings, trust=trust and brings_code, key_env=key_env),
+        model_transformed=model_transformed, train_transformed=learnt[1], folds=folds, margin=margin, trial=trial,
+        groups=groups, texts=texts, **frame,
+    )  # fmt: skip

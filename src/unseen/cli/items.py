@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, measured_cells, notes, print_json, print_result, print_table, progress, say
+from unseen.cli.console import measured_cells, print_findings, print_table, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import Reply, gives_reply, makes_run
 from unseen.cli.options import listed, parameters, split_of
 from unseen.errors import InputError
 
@@ -26,6 +26,7 @@ PACKS = "scrape-noise,label-text"
 
 @app.command("flag")
 @takes_data
+@gives_reply
 def flag(
     data: Any,
     split: options.Split = None,
@@ -34,9 +35,7 @@ def flag(
     slice_by: options.Slice = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the flags (.csv).")] = Path("flags.csv"),
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Flag texts by rules, and say what each rule flags; nothing is deleted.
 
     Example: unseen audit items flag posts.csv --id id --packs scrape-noise,label-text -o flags.csv
@@ -45,26 +44,27 @@ def flag(
     from unseen.audits.items.flags import check_flags_path
 
     check_flags_path(out)
-    with notes(quiet), progress(quiet):
-        parts = split_of(data, split)
-        flags = flag_items(data, listed(packs), parts, language=language, seed=seed)
-        rows, findings = rule_report(flags, data, parts, slice_by or ()), rule_findings(flags, data)
-        write_flags(flags, out, data)
-    if as_json:
-        content = {"out": out, "items": len(flags), "flagged": int(flags.flagged().sum()), "skipped": flags.skipped}
-        print_json(content | {"measurements": [asdict(row) for row in rows], "findings": _plain(findings)})
-        return
-    print_table([["rule", "pack", "flags", "share", "alone", "trait"], *_rule_lines(flags, rows)])
-    _print_slices(rows)
-    for name, why in flags.skipped.items():
-        say(f"{name}: did not vote, it {why}")
-    for threshold in range(1, int(flags.votes.max(initial=1)) + 1):
-        say(f"flagged by {threshold} or more: {int(flags.flagged(threshold).sum()):,} of {len(flags):,}")
-    say(f"written: {out} (nothing was deleted)")
+    parts = split_of(data, split)
+    flags = flag_items(data, listed(packs), parts, language=language, seed=seed)
+    rows, findings = rule_report(flags, data, parts, slice_by or ()), rule_findings(flags, data)
+    write_flags(flags, out, data)
+
+    def show() -> None:
+        print_table([["rule", "pack", "flags", "share", "alone", "trait"], *_rule_lines(flags, rows)])
+        _print_slices(rows)
+        for name, why in flags.skipped.items():
+            say(f"{name}: did not vote, it {why}")
+        for threshold in range(1, int(flags.votes.max(initial=1)) + 1):
+            say(f"flagged by {threshold} or more: {int(flags.flagged(threshold).sum()):,} of {len(flags):,}")
+        say(f"written: {out} (nothing was deleted)")
+
+    content = {"out": out, "items": len(flags), "flagged": int(flags.flagged().sum()), "skipped": flags.skipped}
+    return Reply(content | {"measurements": rows, "findings": findings}, show)
 
 
 @app.command("agree")
 @takes_data
+@gives_reply
 def agree(
     data: Any,
     flags: Annotated[Path, typer.Argument(help="Flags that `unseen audit items flag` wrote.")],
@@ -81,9 +81,7 @@ def agree(
         typer.Option(metavar="NAME=LABEL,…", help="Labels to set against all others, for two annotators; repeatable."),
     ] = None,
     slice_by: options.Slice = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Measure flags by hand labels: precision, recall and F1 at every threshold; and how far two people agree.
 
     Example: unseen audit items agree posts.csv flags.csv gold.csv --id id
@@ -93,25 +91,26 @@ def agree(
     if view and second is None:
         raise InputError("--view has no effect without --second", fix="name the column of the second annotator")
     apart = listed(left_out)
-    with notes(quiet):
-        votes = read_flags(flags, data)
-        labels = read_gold(gold, data, id=gold_id, label=gold_label, second=second)
-        wrong = None if invalid is None else listed(invalid)
-        rows = measure_rules(votes, labels, data, invalid=wrong, left_out=apart, slices=slice_by or ())
-        findings = hand_label_findings(rows)
-        people = [] if second is None else annotator_agreement(labels, _views(view), left_out=apart)
-    if as_json:
-        print_json({"measurements": [asdict(row) for row in [*rows, *people]], "findings": _plain(findings)})
-        return
-    _print_agreement(rows, people)
-    for finding in findings:
-        say(f"{finding.level}: {finding.message}{' ' if finding.advice else ''}{finding.advice}")
+    votes = read_flags(flags, data)
+    labels = read_gold(gold, data, id=gold_id, label=gold_label, second=second)
+    wrong = None if invalid is None else listed(invalid)
+    rows = measure_rules(votes, labels, data, invalid=wrong, left_out=apart, slices=slice_by or ())
+    findings = hand_label_findings(rows)
+    people = [] if second is None else annotator_agreement(labels, _views(view), left_out=apart)
+
+    def show() -> None:
+        _print_agreement(rows, people)
+        print_findings(findings)
+
+    return Reply({"measurements": [*rows, *people], "findings": findings}, show)
 
 
 @app.command("effect")
 @takes_data
+@makes_run(out=Path("out"), workers=1)
 def effect(
     data: Any,
+    frame: Any,
     split: options.Split = None,
     model: options.Model = "logistic",
     settings: options.Set = None,
@@ -123,15 +122,8 @@ def effect(
     metric: options.Metrics = None,
     language: options.Language = "en",
     groups: options.Groups = None,
-    out: options.RunFolder = Path("out"),
-    workers: options.Workers = 1,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Train on all rows, without flagged ones, and without as many random ones of the same labels; compare the scores.
 
     Example: unseen audit items effect posts.csv --id id --model logistic --packs label-text --trainings 2 -o effect
@@ -144,11 +136,7 @@ def effect(
         model=Trained(model, parameters(settings, trust=trust)), packs=tuple(listed(packs)), threshold=votes,
         seeds=trainings, repeats=repeats, language=language, groups=groups, seed=seed, **given,
     )  # fmt: skip
-    with notes(quiet), progress(quiet):
-        result = item_effect(
-            data, split_of(data, split), chosen, out=out, workers=workers, gates=gate or (), command=command_line()
-        )
-    print_result(result, as_json, junit, summary)
+    return item_effect(data, split_of(data, split), chosen, **frame)
 
 
 def _views(given: list[str] | None) -> dict[str, list[str]] | None:
@@ -159,10 +147,6 @@ def _views(given: list[str] | None) -> dict[str, list[str]] | None:
             raise InputError(f"--view {view} is not a view", expected="NAME=LABEL,LABEL")
         views[name.strip()] = listed(labels)
     return views or None
-
-
-def _plain(findings: Sequence[Any]) -> list[dict[str, Any]]:
-    return [asdict(finding) for finding in findings]
 
 
 def _rule_lines(flags: Any, rows: Sequence[Any]) -> list[list[str]]:

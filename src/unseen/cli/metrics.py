@@ -108,7 +108,7 @@ def normalise(
 
     read = [normalise(name) for given in names for name in _names_of(given)]
     if as_json:
-        print_json([asdict(name) for name in read])
+        print_json(read)
         return
     lines = [
         [name.text, name.id or "undetermined", _listed(name.qualifiers), ", ".join(name.missing) or name.reason]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import cost, metrics, options
-from unseen.cli.console import measured_cells, notes, print_json, print_table, progress, say
+from unseen.cli.console import measured_cells, print_table, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.listing import listing
 from unseen.cli.options import (
     check_measurements,
@@ -37,6 +38,7 @@ NO_INTERVAL = {
 
 @app.command()
 @takes_data
+@gives_reply
 def train(
     data: Any,
     model: options.Model = "minilm",
@@ -48,9 +50,7 @@ def train(
     ] = 0.1,
     seed: options.Seed = 42,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the model.")] = Path("model"),
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Train a classifier and write it to a folder.
 
     Example: unseen model train posts.csv --text text --label label --model logistic -o model
@@ -61,21 +61,21 @@ def train(
 
     check_folder(out)
     params = parameters(settings, bottleneck=bottleneck, trust=trust)
-    with notes(quiet), progress(quiet):
-        classifier = api.train(data, model, dev=dev, seed=seed, **params)
-        if not hasattr(classifier, "save"):
-            raise InputError(f"a classifier of {model} cannot be written to a folder", fix="keep it in its own format")
-        classifier.save(out)
-    if as_json:
-        print_json({"folder": out, "model": model, "labels": classifier.classes_, "seed": seed})
-    else:
-        aside = rows_asked(dev, len(data), "dev")
-        learnt = f"trained on {len(data) - aside:,} texts, its settings chosen on {aside:,} others (--dev)"
-        say(f"{out}: {model} for {', '.join(classifier.classes_)}, {learnt}; scores on these texts would flatter it")
+    classifier = api.train(data, model, dev=dev, seed=seed, **params)
+    if not hasattr(classifier, "save"):
+        raise InputError(f"a classifier of {model} cannot be written to a folder", fix="keep it in its own format")
+    classifier.save(out)
+    aside = rows_asked(dev, len(data), "dev")
+    learnt = f"trained on {len(data) - aside:,} texts, its settings chosen on {aside:,} others (--dev)"
+    return Reply(
+        {"folder": out, "model": model, "labels": classifier.classes_, "seed": seed},
+        f"{out}: {model} for {', '.join(classifier.classes_)}, {learnt}; scores on these texts would flatter it",
+    )
 
 
 @app.command()
 @takes_data
+@gives_reply
 def predict(
     data: Any,
     model: Annotated[
@@ -88,9 +88,7 @@ def predict(
     trust: options.Trust = False,
     key_env: options.KeyEnv = None,
     settings: options.Set = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Ask a model for the probabilities of every text; `unseen model score` measures them.
 
     Example: unseen model predict posts.csv --text text --label label --model model -o predictions.csv
@@ -101,17 +99,17 @@ def predict(
     if out.suffix not in (".csv", ".parquet"):
         raise InputError(f"{out} ends in neither .csv nor .parquet", fix=f"-o {out.with_suffix('.csv')}")
     given = parameters(settings, trust=trust, key_env=key_env)
-    with notes(quiet), progress(quiet):
-        predictions = api.predict(data, model, **given)
-        write_predictions(predictions, out)
-    if as_json:
-        print_json({"file": out, "rows": len(predictions.ids), "labels": predictions.label_names})
-    else:
-        say(f"{out}: predictions for {len(predictions.ids):,} texts")
+    predictions = api.predict(data, model, **given)
+    write_predictions(predictions, out)
+    return Reply(
+        {"file": out, "rows": len(predictions.ids), "labels": predictions.label_names},
+        f"{out}: predictions for {len(predictions.ids):,} texts",
+    )
 
 
 @app.command()
 @takes_data
+@gives_reply
 def score(
     data: Any,
     predictions: Annotated[
@@ -137,9 +135,7 @@ def score(
     rename: options.Map = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the measurements (.csv).")] = None,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Score predictions of any model: metrics with 95 % intervals, by part and by slice.
 
     Example: unseen model score posts.csv predictions.csv --text text --label label --split hard.csv -m f1.macro
@@ -152,43 +148,42 @@ def score(
     from unseen.store import read_predictions, write_measurements
 
     check_measurements(out)
-    with notes(quiet), progress(quiet):
-        parted, shares = split_of(data, split), _mix_of(mix, data)
-        metrics = [without(name, exclude or []) for name in metric or DEFAULT_METRICS]
-        metrics += [] if shares is None else [f"{score}.{Weighting.of_mix(shares)}" for score in ("recall", "f1")]
-        options: dict[str, Any] = {"metrics": metrics, "slices": slice_by or [], "groups": groups, "seed": seed}
-        files = _named(str(predictions), compare or [])
-        read = [(name, read_predictions(path, data, pairs(rename, "--map"))) for name, path in files]
-        (own, answers), *others = read
-        rows = api.score(data, answers, parted, **options)
-        differences: dict[str, list[Any]] = {}
-        for (name, other), (_, path) in zip(others, files[1:], strict=True):
-            if name != own:
-                compared = api.compare(data, answers, other, parted, **options)
-                than = {"than": path} if len(others) > 1 else {}
-                differences[path] = [replace(row, tags={**row.tags, **than}) for row in compared]
-        by_scheme: list[Any] = []
-        if schemes:
-            models = {name: [one for owner, one in read if owner == name] for name, _ in read}
-            given: dict[str, Any] = {"exclude": exclude or [], "mix": shares, "groups": groups, "seed": seed}
-            by_scheme = api.score_by_schemes(data, models, parted, **given)
-        everything = [*rows, *(row for some in differences.values() for row in some), *by_scheme]
-        if out is not None:
-            write_measurements(everything, out)
-    if out is not None and not quiet:
-        say(f"note: written: {out}", err=True)
-    if as_json:
-        print_json([asdict(row) for row in everything])
-        return
-    print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
-    for path, compared in differences.items():
-        say()
-        head = ["part", "slice", f"less {path}", "value", "95 % interval", "n", "p"]
-        lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in compared]
-        print_table([head, *lines], numbers_from=3)
-    print_schemes(by_scheme)
-    for line in _without_interval(everything):
-        say(line)
+    parted, shares = split_of(data, split), _mix_of(mix, data)
+    metrics = [without(name, exclude or []) for name in metric or DEFAULT_METRICS]
+    metrics += [] if shares is None else [f"{score}.{Weighting.of_mix(shares)}" for score in ("recall", "f1")]
+    options: dict[str, Any] = {"metrics": metrics, "slices": slice_by or [], "groups": groups, "seed": seed}
+    files = _named(str(predictions), compare or [])
+    read = [(name, read_predictions(path, data, pairs(rename, "--map"))) for name, path in files]
+    (own, answers), *others = read
+    rows = api.score(data, answers, parted, **options)
+    differences: dict[str, list[Any]] = {}
+    for (name, other), (_, path) in zip(others, files[1:], strict=True):
+        if name != own:
+            compared = api.compare(data, answers, other, parted, **options)
+            than = {"than": path} if len(others) > 1 else {}
+            differences[path] = [replace(row, tags={**row.tags, **than}) for row in compared]
+    by_scheme: list[Any] = []
+    if schemes:
+        models = {name: [one for owner, one in read if owner == name] for name, _ in read}
+        given: dict[str, Any] = {"exclude": exclude or [], "mix": shares, "groups": groups, "seed": seed}
+        by_scheme = api.score_by_schemes(data, models, parted, **given)
+    everything = [*rows, *(row for some in differences.values() for row in some), *by_scheme]
+    if out is not None:
+        write_measurements(everything, out)
+
+    def show() -> None:
+        print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
+        for path, compared in differences.items():
+            say()
+            head = ["part", "slice", f"less {path}", "value", "95 % interval", "n", "p"]
+            lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in compared]
+            print_table([head, *lines], numbers_from=3)
+        print_schemes(by_scheme)
+        for line in _without_interval(everything):
+            say(line)
+
+    remarks = [] if out is None else [f"note: written: {out}"]
+    return Reply(everything, show, remarks)
 
 
 def _named(predictions: str, compare: Sequence[str]) -> list[tuple[str, str]]:
@@ -228,6 +223,7 @@ def _cells(row: Any) -> list[str]:
 
 @app.command()
 @takes_data
+@gives_reply
 def encode(
     data: Any,
     encoder: Annotated[
@@ -240,9 +236,7 @@ def encode(
     dimensions: Annotated[int | None, typer.Option(help="Numbers per vector. (default: the encoder's; 50)")] = None,
     trust: options.Trust = False,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Turn texts into vectors. Interrupted and started again, a transformer goes on where it stopped.
 
     Example: unseen model encode posts.csv --text text --label label --encoder tfidf -o vectors.npy
@@ -255,15 +249,14 @@ def encode(
     given = {"dimensions": dimensions, "pooling": pooling, "layer": layer, "trust": trust or None}
     params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     partial = out.with_name(f".{out.stem}.partial.npy")
-    with notes(quiet), progress(quiet):
-        vectors = api.encode(data, encoder, reduce=reduce, seed=seed, partial=partial, **params)
-        write_embeddings(vectors, out, data)
-        forget(partial)
+    vectors = api.encode(data, encoder, reduce=reduce, seed=seed, partial=partial, **params)
+    write_embeddings(vectors, out, data)
+    forget(partial)
     rows, width = vectors.vectors.shape
-    if as_json:
-        print_json({"file": out, "rows": rows, "dimensions": width, "encoder": vectors.origin.step})
-    else:
-        say(f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}")
+    return Reply(
+        {"file": out, "rows": rows, "dimensions": width, "encoder": vectors.origin.step},
+        f"{out}: {rows:,} vectors of {width} numbers by {vectors.origin.step}",
+    )
 
 
 app.command()(cost.cost)

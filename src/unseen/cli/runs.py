@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,18 +10,15 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.console import (
-    command_line,
     gates_of,
-    notes,
     print_json,
     print_places,
-    print_result,
     print_table,
     printable,
-    progress,
     say,
     write_for_builds,
 )
+from unseen.cli.frame import makes_run
 from unseen.cli.options import AuditGate, ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
 from unseen.errors import InputError, UnknownNameError
 
@@ -145,8 +142,6 @@ def _content(comparison: Any) -> dict[str, Any]:
 
     pairs = comparison.pairs
     unpaired = {name: [dict(key) for key in getattr(pairs, name)] for name in ("only_a", "only_b", "apart")}
-    changed = {name: [asdict(change) for change in getattr(comparison, name)] for name in ("settings", "versions")}
-    changed |= {name: [asdict(change) for change in getattr(comparison, name)] for name in ("data", "splits")}
     return {
         "a": comparison.a,
         "b": comparison.b,
@@ -154,16 +149,18 @@ def _content(comparison: Any) -> dict[str, Any]:
         "headline": headline(comparison),
         "remarks": remarks(comparison),
         "warnings": warnings(comparison),
-        "differences": [asdict(row) for row in comparison.rows],
-        "falls": [{"a": asdict(a), "b": asdict(b), "difference": b.value - a.value} for a, b in comparison.falls],
+        "differences": comparison.rows,
+        "falls": [{"a": a, "b": b, "difference": b.value - a.value} for a, b in comparison.falls],
         "worst": comparison.worst,
         **unpaired,
-        "changed": changed,
+        "changed": {name: getattr(comparison, name) for name in ("settings", "versions", "data", "splits")},
     }
 
 
 @app.command()
+@makes_run()
 def leaderboard(
+    frame: Any,
     predictions: Annotated[
         Path,
         typer.Argument(metavar="DIR", help="Folder: MODEL.csv or MODEL.seed-42.parquet; of several DATA, DIR/NAME/."),
@@ -182,14 +179,7 @@ def leaderboard(
     groups: options.Groups = None,
     rename: options.Map = None,
     reference: Annotated[str | None, typer.Option(help="Model that gains are measured over.")] = None,
-    out: options.OptionalRunFolder = None,
-    seed: options.Seed = 42,
-    gate: Gate = None,
-    junit: Junit = None,
-    summary: Summary = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Any:
     """Measure a folder of predictions on the same rows: models × measures, ranks, and where measures disagree.
 
     Example: unseen runs leaderboard answers posts.csv --text text --label label -o board
@@ -200,21 +190,19 @@ def leaderboard(
 
     given = {"text": text, "label": label, "id": id, "attributes": [groups] if groups else None}
     columns: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with notes(quiet), progress(quiet):
-        named = dict(named_source(typed) for typed in datasets)
-        data = {name: api.load(source, **(columns if Path(source).is_file() else {})) for name, source in named.items()}
-        files = dict(named_source(typed) for typed in split or ())
-        if len(data) == len(files) == 1:
-            files = dict(zip(data, files.values(), strict=True))
-        for name in files:
-            if name not in data:
-                raise UnknownNameError.of("dataset", name, data)
-        result = build(
-            predictions, data, metrics=metric or (), groups=groups, rename=options.pairs(rename, "--map"),
-            splits={name: options.read_any_split(file, data[name]) for name, file in files.items()},
-            reference=reference, out=out, seed=seed, gates=gate or (), command=command_line(),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    named = dict(named_source(typed) for typed in datasets)
+    data = {name: api.load(source, **(columns if Path(source).is_file() else {})) for name, source in named.items()}
+    files = dict(named_source(typed) for typed in split or ())
+    if len(data) == len(files) == 1:
+        files = dict(zip(data, files.values(), strict=True))
+    for name in files:
+        if name not in data:
+            raise UnknownNameError.of("dataset", name, data)
+    return build(
+        predictions, data, metrics=metric or (), groups=groups, rename=options.pairs(rename, "--map"),
+        splits={name: options.read_any_split(file, data[name]) for name, file in files.items()},
+        reference=reference, **frame,
+    )  # fmt: skip
 
 
 @app.command()
@@ -234,7 +222,7 @@ def track(
 
     logged = log(run, to, project=project, texts=texts)
     if as_json:
-        print_json(asdict(logged))
+        print_json(logged)
     elif not quiet:
         where = f" at {logged.address}" if logged.address else ""
         say(printable(f"{logged.to} run {logged.run}{where}: {logged.metrics} numbers, {logged.files} files"))

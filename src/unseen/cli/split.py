@@ -7,15 +7,15 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import notes, print_json, print_table, printable, progress, say
+from unseen.cli.console import print_table, printable, say
 from unseen.cli.data_options import ROLES, takes_data
+from unseen.cli.frame import Reply, gives_reply
 from unseen.cli.listing import listing
 from unseen.cli.options import (
     check_target,
@@ -45,6 +45,7 @@ FORMS = ("indices", "hf", "hub")
 
 @app.command()
 @takes_data
+@gives_reply
 def make(
     data: Any,
     method: Annotated[str, typer.Option("--with", help="Splitter; 'unseen split ls' lists them.")] = "closest",
@@ -68,50 +69,43 @@ def make(
     settings: options.Set = None,
     seed: options.Seed = 42,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File. (default: DATA-SPLITTER.csv)")] = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Make a split: a hard test part of the asked size and class mix, with a certificate.
 
     Example: unseen split make posts.csv --text text --label label --with closest --test 0.1 -o hard.csv
     """
     from unseen import api
     from unseen.store import write_split
+    from unseen.store.splits import description
 
     using = vectors_source(vectors, encoder)
     out = out or Path(re.sub("[/:]", "-", f"{data.name}-{method}") + ".csv")
     check_target(out, ".csv")
-    with notes(quiet), progress(quiet):
-        made = api.folds(
-            data,
-            method,
-            using=using,
-            by=by,
-            groups=groups,
-            test=None if test is None else size(test, "--test"),
-            dev=0 if dev is None else size(dev, "--dev"),
-            independent=0 if independent is None else size(independent, "--independent"),
-            seed=seed,
-            **_knobs(values, clusters, difficulty, deployment, folds, mix, settings or []),
-        )
-        paths = [out] if len(made) == 1 else [out.with_stem(f"{out.stem}-{i}") for i in range(1, len(made) + 1)]
-        for path in paths:
-            check_target(path, ".csv")
-        for split, path in zip(made, paths, strict=True):
-            write_split(split, path)
-    _print_made(data, made, paths, as_json)
-
-
-def _print_made(data: Any, made: list[Any], paths: list[Path], as_json: bool) -> None:
-    from unseen.store.splits import description
-
-    if as_json:
-        content = [description(split) | {"file": path} for split, path in zip(made, paths, strict=True)]
-        print_json(content[0] if len(content) == 1 else content)
-        return
+    made = api.folds(
+        data,
+        method,
+        using=using,
+        by=by,
+        groups=groups,
+        test=None if test is None else size(test, "--test"),
+        dev=0 if dev is None else size(dev, "--dev"),
+        independent=0 if independent is None else size(independent, "--independent"),
+        seed=seed,
+        **_knobs(values, clusters, difficulty, deployment, folds, mix, settings or []),
+    )
+    paths = [out] if len(made) == 1 else [out.with_stem(f"{out.stem}-{i}") for i in range(1, len(made) + 1)]
+    for path in paths:
+        check_target(path, ".csv")
     for split, path in zip(made, paths, strict=True):
-        print_split(data, split)
-        say(f"written: {path} and {path.with_suffix('.json').name}\n")
+        write_split(split, path)
+
+    def show() -> None:
+        for split, path in zip(made, paths, strict=True):
+            print_split(data, split)
+            say(f"written: {path} and {path.with_suffix('.json').name}\n")
+
+    content = [description(split) | {"file": path} for split, path in zip(made, paths, strict=True)]
+    return Reply(content[0] if len(content) == 1 else content, show)
 
 
 def print_split(data: Any, split: Any) -> None:
@@ -146,11 +140,13 @@ def _knobs(
     folds: int | None, mix: str | None, others: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """Parameters of the splitter from the options that were given."""
+    from unseen.store.embeddings import read_array
+
     knobs: dict[str, Any] = {
         "values": values and listed(values),
         "n_clusters": clusters and numbers_of_clusters(clusters),
         "difficulty": difficulty,
-        "deployment": None if deployment is None else _array(deployment),
+        "deployment": None if deployment is None else read_array(deployment),
         "n_splits": folds,
         "mix": mix and class_mix(mix),
     }
@@ -167,21 +163,9 @@ def _knobs(
     return {name: value for name, value in knobs.items() if value is not None}
 
 
-def _array(path: Path) -> Any:
-    import numpy as np
-
-    from unseen.errors import VectorsError
-
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as cause:
-        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
-    except (ValueError, EOFError) as cause:
-        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause
-
-
 @app.command()
 @takes_data
+@gives_reply
 def describe(
     data: Any,
     split: options.Split = None,
@@ -195,9 +179,7 @@ def describe(
     groups: options.Groups = None,
     neutral: options.Neutral = None,
     english: Annotated[Path | None, typer.Option(help="English words, one per line, for the rare words.")] = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Describe a split: sizes, class mix, how far test is from training, words, and the attributes of -a.
 
     Example: unseen split describe posts.csv --split hard.csv --text text --label label --vectors vectors.npy -a source
@@ -205,27 +187,27 @@ def describe(
     from unseen import api
 
     using = vectors_source(vectors, encoder)
-    with notes(quiet), progress(quiet):
-        parted = needed_split(data, split, parts)
-        measured = api.analyse(
-            data,
-            parted,
-            using or api.DEFAULT_ENCODER,
-            metric=distance,
-            categories=category or None,
-            groups=None if groups is None else [groups],
-            neutral=neutral,
-            english=english,
-        )
-    if as_json:
-        print_json([asdict(row) for row in measured])
-        return
-    print_split(data, parted)
-    for row in measured:
-        if row.metric.startswith("nearest") and row.value is not None:
-            interval = f" [{row.low:.4f}, {row.high:.4f}]" if row.low is not None else ""
-            say(f"{row.metric}: {row.value:.4f}{interval} (n = {row.n:,})")
-    _print_properties(measured)
+    parted = needed_split(data, split, parts)
+    measured = api.analyse(
+        data,
+        parted,
+        using or api.DEFAULT_ENCODER,
+        metric=distance,
+        categories=category or None,
+        groups=None if groups is None else [groups],
+        neutral=neutral,
+        english=english,
+    )
+
+    def show() -> None:
+        print_split(data, parted)
+        for row in measured:
+            if row.metric.startswith("nearest") and row.value is not None:
+                interval = f" [{row.low:.4f}, {row.high:.4f}]" if row.low is not None else ""
+                say(f"{row.metric}: {row.value:.4f}{interval} (n = {row.n:,})")
+        _print_properties(measured)
+
+    return Reply(measured, show)
 
 
 def _print_properties(measured: Sequence[Any]) -> None:
@@ -255,6 +237,7 @@ def _figure(row: Any) -> str:
 
 @app.command()
 @takes_data
+@gives_reply
 def repair(
     data: Any,
     typed: str,
@@ -291,9 +274,7 @@ def repair(
     seed: options.Seed = 42,
     roles: Any = tuple(ROLES),
     out: Annotated[Path, typer.Option("-o", "--out", help="File.")] = Path("fixed.csv"),
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Repair a split: apply reviews, settle conflicts, drop copies, part groups, cap crowds; every change is written.
 
     It ends with the audit of its result: exit code 1 when that still finds a leak, or what should be gone.
@@ -303,33 +284,33 @@ def repair(
     from unseen.audits.reviewed_labels import reviews_of
     from unseen.repairs import repair as repaired
     from unseen.repairs import write_repaired
+    from unseen.store.splits import description
 
     _check_targets(out)
-    with notes(quiet), progress(quiet):
-        made = repaired(
-            data,
-            split_of(data, split, parts),
-            reviews=reviews_of(reviews or (), data),
-            groups=[name for names in grouped_by or () for name in listed(names)],
-            together=together,
-            dedupe=dedupe,
-            keep=keep,
-            conflicts=conflicts,
-            cap=cap,
-            cap_by=cap_by,
-            cap_parts=cap_parts,
-            minimal=minimal,
-            test=None if test is None else size(test, "--test"),
-            seed=seed,
-            columns=roles,
-            name=out.stem,
-            typed=(typed, _with_repaired(typed, split, parts, out)),
-        )
-        replaced = out.exists()
-        written = write_repaired(made, out)
-    _print_repaired(made, written, replaced, as_json)
-    if made.remaining:
-        raise typer.Exit(1)
+    made = repaired(
+        data,
+        split_of(data, split, parts),
+        reviews=reviews_of(reviews or (), data),
+        groups=[name for names in grouped_by or () for name in listed(names)],
+        together=together,
+        dedupe=dedupe,
+        keep=keep,
+        conflicts=conflicts,
+        cap=cap,
+        cap_by=cap_by,
+        cap_parts=cap_parts,
+        minimal=minimal,
+        test=None if test is None else size(test, "--test"),
+        seed=seed,
+        columns=roles,
+        name=out.stem,
+        typed=(typed, _with_repaired(typed, split, parts, out)),
+    )
+    replaced = out.exists()
+    written = write_repaired(made, out)
+    audits = {when: getattr(made, when) for when in ("before", "after", "remaining", "worse")}
+    content = description(made.split) | {"changes": made.counts, "files": written} | audits
+    return Reply(content, lambda: _print_repaired(made, written, replaced), passed=not made.remaining)
 
 
 def _with_repaired(typed: str, split: str | None, parts: str | None, out: Path) -> str:
@@ -349,16 +330,7 @@ def _check_targets(out: Path) -> None:
             raise InputError(f"{path} would be overwritten", fix="give -o another name, or move that file away")
 
 
-def _print_repaired(made: Any, written: dict[str, Path], replaced: bool, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from unseen.store.splits import description
-
-    if as_json:
-        names = ("before", "after", "remaining", "worse")
-        audits = {when: [asdict(finding) for finding in getattr(made, when)] for when in names}
-        print_json(description(made.split) | {"changes": made.counts, "files": written} | audits)
-        return
+def _print_repaired(made: Any, written: dict[str, Path], replaced: bool) -> None:
     print_split(made.data, made.split)
     say("")
     print_table(_changes(made), numbers_from=4)
@@ -411,6 +383,7 @@ def _level(finding: Any) -> str:
 
 @app.command()
 @takes_data
+@gives_reply
 def export(
     data: Any,
     form: Annotated[
@@ -425,9 +398,8 @@ def export(
     texts: Annotated[
         bool, typer.Option("--texts", help="Of the form hub: texts and all columns, not ids alone.")
     ] = False,
-    as_json: options.Json = False,
     quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Export a split as index arrays or a Hugging Face DatasetDict, or splits as configurations of a dataset folder.
 
     In the form hub, rows are named by their id, so that the folder may be public where the texts may not.
@@ -442,21 +414,19 @@ def export(
         raise InputError(f"--texts and several splits have no effect on --format {form}", fix="--format hub")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists already", fix="name another folder")
-    with notes(quiet):
-        files: list[str | None] = [*split] if split else [None]
-        parted = [needed_split(data, file, parts) for file in files]
-        with _whole(out) as folder:
-            if form == "hub":
-                write_hub_dataset(data, {one.name: one for one in parted}, folder, texts)
-            else:
-                _write(data, parted[0], form, folder, quiet)
-    if as_json:
-        sizes = {one.name: one.sizes for one in parted} if form == "hub" else parted[0].sizes
-        print_json({"folder": out, "form": form, "sizes": sizes})
-        return
+    files: list[str | None] = [*split] if split else [None]
+    parted = [needed_split(data, file, parts) for file in files]
+    with _whole(out) as folder:
+        if form == "hub":
+            write_hub_dataset(data, {one.name: one for one in parted}, folder, texts)
+        else:
+            _write(data, parted[0], form, folder, quiet)
+    lines = []
     for one in parted:
         name = f"{out} {one.name}" if form == "hub" else str(out)
-        say(f"{name}: " + ", ".join(f"{part} {count:,}" for part, count in one.sizes.items()))
+        lines.append(f"{name}: " + ", ".join(f"{part} {count:,}" for part, count in one.sizes.items()))
+    sizes = {one.name: one.sizes for one in parted} if form == "hub" else parted[0].sizes
+    return Reply({"folder": out, "form": form, "sizes": sizes}, "\n".join(lines))
 
 
 def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
+from unseen.cli.console import rough_duration, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.hints import as_typed
 from unseen.cli.options import METRIC, listed, numbers_of_clusters, pairs, parameters, whole_numbers
 
@@ -20,12 +21,43 @@ LONG = 600
 """Seconds after which somebody may want a first answer sooner."""
 
 
+def asks_before_replacing(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which takes the place of another run in its folder if somebody at a terminal agrees."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        from unseen.store.run_folder import OtherRunError
+
+        try:
+            command(**given)
+        except OtherRunError as error:
+            if not sys.stdin.isatty():
+                raise
+            say(as_typed(str(error)), err=True)
+            if not _agreed("Put this run in its place?"):
+                raise typer.Exit(error.exit_code) from error
+            command(**given | {"replace": True})
+
+    return run
+
+
+def _agreed(question: str) -> bool:
+    """Whether the answer is yes; the end of the input is a no."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        say("", err=True)
+        return False
+
+
 @takes_data
+@asks_before_replacing
+@makes_run(out=Path("out"))
 def stress(
     data: Any,
+    frame: Any,
     typed: str,
     model: options.Model = "minilm",
-    out: options.RunFolder = Path("out"),
     budget: Annotated[
         str, typer.Option(help="small: few trainings of transformers; thesis: the published settings.")
     ] = "small",
@@ -94,9 +126,6 @@ def stress(
     ] = None,
     texts: options.ExampleTexts = False,
     reviews: options.Reviews = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -110,20 +139,17 @@ def stress(
         ),
     ] = False,
     plan: options.Plan = False,
-    as_json: options.Json = False,
     quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Find how far a model falls where it was not trained: fine-tune, split its latent space, retrain, measure, report.
 
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
     from unseen.runs.stress import plan as plan_stress
     from unseen.runs.stress import stress as run_stress
-    from unseen.store.run_folder import OtherRunError
 
     given: dict[str, Any] = {
         "model": model,
-        "out": out,
         "budget": budget,
         "params": parameters(settings, trust=trust),
         "splits": methods and listed(methods),
@@ -144,6 +170,7 @@ def stress(
         "agreement": agreement,
         "neutral": neutral,
         "seed": seed,
+        "workers": workers,
         "texts": texts,
         "bias": about,
         "positive": positive,
@@ -153,39 +180,12 @@ def stress(
         "explain": explain,
     }
     if plan:
-        with notes(quiet):
-            planned = plan_stress(data, workers=workers, gates=gate or (), **given)
-        print_json(asdict(planned)) if as_json else say(described(planned, model, given))
-        return
-    command = command_line()
-
-    def carry_out(replace: bool) -> Any:
-        with notes(quiet), progress(quiet):
-            announce = None if quiet else lambda plan: say(described(plan, model, given), err=True)
-            return run_stress(
-                data, command=command, typed=typed, workers=workers, announce=announce, gates=gate or (),
-                reviews=reviews or (), replace=replace, **given,
-            )  # fmt: skip
-
-    try:
-        result = carry_out(replace)
-    except OtherRunError as error:
-        if not sys.stdin.isatty():
-            raise
-        say(as_typed(str(error)), err=True)
-        if not _agreed("Put this run in its place?"):
-            raise typer.Exit(error.exit_code) from error
-        result = carry_out(replace=True)
-    print_result(result, as_json, junit, summary)
-
-
-def _agreed(question: str) -> bool:
-    """Whether the answer is yes; the end of the input is a no."""
-    try:
-        return typer.confirm(question, err=True)
-    except typer.Abort:
-        say("", err=True)
-        return False
+        planned = plan_stress(data, out=frame["out"], gates=frame["gates"], **given)
+        return Reply(planned, described(planned, model, given))
+    return run_stress(
+        data, typed=typed, reviews=reviews or (), replace=replace, **given, **frame,
+        announce=None if quiet else lambda plan: say(described(plan, model, given), err=True),
+    )  # fmt: skip
 
 
 def described(plan: Any, model: str, given: Mapping[str, Any]) -> str:
@@ -219,21 +219,16 @@ def share_or_file(value: str) -> float | str:
         return value
 
 
+@makes_run(gate=None)
 def demo(
     out: options.RunFolder = Path("out/demo"),
     model: options.Model = "neural",
     seed: options.Seed = 42,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Run the whole job on a bundled synthetic sample: train, split, retrain, measure, report. No network.
 
     Example: unseen demo --out out/demo
     """
     from unseen.demo import demo as run_demo
 
-    with notes(quiet), progress(quiet):
-        result = run_demo(out, model, seed)
-    print_result(result, as_json, junit, summary)
+    return run_demo(out, model, seed)

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, notes, print_json, print_result, progress, rough_duration, say
+from unseen.cli.console import print_json, rough_duration
+from unseen.cli.frame import Reply, makes_run
 from unseen.cli.options import parameters, whole_numbers
 from unseen.errors import InputError
 
@@ -22,58 +23,6 @@ app = typer.Typer(
 READING = "pretraining."
 """Before settings of masked-LM training."""
 File = Annotated[Path, typer.Argument(help="Study file (TOML).", metavar="STUDY")]
-
-
-@app.command()
-def run(
-    study: File,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the run. (default: out/STUDY)")] = None,
-    store: Annotated[
-        Path, typer.Option(help="Where results of steps are kept, for later studies too.", envvar="UNSEEN_STORE")
-    ] = Path("unseen-steps"),
-    engine: options.Engine = "local",
-    workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
-    threads: options.Threads = 1,
-    address: options.Address = None,
-    trust: options.Trust = False,
-    plan: options.Plan = False,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Run a grid of experiments: data × models × spaces × splits × seeds, each step once, resumable.
-
-    A file with kind = "validation" compares leaking with corrected protocols instead.
-
-    Example: unseen study run study.toml --plan
-    """
-    from unseen.engines import ENGINES
-    from unseen.runs import study as studies
-    from unseen.runs import validation
-
-    plan_of, run_of = studies.plan_study, studies.run_study
-    if validation.is_validation(study):
-        plan_of, run_of = validation.plan_validation, validation.run_validation
-    chosen = ENGINES.make(engine, **_options(engine, workers, threads, address))
-    if plan:
-        with notes(quiet):
-            planned, steps = plan_of(study, store=store, trust=trust)
-        _tell_plan(planned, steps, as_json, quiet)
-        return
-    announce = None if quiet else lambda planned: say(described_study(planned), err=True)
-    with notes(quiet), progress(quiet):
-        result = run_of(
-            study, engine=chosen, out=out or Path("out") / study.stem, store=store,
-            command=command_line(), announce=announce, trust=trust,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
-
-
-def _options(engine: str, workers: int | None, threads: int, address: str | None) -> dict[str, Any]:
-    """The options that were given; what an engine does not take, it refuses by name."""
-    given = {"workers": workers, "address": address, "threads": threads if threads != 1 else None}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def described_study(plan: Any) -> str:
@@ -90,18 +39,63 @@ def described_study(plan: Any) -> str:
     )
 
 
-def _tell_plan(plan: Any, steps: list[tuple[str, bool]], as_json: bool, quiet: bool) -> None:
-    if as_json:
-        print_json(asdict(plan) | {"list": [{"step": name, "done": done} for name, done in steps]})
-        return
-    if not quiet:
-        for name, done in steps:
-            say(f"{'done' if done else 'to do'}  {name}")
-    say(described_study(plan))
+@app.command()
+@makes_run(seed=None, gate=None, tells=described_study)
+def run(
+    frame: Any,
+    study: File,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the run. (default: out/STUDY)")] = None,
+    store: Annotated[
+        Path, typer.Option(help="Where results of steps are kept, for later studies too.", envvar="UNSEEN_STORE")
+    ] = Path("unseen-steps"),
+    engine: options.Engine = "local",
+    workers: Annotated[int | None, typer.Option(help="Steps at once. (default: as many as cores)")] = None,
+    threads: options.Threads = 1,
+    address: options.Address = None,
+    trust: options.Trust = False,
+    plan: options.Plan = False,
+    quiet: options.Quiet = False,
+) -> Any:
+    """Run a grid of experiments: data × models × spaces × splits × seeds, each step once, resumable.
+
+    A file with kind = "validation" compares leaking with corrected protocols instead.
+
+    Example: unseen study run study.toml --plan
+    """
+    from unseen.runs import study as studies
+    from unseen.runs import validation
+
+    plan_of, run_of = studies.plan_study, studies.run_study
+    if validation.is_validation(study):
+        plan_of, run_of = validation.plan_validation, validation.run_validation
+    chosen = _engine(engine, workers, threads, address)
+    if plan:
+        planned, steps = plan_of(study, store=store, trust=trust)
+        listed = [{"step": name, "done": done} for name, done in steps]
+        lines = [] if quiet else [f"{'done' if done else 'to do'}  {name}" for name, done in steps]
+        return Reply(asdict(planned) | {"list": listed}, "\n".join([*lines, described_study(planned)]))
+    return run_of(study, engine=chosen, out=out or Path("out") / study.stem, store=store, trust=trust, **frame)
+
+
+def _engine(name: str, workers: int | None, threads: int, address: str | None) -> Any:
+    """The engine with the options that were given; what it does not take, it refuses by name."""
+    from unseen.engines import ENGINES
+
+    given = {"workers": workers, "address": address, "threads": threads if threads != 1 else None}
+    return ENGINES.make(name, **{option: value for option, value in given.items() if value is not None})
+
+
+def described_bench(plan: Any) -> str:
+    """A plan in a few lines."""
+    sizes = ", ".join(f"{name} {rows:,}" for name, rows in plan.datasets.items())
+    done = f", {plan.done} of them done" if plan.done else ""
+    return f"texts: {sizes}\nmodels: {', '.join(plan.models)}\n{plan.trainings} trainings{done}"
 
 
 @app.command()
+@makes_run(seed=None, gate=None, tells=described_bench)
 def bench(
+    frame: Any,
     suite: Annotated[Path, typer.Argument(help="Suite file (TOML): datasets and models.", metavar="SUITE")],
     pick: Annotated[
         list[str] | None, typer.Option("--pick", metavar="NAME", help="Only this model of the suite; may be repeated.")
@@ -113,46 +107,38 @@ def bench(
     address: options.Address = None,
     trust: options.Trust = False,
     plan: options.Plan = False,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Say which model is better over several datasets: scores, ranks, paired tests; elsewhere and on hard splits too.
 
     Example: unseen study bench suite.toml --plan
     """
-    from unseen.engines import ENGINES
     from unseen.runs.bench import bench as carry_out
     from unseen.runs.bench import plan_bench
 
     folder = out or Path("out") / suite.stem
-    chosen_engine = ENGINES.make(engine, **_options(engine, workers, threads, address))
+    chosen = _engine(engine, workers, threads, address)
     if plan:
-        with notes(quiet):
-            planned = plan_bench(suite, out=folder, models=pick or (), trust=trust)
-        if as_json:
-            print_json(asdict(planned))
-        else:
-            say(described_bench(planned))
-        return
-    with notes(quiet), progress(quiet):
-        result = carry_out(
-            suite, models=pick or (), out=folder, engine=chosen_engine, trust=trust, command=command_line(),
-            announce=None if quiet else lambda planned: say(described_bench(planned), err=True),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+        planned = plan_bench(suite, out=folder, models=pick or (), trust=trust)
+        return Reply(planned, described_bench(planned))
+    return carry_out(suite, models=pick or (), out=folder, engine=chosen, trust=trust, **frame)
 
 
-def described_bench(plan: Any) -> str:
+def described_transfer(plan: Any) -> str:
     """A plan in a few lines."""
-    sizes = ", ".join(f"{name} {rows:,}" for name, rows in plan.datasets.items())
     done = f", {plan.done} of them done" if plan.done else ""
-    return f"texts: {sizes}\nmodels: {', '.join(plan.models)}\n{plan.trainings} trainings{done}"
+    return "\n".join([*_rows_by_part(plan), f"{plan.trainings} trainings{done}"])
+
+
+def _rows_by_part(plan: Any) -> list[str]:
+    return [
+        f"{name}: {', '.join(f'{part} {rows:,}' for part, rows in parts.items())}" for name, parts in plan.texts.items()
+    ]
 
 
 @app.command()
+@makes_run(out=Path("out"), workers=1, tells=described_transfer)
 def transfer(
+    frame: Any,
     datasets: Annotated[
         list[str] | None,
         typer.Argument(metavar="DATA...", help="Names in the --label-map file, tables, known datasets, or NAME=…"),
@@ -174,15 +160,7 @@ def transfer(
     label: Annotated[str | None, typer.Option(help="Column of the labels, of DATA that are tables.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of the ids, of DATA that are tables.")] = None,
     data_dir: options.DataDir = None,
-    out: options.RunFolder = Path("out"),
-    seed: options.Seed = 42,
-    workers: options.Workers = 1,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Train on each dataset, test on each: what is left of a score elsewhere, and what overlaps.
 
     Example: unseen study transfer posts.csv others.csv --model logistic --groups user --pooled --out transfer
@@ -190,14 +168,10 @@ def transfer(
     from unseen.runs.transfer import transfer as carry_over
 
     columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
-    with notes(quiet), progress(quiet):
-        result = carry_over(
-            chosen(datasets or [], label_map, columns, data_dir), model=model, params=parameters(settings, trust=trust),
-            seeds=trainings, seed=seed, test=test, groups=groups, merge=pooled, cap=cap, cap_by=cap_by, matched=matched,
-            out=out, workers=workers, gates=gate or (), command=command_line(),
-            announce=None if quiet else lambda plan: say(described_transfer(plan), err=True),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    return carry_over(
+        chosen(datasets or [], label_map, columns, data_dir), model=model, params=parameters(settings, trust=trust),
+        seeds=trainings, test=test, groups=groups, merge=pooled, cap=cap, cap_by=cap_by, matched=matched, **frame,
+    )  # fmt: skip
 
 
 def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_dir: Path | None) -> Any:
@@ -249,20 +223,18 @@ def _in_folder(entries: dict[str, Any], data_dir: Path) -> dict[str, Any]:
     }
 
 
-def described_transfer(plan: Any) -> str:
+def described_pretraining(plan: Any) -> str:
     """A plan in a few lines."""
+    steps = ", ".join(f"{steps:,} ({texts:,} texts)" for texts, steps in plan.steps.items())
     done = f", {plan.done} of them done" if plan.done else ""
-    return "\n".join([*_rows_by_part(plan), f"{plan.trainings} trainings{done}"])
-
-
-def _rows_by_part(plan: Any) -> list[str]:
-    return [
-        f"{name}: {', '.join(f'{part} {rows:,}' for part, rows in parts.items())}" for name, parts in plan.texts.items()
-    ]
+    reading = f"{plan.pretrainings} masked-LM trainings, {plan.tokens:,} tokens in all; steps of each: {steps}"
+    return "\n".join([*_rows_by_part(plan), reading, f"{plan.trainings} fine-tunings{done}"])
 
 
 @app.command()
+@makes_run(out=Path("out"), workers=1, tells=described_pretraining)
 def pretrain(
+    frame: Any,
     datasets: Annotated[
         list[str], typer.Argument(metavar="DATA...", help="Labelled tables, known datasets, or NAME=…: fine-tuned on.")
     ],
@@ -293,15 +265,7 @@ def pretrain(
     label: Annotated[str | None, typer.Option(help="Column of the labels, of DATA that are tables.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of the ids, of DATA that are tables.")] = None,
     data_dir: options.DataDir = None,
-    out: options.RunFolder = Path("out"),
-    seed: options.Seed = 42,
-    workers: options.Workers = 1,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Train an encoder further on texts of the domain, and as long on other text: what classifiers gain by it.
 
     Example: unseen study pretrain posts.csv --model bert --corpus corpus.csv --control other.csv --sizes 1000 -o out
@@ -316,27 +280,18 @@ def pretrain(
         entries = {name: replace(entry, split=parts) for name, entry in entries.items()}
     reading = [typed.removeprefix(READING) for typed in settings or () if typed.startswith(READING)]
     tuning = [typed for typed in settings or () if not typed.startswith(READING)]
-    with notes(quiet), progress(quiet):
-        result = read_on(
-            entries, model=model, corpus=corpus, control=control, params=parameters(tuning, trust=trust),
-            pretraining=parameters(reading), sizes=None if sizes is None else whole_numbers(sizes, "--sizes"),
-            metric=metric, seeds=trainings, seed=seed, test=test, groups=groups, text=text or "text",
-            placeholders=placeholders, out=out, workers=workers, gates=gate or (), command=command_line(),
-            announce=None if quiet else lambda plan: say(described_pretraining(plan), err=True),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
-
-
-def described_pretraining(plan: Any) -> str:
-    """A plan in a few lines."""
-    steps = ", ".join(f"{steps:,} ({texts:,} texts)" for texts, steps in plan.steps.items())
-    done = f", {plan.done} of them done" if plan.done else ""
-    reading = f"{plan.pretrainings} masked-LM trainings, {plan.tokens:,} tokens in all; steps of each: {steps}"
-    return "\n".join([*_rows_by_part(plan), reading, f"{plan.trainings} fine-tunings{done}"])
+    return read_on(
+        entries, model=model, corpus=corpus, control=control, params=parameters(tuning, trust=trust),
+        pretraining=parameters(reading), sizes=None if sizes is None else whole_numbers(sizes, "--sizes"),
+        metric=metric, seeds=trainings, test=test, groups=groups, text=text or "text", placeholders=placeholders,
+        **frame,
+    )  # fmt: skip
 
 
 @app.command()
+@makes_run(seed=None)
 def forecast(
+    frame: Any,
     scores: Annotated[
         Path, typer.Argument(metavar="SCORES", help="A CSV, SumEval JSON, or the folder of a transfer or study.")
     ],
@@ -359,25 +314,17 @@ def forecast(
         str, typer.Option(help="What is left out to measure errors: the target, or also all training on it: language.")
     ] = "target",
     text: Annotated[str, typer.Option(help="Column of the texts, of tables of texts.")] = "text",
-    out: options.OptionalRunFolder = None,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Forecast scores from scores elsewhere and features of the target: with intervals, or not at all.
 
     Example: unseen study forecast scores.csv --features features.csv --target th --predict en=5000 --model group-lasso
     """
     from unseen.runs.score_forecast import forecast_scores
 
-    with notes(quiet), progress(quiet):
-        result = forecast_scores(
-            scores, features=features_of(features or [], text), predict=predict or (), targets=target or (),
-            model=model, leave_out=leave_out, out=out, gates=gate or (), command=command_line(),
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    return forecast_scores(
+        scores, features=features_of(features or [], text), predict=predict or (), targets=target or (),
+        model=model, leave_out=leave_out, **frame,
+    )  # fmt: skip
 
 
 def features_of(typed: list[str], text: str) -> Any:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import command_line, measured_cells, notes, print_json, print_result, print_table, progress, say
+from unseen.cli.console import measured_cells, print_findings, print_table, say
 from unseen.cli.data_options import takes_data
+from unseen.cli.frame import Reply, gives_reply, makes_run
 from unseen.cli.options import listed, pairs, parameters
 from unseen.errors import InputError
 
@@ -29,14 +30,13 @@ Out = Annotated[Path, typer.Option("-o", "--out", help="File for the suite (.csv
 
 
 @app.command()
+@gives_reply
 def build(
     file: Annotated[Path, typer.Argument(help="Suite file: TOML, or YAML where pyyaml is installed.")],
     out: Out = Path("suite.csv"),
     trust: options.Trust = False,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Make the cases of a suite file: templates filled from lists, for every group, paired and perturbed.
 
     Example: unseen data suite build kitchen.toml -o kitchen.csv
@@ -44,13 +44,12 @@ def build(
     from unseen.functional.suite_file import build_suite, read_suite_file
 
     _check_out(out)
-    with notes(quiet):
-        suite = build_suite(read_suite_file(file, trust=trust), seed)
-    _write(suite, out, as_json, quiet)
+    return _written(build_suite(read_suite_file(file, trust=trust), seed), out)
 
 
 @app.command()
 @takes_data
+@gives_reply
 def perturb(
     data: Any,
     perturbations: Annotated[
@@ -68,9 +67,7 @@ def perturb(
     limit: options.Limit = None,
     out: Out = Path("suite.csv"),
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Make a suite of labelled texts and versions of them whose prediction should stay, or move one way.
 
     Example: unseen data suite perturb posts.csv --with swap,leet -n 500 -o altered.csv
@@ -78,44 +75,40 @@ def perturb(
     from unseen.functional.alterations import altered_suite
 
     _check_out(out)
-    with notes(quiet):
-        chosen = _alterations(perturbations, append or [], focus or [], seed)
-        kind = kind or ("invariance" if expect is None else "directional")
-        suite = altered_suite(data, chosen, kind=kind, expect=expect, most=limit, seed=seed)
-    _write(suite, out, as_json, quiet)
+    chosen = _alterations(perturbations, append or [], focus or [], seed)
+    kind = kind or ("invariance" if expect is None else "directional")
+    return _written(altered_suite(data, chosen, kind=kind, expect=expect, most=limit, seed=seed), out)
 
 
 @app.command()
+@gives_reply
 def stats(
     suite: Annotated[str, typer.Argument(help="A suite (CSV, TSV, JSONL, Parquet), or a known dataset that is one.")],
     column: options.Columns = None,
     ignore: options.Ignore = None,
     data_dir: options.DataDir = None,
     file: options.DataFile = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Count what is in a suite, and say what would mislead whoever uses it.
 
     Example: unseen data suite stats kitchen.csv
     """
     from unseen.functional.counts import check_suite, count
 
-    with notes(quiet):
-        loaded = _load(suite, column, ignore, data_dir, file)
-        counted, findings = count(loaded), check_suite(loaded)
-    if as_json:
-        print_json(
-            _plain(counted) | {"findings": [asdict(finding) for finding in findings], "published": _published(loaded)}
-        )
-        return
-    if about := _published(loaded):
-        say(f"{suite} is {about['title']} ({about['licence']}). {about['citation']}\n")
-    _print_counts(counted)
-    _print_findings(findings)
+    loaded = _load(suite, column, ignore, data_dir, file)
+    counted, findings = count(loaded), check_suite(loaded)
+    about = _published(loaded)
+
+    def show() -> None:
+        if about:
+            say(f"{suite} is {about['title']} ({about['licence']}). {about['citation']}\n")
+        _print_counts(counted, findings)
+
+    return Reply(_plain(counted, findings) | {"published": about}, show)
 
 
 @app.command()
+@gives_reply
 def validate(
     annotations: Annotated[Path, typer.Argument(help="A row per case, a column per annotator (CSV, TSV or JSONL).")],
     suite: options.Suite,
@@ -137,9 +130,7 @@ def validate(
     data_dir: options.DataDir = None,
     file: options.DataFile = None,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Measure how far annotators agree, and say which cases they do not confirm; whole templates go with them.
 
     Example: unseen data suite validate votes.csv --suite kitchen.csv --annotators rater_ --least 2 -o validated.csv
@@ -149,29 +140,29 @@ def validate(
 
     if out is not None:
         _check_out(out)
-    with notes(quiet):
-        loaded = _load(suite, column, ignore, data_dir, file)
-        votes = load_annotations(annotations, annotators=annotator or [], prefix=annotators, id=id).of(loaded)
-        votes = votes.renamed(pairs(rename, "--map"), loaded)
-        rows, removal = rater_agreement(loaded, votes, seed=seed), confirmed(loaded, votes, least)
-        kept = loaded.take(removal.kept)
-        if out is not None:
-            write_suite(kept, out)
+    loaded = _load(suite, column, ignore, data_dir, file)
+    votes = load_annotations(annotations, annotators=annotator or [], prefix=annotators, id=id).of(loaded)
+    votes = votes.renamed(pairs(rename, "--map"), loaded)
+    rows, removal = rater_agreement(loaded, votes, seed=seed), confirmed(loaded, votes, least)
+    kept = loaded.take(removal.kept)
+    if out is not None:
+        write_suite(kept, out)
     ids, why = loaded.ids.to_pylist(), removal.reasons
     gone = [
         {"id": ids[row], "reason": why[row], "votes": int(removal.votes[row]), "said": votes.summary(row)}
         for row in range(len(ids))
         if why[row]
     ]
-    if as_json:
-        content = {"agreement": [asdict(row) for row in rows], "least": least, "cases": len(ids), "kept": len(kept)}
-        print_json(content | {"out": out, "removed": gone})
-        return
-    lines = [[row.metric, *measured_cells(row)] for row in rows]
-    print_table([["agreement", "value", "95 % interval", "cases"], *lines], numbers_from=1)
-    _print_removal(gone, len(ids), least)
-    if out is not None:
-        say(f"{out}: {len(kept):,} cases")
+
+    def show() -> None:
+        lines = [[row.metric, *measured_cells(row)] for row in rows]
+        print_table([["agreement", "value", "95 % interval", "cases"], *lines], numbers_from=1)
+        _print_removal(gone, len(ids), least)
+        if out is not None:
+            say(f"{out}: {len(kept):,} cases")
+
+    content = {"agreement": rows, "least": least, "cases": len(ids), "kept": len(kept)}
+    return Reply(content | {"out": out, "removed": gone}, show)
 
 
 def _check_out(out: Path) -> None:
@@ -218,30 +209,37 @@ def _alterations(names: str | None, append: list[str], focus: list[str], seed: i
     return chosen
 
 
-def _write(suite: Dataset, out: Path, as_json: bool, quiet: bool) -> None:
+def _written(suite: Dataset, out: Path) -> Reply:
+    """Write a suite; the reply says what is in it."""
     from unseen.functional.counts import check_suite, count
-    from unseen.functional.tables import formulas, write_suite
+    from unseen.functional.tables import write_suite
 
     write_suite(suite, out)
     counted, findings = count(suite), check_suite(suite)
-    if (n := formulas(suite)) and not quiet:
-        say(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
-    if as_json:
-        print_json({"out": out} | _plain(counted) | {"findings": [asdict(finding) for finding in findings]})
-        return
-    say(f"{out}: {len(suite):,} cases")
-    _print_counts(counted)
-    _print_findings([finding for finding in findings if finding.level in ("warn", "fail")])
+
+    def show() -> None:
+        say(f"{out}: {len(suite):,} cases")
+        _print_counts(counted, [finding for finding in findings if finding.level in ("warn", "fail")])
+
+    return Reply({"out": out} | _plain(counted, findings), show, _formulas(suite, out))
 
 
-def _plain(counted: SuiteCounts) -> dict[str, Any]:
+def _formulas(suite: Dataset, out: Path) -> list[str]:
+    """A note about texts that a spreadsheet would compute."""
+    from unseen.functional.tables import formulas
+
+    n = formulas(suite)
+    return [f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text"] if n else []
+
+
+def _plain(counted: SuiteCounts, findings: list[Finding]) -> dict[str, Any]:
     content = asdict(counted)
     for functionality in content["functionalities"]:
         functionality["class"] = functionality.pop("class_")
-    return content
+    return content | {"findings": findings}
 
 
-def _print_counts(counted: SuiteCounts) -> None:
+def _print_counts(counted: SuiteCounts, findings: list[Finding]) -> None:
     print_table(
         [["functionality", "class", "kind", "label", "cases", "templates"], *map(_line, counted.functionalities)],
         numbers_from=4,
@@ -258,18 +256,14 @@ def _print_counts(counted: SuiteCounts) -> None:
     rows += [["references", counted.references], ["  to another label", counted.contrasts]]
     rows += [["  to another class", counted.straddling]]
     print_table([["all", "number"], *([str(head), "-" if n is None else f"{n:,}"] for head, n in rows)], numbers_from=1)
+    if findings:
+        say()
+    print_findings(findings)
 
 
 def _line(row: FunctionalityCount) -> list[str]:
     kinds, labels = ", ".join(row.kinds), ", ".join(row.labels)
     return [row.functionality, row.class_ or "-", kinds, labels, f"{row.cases:,}", str(row.templates or "-")]
-
-
-def _print_findings(findings: list[Finding]) -> None:
-    if findings:
-        say()
-    for finding in findings:
-        say(f"{finding.level}: {finding.message}{' ' if finding.advice else ''}{finding.advice}")
 
 
 REASONS = {
@@ -298,6 +292,7 @@ def _print_removal(gone: list[dict[str, Any]], cases: int, least: int) -> None:
 
 
 @app.command()
+@gives_reply
 def sample(
     failures: Annotated[Path, typer.Argument(help="failures.csv of 'unseen check'.")],
     suite: options.Suite,
@@ -312,14 +307,12 @@ def sample(
     ignore: options.Ignore = None,
     data_dir: options.DataDir = None,
     seed: options.Seed = 42,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Reply:
     """Draw cases that a model failed as training material: it will pass them, and may learn nothing else.
 
     Example: unseen data suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
     """
-    from unseen.functional.tables import formulas, load_suite, refuse_foreign
+    from unseen.functional.tables import load_suite, refuse_foreign
     from unseen.functional.training_cases import (
         SAMPLE_KEYS,
         WARNING,
@@ -329,25 +322,31 @@ def sample(
     )
 
     refuse_foreign(out, SAMPLE_KEYS)
-    with notes(quiet):
-        cases = load_suite(suite, columns=pairs(column, "--column"), ignore=ignore or (), data_dir=data_dir)
-        drawn = sample_failures(cases, read_failures(failures), limit, model=model, seed=seed)
+    cases = load_suite(suite, columns=pairs(column, "--column"), ignore=ignore or (), data_dir=data_dir)
+    drawn = sample_failures(cases, read_failures(failures), limit, model=model, seed=seed)
     about = {"failures": failures.name, "suite_fingerprint": cases.fingerprint, "model": model, "number": limit}
     write_training_cases(drawn, out, about | {"seed": seed})
-    if not quiet:
-        say(f"warning: {WARNING}", err=True)
-        if n := formulas(drawn):
-            say(f"note: {n} texts begin like a formula: import {out} into a spreadsheet as text", err=True)
     counts = Counter(drawn.attribute("functionality").to_pylist())
-    if as_json:
-        print_json({"out": out, "cases": len(drawn), "functionalities": counts, "warning": WARNING})
-        return
-    print_table([["functionality", "cases"], *([name, f"{n:,}"] for name, n in counts.items())], numbers_from=1)
-    say(f"{out}: {len(drawn):,} cases")
+
+    def show() -> None:
+        print_table([["functionality", "cases"], *([name, f"{n:,}"] for name, n in counts.items())], numbers_from=1)
+        say(f"{out}: {len(drawn):,} cases")
+
+    content = {"out": out, "cases": len(drawn), "functionalities": counts, "warning": WARNING}
+    return Reply(content, show, [f"warning: {WARNING}", *_formulas(drawn, out)])
+
+
+def described(plan: Any) -> str:
+    """A plan in one line."""
+    schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
+    done = f", {plan.done} of them done" if plan.done else ""
+    return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
 
 
 @app.command()
+@makes_run(out=Path("out"), workers=1, tells=described)
 def holdout(
+    frame: Any,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A table with test cases, or a known suite.")],
     task: Annotated[str, typer.Option(metavar="DATA", help="Labelled texts of the task: a table or a known dataset.")],
     task_text: Annotated[str | None, typer.Option(help="Column of the task's texts. (default: text)")] = None,
@@ -380,17 +379,9 @@ def holdout(
         bool, typer.Option("--published", help="Pool validation as in the paper: it then sees held-out cases.")
     ] = False,
     folds: Annotated[int | None, typer.Option(help="Folds of template and pair. (default: 5)")] = None,
-    out: options.RunFolder = Path("out"),
-    workers: options.Workers = 1,
     texts: options.ExampleTexts = False,
-    gate: options.Gate = None,
-    junit: options.Junit = None,
-    summary: options.Summary = None,
-    seed: options.Seed = 42,
     data_dir: options.DataDir = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Any:
     """Train on the cases of a suite, hold some out, and measure what of it is more than passing the tests.
 
     Example: unseen data suite holdout cases.csv --task posts.csv --map abusive=rude --map normal=fine --out out
@@ -398,21 +389,15 @@ def holdout(
     from unseen.functional.tables import load_suite
     from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
 
-    chosen: dict[str, Any] = {
-        "model": model, "params": parameters(settings, trust=trust), "labels": pairs(rename, "--map"),
-        "schemes": None if hold_out is None else listed(hold_out), "strict": not published, "folds": folds,
-        "seed": seed, "configurations": CONFIGURATIONS if trained_on is None else listed(trained_on), "texts": texts,
-    }  # fmt: skip
     given = {"text": task_text, "label": task_label, "data_dir": data_dir}
     loading = {name: value for name, value in given.items() if value is not None}
-    with notes(quiet), progress(quiet):
-        cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
-        result = learn_from_suite(
-            cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
-            out=out, workers=workers, gates=gate or (), command=command_line(),
-            announce=None if quiet else lambda plan: say(described(plan), err=True), **chosen,
-        )  # fmt: skip
-    print_result(result, as_json, junit, summary)
+    cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
+    return learn_from_suite(
+        cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
+        model=model, params=parameters(settings, trust=trust), labels=pairs(rename, "--map"),
+        schemes=None if hold_out is None else listed(hold_out), strict=not published, folds=folds,
+        configurations=CONFIGURATIONS if trained_on is None else listed(trained_on), texts=texts, **frame,
+    )  # fmt: skip
 
 
 def _loaded(source: str, loading: dict[str, Any]) -> Any:
@@ -421,13 +406,6 @@ def _loaded(source: str, loading: dict[str, Any]) -> Any:
 
     is_table = Path(source).exists()
     return load(source, **{name: value for name, value in loading.items() if not (is_table and name == "data_dir")})
-
-
-def described(plan: Any) -> str:
-    """A plan in one line."""
-    schemes = ", ".join(f"{name} {count}" for name, count in plan.schemes.items())
-    done = f", {plan.done} of them done" if plan.done else ""
-    return f"{plan.cases:,} cases, {plan.texts:,} texts of the task; plans: {schemes}; {plan.trainings} trainings{done}"
 
 
 app.command("ls")(listing("data suite", "perturbations"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unseen.errors import MismatchError, VectorsError
 from unseen.store.files import atomic, holds, origin_from, read_json, sha256_of, twin_of, write_json
@@ -28,6 +30,19 @@ def write_embeddings(embeddings: Embeddings, path: str | Path, data: Dataset) ->
     return path
 
 
+def read_array(path: Path) -> npt.NDArray[Any]:
+    """The array in an NPY file, memory-mapped."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as cause:
+        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
+    except Exception as cause:  # whatever numpy's reader of headers makes of damage
+        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause
+    if not isinstance(array, np.ndarray):
+        raise VectorsError(f"{path} holds several arrays", expected="one array in an .npy file")
+    return array
+
+
 def read_embeddings(path: str | Path, data: Dataset) -> Embeddings:
     """The vectors in `path` for the rows of `data`, memory-mapped.
 
@@ -35,14 +50,7 @@ def read_embeddings(path: str | Path, data: Dataset) -> Embeddings:
     check but its length: its rows must be in the order of `data`.
     """
     path = Path(path)
-    try:
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as cause:
-        raise VectorsError(f"cannot read vectors from {path}: {cause.strerror or cause}") from cause
-    except Exception as cause:  # whatever numpy's reader of headers makes of damage
-        raise VectorsError(f"{path} is not an NPY file of numbers", expected="what numpy.save writes") from cause
-    if not isinstance(vectors, np.ndarray):
-        raise VectorsError(f"{path} holds several arrays", expected="one array in an .npy file")
+    vectors = read_array(path)
     origin = origin_from({"step": "given", "params": {"file": path.name}})
     twin = path.with_suffix(".json")
     if holds(twin, KEYS):
