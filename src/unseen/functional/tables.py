@@ -32,8 +32,8 @@ from unseen.functional.suite import (
     note,
     refuse_unknown_roles,
 )
-from unseen.store import atomic, read_json, sha256_of, write_json
-from unseen.store.files import csv_rows, holds, twin_of
+from unseen.store import read_json, sha256_of, write_json
+from unseen.store.files import holds, twin_of, write_rows
 from unseen.types import Dataset, some
 from unseen.types.arrays import encode_labels
 
@@ -226,12 +226,8 @@ def write_cases(
     """
     path = Path(path)
     refuse_foreign(path, keys)
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row(columns)
-        for batch in cases.batches(*columns):
-            for row in zip(*batch, strict=True):
-                write_row(["" if value is None else value for value in row])
+    rows = (row for batch in cases.batches(*columns) for row in zip(*batch, strict=True))
+    write_rows(path, columns, (["" if value is None else value for value in row] for row in rows))
     write_json(twin_of(path, keys), {**about, "csv_sha256": sha256_of(path)})
     return path
 
