@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.catalogue import card, cards, load_card
-from unseen.data.columns import attribute_column
+from unseen.data.columns import attribute_column, is_list
 from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table, load_texts
@@ -261,12 +261,11 @@ def _refuse_changing(suite: Dataset) -> None:
     problems = []
     for name in suite.attributes:
         column = suite.table[name]
-        if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        if is_list(column.type):
             continue
         strings = column.cast(pa.large_string())
         again = attribute_column(strings, name, typed=False)
-        same = not pa.types.is_list(again.type) and not pa.types.is_large_list(again.type)
-        if not (same and again.cast(pa.large_string()).equals(strings)):
+        if is_list(again.type) or not (again.cast(pa.large_string()).equals(strings)):
             problems.append(f"{name}: {some(strings.drop_null().unique().to_pylist(), 3)}")
     if problems:
         raise InputError(
