@@ -101,7 +101,7 @@ class Transformer:
         if preset not in PRESETS:
             raise UnknownNameError.of("preset", preset, PRESETS)
         given = {name: value for name, value in {"encoder": encoder, **settings}.items() if value is not None}
-        self.settings = self.settings_type(**PRESETS[preset] | given)
+        self.settings = self.settings_type(**{**PRESETS[preset], **given})
         self.trust = trust
 
     def fit(
