@@ -77,7 +77,7 @@ def test_similarity_is_of_whole_texts_and_asks_once(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(validity, "cosines", cosines)
     changes = [ChangedText("a b", "a c", "calm"), ChangedText("a", "x", "calm", True), ChangedText("d", "e", "calm")]
-    assert validity.similar(changes, Knowledge(encoder="minilm")) == [True, None, False]
+    assert validity.similar(changes, "minilm") == [True, None, False]
     assert asked == [("minilm", [("a b", "a c"), ("d", "e")])]
 
 

@@ -112,13 +112,12 @@ def test_qualifiers(text: str, qualifiers: dict[str, str]) -> None:
 )
 def test_what_a_name_does_not_say(text: str, missing: tuple[str, ...]) -> None:
     assert normalise(text).missing == missing
-    assert normalise(text).is_complete == (not missing)
 
 
 def test_names_that_the_caller_knows() -> None:
     names = {"class": ["hate"], "domain": ["DVD"]}
     assert normalise("F1 (hate)", names).id == "f1[hate]"
-    assert normalise("F1 (hate)", names).is_complete
+    assert not normalise("F1 (hate)", names).missing
     assert normalise("Accuracy (DVD)", names).qualifiers == {"domain": "DVD"}
     assert normalise("DVD", names).id is None
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.analysis.sides import Sides, sides_of
+from unseen.data.columns import is_list
 from unseen.errors import InputError
 from unseen.types import Dataset, Measurement, Split
 from unseen.types.arrays import Rows
@@ -41,7 +42,7 @@ class Values:
         values, rows = column.combine_chunks(), np.arange(len(column))
         if isinstance(values, pa.ChunkedArray):  # older pyarrow
             values = pa.concat_arrays(values.chunks)
-        if _is_list(column.type):
+        if is_list(column.type):
             rows = pc.list_parent_indices(values).to_numpy(zero_copy_only=False)
             values = pc.list_flatten(values)
         known = pc.is_valid(values).to_numpy(zero_copy_only=False)
@@ -78,7 +79,7 @@ def attribute_kinds(
 
 
 def _kind(column: pa.ChunkedArray) -> str | None:
-    if _is_list(column.type):
+    if is_list(column.type):
         return "category"
     if pa.types.is_temporal(column.type) or pa.types.is_floating(column.type):
         return None
@@ -140,7 +141,7 @@ def shift(data: Dataset, split: Split, attribute: str) -> list[Measurement]:
 def split_groups(data: Dataset, split: Split, attribute: str) -> list[Measurement]:
     """Share of the groups with at least two rows that have rows on both sides; rows without a value are no group."""
     column = data.attribute(attribute)
-    if _is_list(column.type):
+    if is_list(column.type):
         raise InputError(f"{attribute!r} cannot group: a row has several values", expected="one value per row")
     sides = sides_of(data, split)
     _, train, test = _counts(data, sides, attribute)
@@ -159,7 +160,3 @@ def _frequent(data: Dataset, sides: Sides, attribute: str) -> tuple[list[str], A
     names, train, test = _counts(data, sides, attribute)
     kept = np.flatnonzero(train + test >= FREQUENT * (len(sides.train) + len(sides.test)))
     return [names[place] for place in kept], train[kept], test[kept]
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -37,7 +37,8 @@ def correlations(properties: Sequence[Measurement], scores: Sequence[Measurement
     the tag `reason` says why. Splits of one study are few and alike (the same data, often the same vectors),
     so p is too small, and a property that goes with the score need not cause it.
     """
-    by_score = _by_split([(row, (row.metric, "", "")) for row in scores if _is_score(row)])
+    tested = [row for row in scores if row.slice == "all" and row.tags.get("part", "test") == "test"]
+    by_score = _by_split([(row, (row.metric, "", "")) for row in tested])
     by_property = _by_split([(row, (row.metric, row.slice, str(row.tags.get("part", "")))) for row in properties])
     table = [
         coefficient
@@ -45,15 +46,14 @@ def correlations(properties: Sequence[Measurement], scores: Sequence[Measurement
         for score, reached in by_score.items()
         for coefficient in _coefficients(of, score[0], values, reached)
     ]
-    adjusted = {name: iter(holm(_p_values(table, name))) for name in COEFFICIENTS}
+    known = [row for row in table if "p" in row.tags]
+    adjusted = {
+        name: iter(holm([float(row.tags["p"]) for row in known if row.metric == name])) for name in COEFFICIENTS
+    }
     return [
         replace(row, tags={**row.tags, "p.holm": next(adjusted[row.metric])}) if "p" in row.tags else row
         for row in table
     ]
-
-
-def _is_score(row: Measurement) -> bool:
-    return row.slice == "all" and row.tags.get("part", "test") == "test"
 
 
 def _by_split(rows: Sequence[tuple[Measurement, Key]]) -> dict[Key, dict[str, float]]:
@@ -127,7 +127,3 @@ def _interval(r: float, n: int) -> Bounds:
         return r, r
     reach = HALF_WIDTH / sqrt(n - 3)
     return tanh(atanh(r) - reach), tanh(atanh(r) + reach)
-
-
-def _p_values(table: Sequence[Measurement], name: str) -> list[float]:
-    return [float(row.tags["p"]) for row in table if row.metric == name and "p" in row.tags]

@@ -224,16 +224,14 @@ def typical_words(words: Words, rows: Rows, is_class: Mask) -> Rows:
     inside, outside = rows[is_class[rows]], rows[~is_class[rows]]
     if not len(inside) or not len(outside):
         return np.empty(0, np.intp)
-    own, other = (_texts_with(words, side) for side in (inside, outside))
+    own, other = (
+        np.bincount(words.counts[side].indices, minlength=len(words.vocabulary)) for side in (inside, outside)
+    )
     least = SMOOTHING / len(rows)
     scores = np.log(own / len(inside) + least) - np.log(other / len(outside) + least)
     leaning = np.flatnonzero((own > 0) & (scores > 0))
     order = np.lexsort((leaning, -own[leaning], -scores[leaning]))
     return leaning[order]
-
-
-def _texts_with(words: Words, rows: Rows) -> npt.NDArray[np.int64]:
-    return np.bincount(words.counts[rows].indices, minlength=len(words.vocabulary))
 
 
 def top_words(texts: Iterable[str] | Words, groups: Sequence[Hashable] | Any, top: int = 10) -> dict[Any, list[str]]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -57,54 +58,43 @@ class Knowledge:
     tags: Words | None = None
     encoder: str | None = None
     language: str | None = "en"
+    most_edits: float = MOST_EDITS
+    """Share of words that may be changed."""
 
     @property
     def unchecked(self) -> list[str]:
         """Checks that cannot tell anything, because what they need was not given."""
-        needs = {
-            "antonyms": self.antonyms, "part of speech": self.tags, "grammar": self.tags, "similarity": self.encoder,
-            "language": self.language, "readable": self.language,
-        }  # fmt: skip
-        return [name for name, resource in needs.items() if resource is None]
+        return [name for name, (_, needed) in CHECKS.items() if getattr(self, needed) is None]
 
 
-def no_antonyms(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def no_antonyms(changes: Sequence[ChangedText], opposite: Words) -> list[bool | None]:
     """No word became its opposite."""
-    if known.antonyms is None:
-        return [None] * len(changes)
-    opposite = known.antonyms
     return [not any(new.lower() in opposite.get(old.lower(), ()) for old, new in change.swaps) for change in changes]
 
 
-def label_words_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def label_words_kept(changes: Sequence[ChangedText], label_words: Mapping[str, frozenset[str]]) -> list[bool | None]:
     """No word that carries the label was replaced, and none was put in that carries another one.
 
     A misspelt word still carries it, so spelling is not judged here.
     """
     verdicts: list[bool | None] = []
     for change in changes:
-        own = known.label_words.get(change.label, frozenset())
-        others = frozenset[str]().union(*(words for label, words in known.label_words.items() if label != change.label))
+        own = label_words.get(change.label, frozenset())
+        others = frozenset[str]().union(*(words for label, words in label_words.items() if label != change.label))
         lost = any(old.lower() in own and new.lower() not in own for old, new in change.swaps)
         gained = any(new.lower() in others and old.lower() not in others for old, new in change.swaps)
         verdicts.append(None if change.characters else not (lost or gained))
     return verdicts
 
 
-def part_of_speech_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def part_of_speech_kept(changes: Sequence[ChangedText], tags: Words) -> list[bool | None]:
     """Each new word can be the part of speech of the old one; a noun may become a verb."""
-    if known.tags is None:
-        return [None] * len(changes)
-    tags = known.tags
     judged = [[same_part(tags, old, new) for old, new in change.swaps] for change in changes]
     return [None if change.characters else _all(one) for change, one in zip(changes, judged, strict=True)]
 
 
-def grammar_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def grammar_kept(changes: Sequence[ChangedText], forms: Words) -> list[bool | None]:
     """Each new word can have the very form of the old one: plural for plural, past for past."""
-    if known.tags is None:
-        return [None] * len(changes)
-    forms = known.tags
 
     def same(old: str, new: str) -> bool | None:
         tags = [set(forms.get(word) or forms.get(word.lower()) or ()) for word in (old, new)]
@@ -113,26 +103,22 @@ def grammar_kept(changes: Sequence[ChangedText], known: Knowledge) -> list[bool 
     return [None if change.characters else _all([same(*swap) for swap in change.swaps]) for change in changes]
 
 
-def similar(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def similar(changes: Sequence[ChangedText], encoder: str) -> list[bool | None]:
     """The encoder finds the texts similar; misspelt words mislead it, so spelling is not judged here."""
-    if known.encoder is None:
-        return [None] * len(changes)
     judged = [change for change in changes if not change.characters]
-    values = iter(cosines(known.encoder, [(one.original, one.changed) for one in judged]).tolist() if judged else [])
+    values = iter(cosines(encoder, [(one.original, one.changed) for one in judged]).tolist() if judged else [])
     return [None if change.characters else bool(next(values) >= SIMILAR) for change in changes]
 
 
-def few_edits(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
-    """At most a fifth of the words are changed; one always may be."""
-    return [len(one.swaps) <= 1 or edit_rate(one.original, one.changed) <= MOST_EDITS for one in changes]
+def few_edits(changes: Sequence[ChangedText], most: float) -> list[bool | None]:
+    """At most this share of the words is changed; one always may be."""
+    return [len(one.swaps) <= 1 or edit_rate(one.original, one.changed) <= most for one in changes]
 
 
-def same_language(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def same_language(changes: Sequence[ChangedText], language: str) -> list[bool | None]:
     """The changed text is in the language of the data, where the original is."""
-    if known.language is None:
-        return [None] * len(changes)
     before, after = (
-        _foreign(texts, known.language)
+        _foreign(texts, language)
         for texts in ([change.original for change in changes], [change.changed for change in changes])
     )
     return [None if was else not now for was, now in zip(before, after, strict=True)]
@@ -145,33 +131,34 @@ def _foreign(texts: Sequence[str], language: str) -> list[bool]:
     return [bool(one) for one in wrong_language(Items(data, np.ones(len(texts), bool), language))]
 
 
-def readable(changes: Sequence[ChangedText], known: Knowledge) -> list[bool | None]:
+def readable(changes: Sequence[ChangedText], language: str) -> list[bool | None]:
     """New words are words; misspelt ones differ by one letter inside a word of four or more, and are no other word."""
-    if known.language is None:
-        return [None] * len(changes)
-    language = known.language
     return [
         all(not misread(*swap, language) if change.characters else is_word(swap[1], language) for swap in change.swaps)
         for change in changes
     ]
 
 
-CHECKS: Mapping[str, Callable[[Sequence[ChangedText], Knowledge], list[bool | None]]] = {
-    "antonyms": no_antonyms,
-    "label words": label_words_kept,
-    "part of speech": part_of_speech_kept,
-    "grammar": grammar_kept,
-    "similarity": similar,
-    "few edits": few_edits,
-    "language": same_language,
-    "readable": readable,
+CHECKS: Mapping[str, tuple[Callable[[Sequence[ChangedText], Any], list[bool | None]], str]] = {
+    "antonyms": (no_antonyms, "antonyms"),
+    "label words": (label_words_kept, "label_words"),
+    "part of speech": (part_of_speech_kept, "tags"),
+    "grammar": (grammar_kept, "tags"),
+    "similarity": (similar, "encoder"),
+    "few edits": (few_edits, "most_edits"),
+    "language": (same_language, "language"),
+    "readable": (readable, "language"),
 }
-"""What is checked of every flip, by name."""
+"""What is checked of every flip, by name, and the field of `Knowledge` that it needs."""
 
 
 def judged(changes: Sequence[ChangedText], known: Knowledge) -> dict[str, list[bool | None]]:
     """What each check says of each change."""
-    return {name: check(changes, known) for name, check in CHECKS.items()} if changes else {}
+    return {
+        name: [None] * len(changes) if name in known.unchecked else check(changes, getattr(known, needed))
+        for name, (check, needed) in CHECKS.items()
+        if changes
+    }
 
 
 def misread(old: str, new: str, language: str = "en") -> bool:

@@ -1,10 +1,9 @@
 """Audits: what may be wrong with data, a split, a pipeline or a result."""
 
 from unseen.audits.audit import Audit, audit
-from unseen.audits.cross_validation import cross_validated
 from unseen.audits.hardness import Trial, hard_or_broken
 from unseen.audits.label_noise import LabelNoise, corrected_fall, label_noise, label_noise_of, witnessed
-from unseen.audits.seen_control import FOLDS, SeenFold, parts_of_fall, seen_fold
+from unseen.audits.seen_control import FOLDS, parts_of_fall, seen_fold
 from unseen.audits.subject import Leak, Subject, leak
 
 __all__ = [
@@ -12,12 +11,10 @@ __all__ = [
     "Audit",
     "LabelNoise",
     "Leak",
-    "SeenFold",
     "Subject",
     "Trial",
     "audit",
     "corrected_fall",
-    "cross_validated",
     "hard_or_broken",
     "label_noise",
     "label_noise_of",

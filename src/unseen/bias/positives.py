@@ -46,23 +46,19 @@ def shares(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
-def _false_positives(tallies: Floats, _: Sequence[str]) -> Floats:
-    return shares(tallies[..., 2, 0] - tallies[..., 0, 0], tallies[..., 2, 0])
+def _missed(name: str, label: int) -> Metric:
+    """The share of the rows of one class that get the other."""
+    of_class = counted(
+        name, lambda tallies, _: shares(tallies[..., 2, label] - tallies[..., 0, label], tallies[..., 2, label])
+    )
+    return replace(of_class, higher_is_better=False)
 
 
-def _false_negatives(tallies: Floats, _: Sequence[str]) -> Floats:
-    return shares(tallies[..., 2, 1] - tallies[..., 0, 1], tallies[..., 2, 1])
-
-
-def _positives(tallies: Floats, _: Sequence[str]) -> Floats:
-    return shares(tallies[..., 1, 1], tallies[..., 2, :].sum(axis=-1))
-
-
-RATES: Mapping[str, Metric] = {
-    "false_positive_rate": replace(counted("false_positive_rate", _false_positives), higher_is_better=False),
-    "false_negative_rate": replace(counted("false_negative_rate", _false_negatives), higher_is_better=False),
-    "positive_rate": counted("positive_rate", _positives),
-}
-"""Of negative rows, those predicted positive; of positive rows, those not; of all rows, those predicted positive."""
 RATE_OF = {"false_positive_rate": 0, "false_negative_rate": 1}
 """The class whose rows a rate is a share of, where that is one."""
+RATES: Mapping[str, Metric] = {name: _missed(name, label) for name, label in RATE_OF.items()} | {
+    "positive_rate": counted(
+        "positive_rate", lambda tallies, _: shares(tallies[..., 1, 1], tallies[..., 2, :].sum(axis=-1))
+    )
+}
+"""Of negative rows, those predicted positive; of positive rows, those not; of all rows, those predicted positive."""

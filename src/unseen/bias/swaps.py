@@ -65,7 +65,8 @@ def _swapped(data: Dataset, lists: Sequence[Sequence[str]], most: int | None, se
     finder = Finder(list(dict.fromkeys(term for members in lists for term in members)))
     ids, texts, labels = (data.table[name].to_pylist() for name in ("id", "text", "label"))
     cases: dict[int, list[Case]] = {}
-    for row in range(len(data)) if most is None else _by_chance(ids, seed):
+    by_chance = generator(seed, "swaps").permutation(data.by_id).tolist()
+    for row in range(len(data)) if most is None else by_chance:
         versions = list(_versions(texts[row], finder, lists))
         if versions and len(cases) == most:
             note = f"swaps are made of {most:,} texts, drawn with the seed {seed}; more texts hold a term (--limit N)"
@@ -74,12 +75,6 @@ def _swapped(data: Dataset, lists: Sequence[Sequence[str]], most: int | None, se
         if versions:
             cases[row] = _cases(ids[row], texts[row], labels[row], versions)
     return cases
-
-
-def _by_chance(ids: Sequence[str], seed: int) -> list[int]:
-    """Rows in an order that depends on the seed and the ids alone."""
-    rows = sorted(range(len(ids)), key=ids.__getitem__)
-    return [rows[place] for place in generator(seed, "swaps").permutation(len(rows)).tolist()]
 
 
 def _cases(name: str, text: str, label: str, versions: Sequence[Swap]) -> list[Case]:

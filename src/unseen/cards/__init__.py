@@ -4,21 +4,17 @@ After Park and Jeoung (2022), Raison d'être of the benchmark dataset: social im
 descriptive and administrative, every answer says who gave it, and what nobody knows is shown as unknown.
 """
 
-from unseen.cards.audit import CardAudit, Coverage, audit_card, coverage, slices_of, undocumented
-from unseen.cards.card import Card, CardField, Entry, fields, write_card
+from unseen.cards.audit import CardAudit, audit_card, coverage, slices_of, undocumented
+from unseen.cards.card import Card, Entry, fields, write_card
 from unseen.cards.documents import Document
-from unseen.cards.facts import Measured, measure_card
-from unseen.cards.pages import Surveyed, read_document, survey
+from unseen.cards.facts import measure_card
+from unseen.cards.pages import read_document, survey
 
 __all__ = [
     "Card",
     "CardAudit",
-    "CardField",
-    "Coverage",
     "Document",
     "Entry",
-    "Measured",
-    "Surveyed",
     "audit_card",
     "coverage",
     "fields",

@@ -23,7 +23,7 @@ from unseen.audits.findings import share_of
 from unseen.errors import TableError
 from unseen.progress import track
 from unseen.seeding import generator
-from unseen.store.files import atomic, csv_rows, harmless, read_rows, unharmed
+from unseen.store.files import harmless, read_rows, unharmed, write_rows
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, some
 
 SAMPLE = 50
@@ -221,12 +221,11 @@ def write_sample(scan: Scan, path: str | Path, *, texts: bool = False, seed: int
     ids = [name for name, _ in sample]
     text_of = _texts_of(scan.data, ids) if texts else {}
     places = scan.data.places_of(ids)
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row([*COLUMNS, "row", *(["text"] if texts else [])])
-        for name, category in sample:
-            write_row([harmless(name), category, "", places[name], *([harmless(text_of[name])] if texts else [])])
-    return Path(path)
+    rows = (
+        [harmless(name), category, "", places[name], *([harmless(text_of[name])] if texts else [])]
+        for name, category in sample
+    )
+    return write_rows(path, [*COLUMNS, "row", *(["text"] if texts else [])], rows)
 
 
 def precision(scan: Scan, path: str | Path) -> list[Measurement]:

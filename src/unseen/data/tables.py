@@ -197,13 +197,7 @@ def load_table(
     `longest` bytes is refused. `unseen.data.columns` says which types attributes keep.
     """
     columns = Columns(text, label, id, (attributes,) if isinstance(attributes, str) else tuple(attributes))
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
-    if path is None:
-        _refuse_unused("a table in memory", delimiter, encoding)
-        rows = read_object(source, columns.names)
-    else:
-        with reading(path):
-            rows = _read_file(recognise(path, encoding), columns.names, delimiter)
+    rows, path = _read(source, columns.names, delimiter, encoding)
     columns = columns.found_in(rows.table.column_names)
     rows.refuse_long(longest)
     declared = declare(labels, None if merge else rows.class_names.get(label))
@@ -250,12 +244,7 @@ def load_texts(
     which means nothing. Sources and columns are those of `load_table`; rows without a text are left out.
     """
     columns = Columns(text, IfThere(text if label is None else label), id, tuple(attributes))
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
-    if path is None:
-        rows = read_object(source, columns.names)
-    else:
-        with reading(path):
-            rows = _read_file(recognise(path, encoding), columns.names, delimiter)
+    rows, path = _read(source, columns.names, delimiter, encoding)
     columns = columns.found_in(rows.table.column_names)
     texts = as_strings(rows.table[text], column_title(text, rows.title))
     kept = pc.invert(is_blank(texts))
@@ -306,6 +295,15 @@ def read_strings(
             raise InputError(f"{path} is not a CSV or JSON file", fix=f"write the {what} as CSV")
         rows = read_delimited(file, names, delimiter) if file.format == "delimited" else read_json(file, names)
     return {name: filled_strings(rows.table[name], column_title(name, str(path))) for name in names}
+
+
+def _read(source: Any, names: Sequence[str], delimiter: str | None, encoding: str) -> tuple[Rows, Path | None]:
+    """The columns `names` of a file or of a table in memory, and the path of the file."""
+    if not isinstance(source, str | os.PathLike):
+        _refuse_unused("a table in memory", delimiter, encoding)
+        return read_object(source, names), None
+    with reading(Path(source)):
+        return _read_file(recognise(Path(source), encoding), names, delimiter), Path(source)
 
 
 def _read_file(file: File, names: Sequence[str], delimiter: str | None) -> Rows:

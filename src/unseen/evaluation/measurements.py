@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.data.columns import is_list
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.intervals import Interval, interval
@@ -141,7 +142,7 @@ def groups_of_rows(data: Dataset, rows: Rows, attribute: str | None) -> Rows | N
 
 def drawn_groups(values: pa.ChunkedArray) -> Rows:
     """A number per row, equal for equal values: what is drawn together. A row without a value stands alone."""
-    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+    if is_list(values.type):
         raise InputError("groups must have one value per row", got=str(values.type))
     names = [
         f"row {row}" if value is None or value == "" or value != value else f"value {value}"

@@ -92,11 +92,6 @@ class MetricName:
     reason: str = ""
     """Why it is undetermined."""
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether one number is meant."""
-        return self.id is not None and not self.missing
-
     def __str__(self) -> str:
         qualified = [f"{name} {value}" for name, value in self.qualifiers.items()]
         if self.id is None:

@@ -229,10 +229,6 @@ def _mean_precisions(gold: Codes, probabilities: Floats, names: Sequence[str]) -
     return of_weights
 
 
-def _calibration_error(gold: Codes, probabilities: Floats, _: Sequence[str]) -> Callable[[Floats], Floats]:
-    return partial(calibration_errors, gold, probabilities)
-
-
 METRICS: dict[str, Metric] = {
     one.id: one
     for one in (
@@ -248,7 +244,7 @@ METRICS: dict[str, Metric] = {
             "ece.15",
             lambda gold, p, _: float(calibration_errors(gold, p, np.ones((1, len(gold))))[0]),
             higher_is_better=False,
-            of_weights=_calibration_error,
+            of_weights=lambda gold, p, _: partial(calibration_errors, gold, p),
         ),
     )
 }

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -42,17 +41,6 @@ class Plausibility:
     """Precision and recall of spans [texts, 2], each unit a span; such a recall can exceed 1."""
     merged: Floats
     """The same with neighbours as one span: no span can match two at half of their union, so recall is at most 1."""
-
-    def means(self, texts: Rows | Mask | slice = slice(None)) -> dict[str, float]:
-        """The four figures over all texts that have a value, or over some."""
-        known = {"token_f1": self.token_f1, "auprc": self.auprc, "released": self.released, "merged": self.merged}
-        means = {name: np.nanmean(values[texts], axis=0) for name, values in known.items()}
-        return {
-            "token_f1": float(means["token_f1"]),
-            "iou_f1.released": float(f1_of_means(means["released"])),
-            "iou_f1.merged": float(f1_of_means(means["merged"])),
-            "auprc": float(means["auprc"]),
-        }
 
 
 def plausibility(
@@ -100,19 +88,6 @@ def f1_of_means(means: Floats) -> Floats:
 def union(annotators: Sequence[Sequence[Mask]]) -> list[Mask]:
     """The units of each text that any of its annotators highlighted."""
     return [np.any(masks, axis=0) for masks in annotators]
-
-
-def human_agreement(annotators: Sequence[Sequence[Mask]]) -> tuple[Floats, Floats]:
-    """Jaccard index of two annotators: the mean of each text's pairs, and every pair of all texts.
-
-    Two who highlighted nothing are no pair. Texts without a pair are NaN.
-    """
-    by_text = [
-        [(a & b).sum() / (a | b).sum() for a, b in combinations(np.asarray(masks, bool), 2) if (a | b).any()]
-        for masks in annotators
-    ]
-    means = np.array([np.mean(pairs) if pairs else np.nan for pairs in by_text])
-    return means, np.array([value for pairs in by_text for value in pairs])
 
 
 @dataclass(frozen=True)

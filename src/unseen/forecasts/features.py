@@ -58,7 +58,8 @@ def with_features(table: ScoreTable, features: Features, sources: Sequence[str] 
     """
     sources = table.sources if sources is None else sources
     _refuse_unknown(table, features, sources)
-    own = [configuration.get(target, 0.0) for configuration, target in _rows(table)]
+    rows = zip(table.configurations, table.targets.tolist(), strict=True)
+    own = [configuration.get(target, 0.0) for configuration, target in rows]
     amounts = amounts_of(table.configurations, sources)
     shares = amounts / amounts.sum(axis=1, keepdims=True)
     columns = [*(f"{SIZE}[{source}]" for source in sources), f"{SIZE}.own", f"{SIZE}.all"]
@@ -77,10 +78,6 @@ def with_features(table: ScoreTable, features: Features, sources: Sequence[str] 
         values = np.array([known[target] for target in table.targets.tolist()])
         blocks += [values, (shares * values).sum(axis=1, keepdims=True)]
     return table.with_features(columns, np.hstack(blocks))
-
-
-def _rows(table: ScoreTable) -> Iterator[tuple[Mapping[str, float], str]]:
-    return zip(table.configurations, table.targets.tolist(), strict=True)
 
 
 def _shared(known: Iterator[Mapping[str, float]]) -> list[str]:
@@ -157,7 +154,10 @@ def text_features(
         for source in texts
         for target in texts
     }
-    return Features({name: {"length": _length(own), "variety": _variety(own)} for name, own in words.items()}, pairs)
+    alone = {
+        name: {"length": float(np.mean([*map(len, own)])), "variety": _variety(own)} for name, own in words.items()
+    }
+    return Features(alone, pairs)
 
 
 def _pieces(word: str) -> set[str]:
@@ -172,10 +172,6 @@ def _in_common(some_words: set[str], others: set[str]) -> float:
 def _prior_distance(shares: Mapping[str, float], others: Mapping[str, float]) -> float:
     """Half the sum of differences: the share of rows that would need another label."""
     return sum(abs(shares.get(label, 0.0) - others.get(label, 0.0)) for label in {*shares, *others}) / 2
-
-
-def _length(texts: Sequence[Sequence[str]]) -> float:
-    return float(np.mean([len(text) for text in texts]))
 
 
 def _variety(texts: Sequence[Sequence[str]]) -> float:

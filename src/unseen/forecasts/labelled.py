@@ -91,20 +91,16 @@ class PartlyLabelled:
         if metric.of_counts is None:
             raise InputError(f"{metric.id} is not decided by labels alone", expected="accuracy, or an F-score")
         if rows is not None:
-            return self._of(rows).score(metric, label_names) if (rows & self.known).any() else _none(int(rows.sum()))
+            if not (rows & self.known).any():
+                return LabelledScore(None, None, None, 0, int(rows.sum()), 0.0, "none of these texts is labelled")
+            some = PartlyLabelled(self.probabilities[rows], self.strata[rows], self.labels[rows])
+            return some.score(metric, label_names)
         return _score(self, metric, label_names)
 
     def mean_of(self, values: Floats) -> tuple[float, Spread]:
         """The mean over all texts of what is known of the labelled ones, and how far chance moves it."""
         strata = Strata(self.groups, self.known)
         return float(strata.mean(values)), strata.spread(values)
-
-    def _of(self, rows: Mask) -> PartlyLabelled:
-        return PartlyLabelled(self.probabilities[rows], self.strata[rows], self.labels[rows])
-
-
-def _none(texts: int) -> LabelledScore:
-    return LabelledScore(None, None, None, 0, texts, 0.0, "none of these texts is labelled")
 
 
 def _score(texts: PartlyLabelled, metric: Metric, label_names: Sequence[str]) -> LabelledScore:

@@ -101,7 +101,7 @@ def agreement(
     group = None if groups is None else np.asarray(groups)[rated]
     measurements = []
     for metric, of, sums in (
-        ("rater_agreement", _plain, _kappa_sums(table)),
+        ("rater_agreement", lambda sums: sums[..., 0] / sums[..., 1], _kappa_sums(table)),
         ("fleiss_kappa", _kappa, _kappa_sums(table)),
         (f"krippendorff_alpha.{level}", _alpha(values, level, order), _alpha_sums(table)),
     ):
@@ -125,10 +125,6 @@ def _kappa_sums(counts: Floats) -> Floats:
     pairs = np.where(rated, raters * (raters - 1), 1)
     agreeing = (counts * (counts - 1)).sum(axis=1) / pairs
     return np.column_stack([agreeing * rated, rated, counts * rated[:, None]])
-
-
-def _plain(sums: Floats) -> Floats:
-    return np.asarray(sums[..., 0] / sums[..., 1])
 
 
 def _kappa(sums: Floats) -> Floats:

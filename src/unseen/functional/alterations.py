@@ -106,8 +106,7 @@ def altered_suite(
 
 def _drawn(data: Dataset, seed: int) -> list[int]:
     """Rows in an order that depends on the seed and the ids alone: the first of each label, then the others."""
-    order = np.argsort(np.array(data.ids.to_pylist(), dtype=object))
-    order = generator(seed, "originals").permutation(order)
+    order = generator(seed, "originals").permutation(data.by_id)
     first = np.sort(np.unique(data.labels[order], return_index=True)[1])
     return [*order[first].tolist(), *np.delete(order, first).tolist()]
 

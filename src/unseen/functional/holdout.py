@@ -89,7 +89,7 @@ def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, s
             f"the scheme {scheme!r} needs the attribute {NEEDS.get(scheme, scheme)!r}, which {suite.name} has not",
             expected=f"one of {', '.join(possible_schemes(suite))}",
         )
-    by_id = _by_id(suite)
+    by_id = suite.by_id
     if scheme == "all":
         train, rest = _halves(by_id, suite.labels, generator(seed, "holdout", "all"))
         dev, test = _halves(rest, suite.labels, generator(seed, "holdout", "all", "dev"))
@@ -102,11 +102,6 @@ def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, s
             guard(plan, values)
     _refuse_single_labels(suite, chosen)
     return chosen
-
-
-def _by_id(suite: Dataset) -> Rows:
-    """Rows in the order of their ids."""
-    return np.argsort(np.asarray(suite.ids.to_pylist(), dtype=object), kind="stable")
 
 
 def _leave_out(
@@ -162,7 +157,7 @@ def pair_codes(suite: Dataset) -> Rows:
     size = int(own.max()) + 1
     edges = coo_array((np.ones(len(one)), (one, other)), shape=(size, size))
     component = connected_components(edges, directed=False)[1][own]
-    first = np.unique(component[_by_id(suite)], return_index=True)[1]
+    first = np.unique(component[suite.by_id], return_index=True)[1]
     return np.asarray(np.argsort(np.argsort(first))[component], dtype=np.intp)
 
 

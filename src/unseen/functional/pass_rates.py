@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from unseen.data.columns import is_list
 from unseen.errors import InputError
 from unseen.evaluation.contrasts import holm
 from unseen.evaluation.measurements import aligned
@@ -236,7 +236,7 @@ def _targets(suite: Dataset) -> Iterator[Slice]:
 
 def _values(suite: Dataset, attribute: str) -> Values:
     column = suite.attribute(attribute)
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+    if is_list(column.type):
         raise InputError(f"a case has one {attribute}", got="a list", fix="slice by another column")
     return np.array([NONE if value is None else str(value) for value in column.to_pylist()], dtype=object)
 

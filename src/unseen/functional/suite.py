@@ -27,6 +27,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.data.columns import is_list
 from unseen.data.groups import referred
 from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.catalogue import Published
@@ -141,7 +142,7 @@ def named_suite(data: Dataset, columns: Mapping[str, str], known: Published | No
 
 def in_our_words(column: pa.ChunkedArray, words: Mapping[str, str] | None) -> pa.ChunkedArray:
     """A part of a suite as strings, in our words; several values of one case are one value."""
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+    if is_list(column.type):
         lists = column.to_pylist()
         column = string_array([None if values is None else ", ".join(map(str, values)) for values in lists])
     column = column.cast(pa.large_string())

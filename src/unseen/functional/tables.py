@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.catalogue import card, cards, load_card
-from unseen.data.columns import attribute_column
+from unseen.data.columns import attribute_column, is_list
 from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table, load_texts
@@ -32,8 +32,8 @@ from unseen.functional.suite import (
     note,
     refuse_unknown_roles,
 )
-from unseen.store import atomic, read_json, sha256_of, write_json
-from unseen.store.files import csv_rows, holds, twin_of
+from unseen.store import read_json, sha256_of, write_json
+from unseen.store.files import holds, twin_of, write_rows
 from unseen.types import Dataset, some
 from unseen.types.arrays import encode_labels
 
@@ -226,12 +226,8 @@ def write_cases(
     """
     path = Path(path)
     refuse_foreign(path, keys)
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row(columns)
-        for batch in cases.batches(*columns):
-            for row in zip(*batch, strict=True):
-                write_row(["" if value is None else value for value in row])
+    rows = (row for batch in cases.batches(*columns) for row in zip(*batch, strict=True))
+    write_rows(path, columns, (["" if value is None else value for value in row] for row in rows))
     write_json(twin_of(path, keys), {**about, "csv_sha256": sha256_of(path)})
     return path
 
@@ -265,12 +261,11 @@ def _refuse_changing(suite: Dataset) -> None:
     problems = []
     for name in suite.attributes:
         column = suite.table[name]
-        if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        if is_list(column.type):
             continue
         strings = column.cast(pa.large_string())
         again = attribute_column(strings, name, typed=False)
-        same = not pa.types.is_list(again.type) and not pa.types.is_large_list(again.type)
-        if not (same and again.cast(pa.large_string()).equals(strings)):
+        if is_list(again.type) or not (again.cast(pa.large_string()).equals(strings)):
             problems.append(f"{name}: {some(strings.drop_null().unique().to_pylist(), 3)}")
     if problems:
         raise InputError(

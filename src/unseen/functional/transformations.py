@@ -88,7 +88,7 @@ def perturbed_texts(data: Dataset, name: str, seed: int = 42) -> list[str]:
 
 def with_texts(data: Dataset, texts: Sequence[str], name: str) -> Dataset:
     """The same rows with other texts."""
-    return replace(data, name=name, table=data.table.set_column(1, "text", string_array(list(texts))))
+    return replace(data.with_column("text", string_array(list(texts))), name=name)
 
 
 def _has_own_ids(data: Dataset) -> bool:

@@ -101,10 +101,8 @@ class Draft:
             for name, old, new in zip(names_of(self.data, rows), labels[rows].tolist(), to.tolist(), strict=True)
         ]
         labels[rows] = to
-        column = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(names, type=pa.string()))
-        table = self.data.table.set_column(2, "label", pa.chunked_array([column]))
         origin = Origin("repair", {"relabelled": len(rows)}, None, {"dataset": self.data.fingerprint})
-        data = replace(self.data, table=table, origin=origin)
+        data = replace(self.data.with_labels(labels), origin=origin)
         return replace(self, data=data, changes=(*self.changes, *changes))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from unseen.repairs.draft import Draft, RepairChange
 from unseen.repairs.groups import cap_rows, draw_anew, move_minimally, on_both_sides, refuse_one_side, units_of
 from unseen.repairs.recipe import KINDS, RepairRecipe, renews, resolved
 from unseen.store.datasets import read_dataset, write_dataset
-from unseen.store.files import atomic, csv_rows, harmless, write_json
+from unseen.store.files import harmless, write_json, write_rows
 from unseen.store.reviews import Review
 from unseen.store.splits import write_split
 from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split
@@ -360,10 +360,5 @@ def targets(path: Path) -> dict[str, Path]:
 def write_changes(changes: Sequence[RepairChange], path: str | Path, data: Dataset) -> Path:
     """Write one line per change: id, action, reason, from, to, the row that stayed in its place, and where both are."""
     places = data.places_of(list({name for change in changes for name in (change.id, change.like)}))
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row(COLUMNS)
-        for change in changes:
-            cells = (change.id, change.action, change.reason, change.before, change.after, change.like)
-            write_row([*map(harmless, cells), places[change.id], places[change.like]])
-    return Path(path)
+    rows = ([*map(harmless, astuple(change)), places[change.id], places[change.like]] for change in changes)
+    return write_rows(path, COLUMNS, rows)

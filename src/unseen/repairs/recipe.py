@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from unseen.data.columns import is_list
 from unseen.data.groups import alone, group_codes, holds_links
 from unseen.errors import InputError, UnknownNameError
 from unseen.types import Dataset, Split
@@ -120,7 +120,7 @@ def _lacking(recipe: RepairRecipe, data: Dataset, split: Split | None) -> list[s
         )
     for attribute in recipe.attributes:
         kind = data.attribute(attribute).type
-        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        if is_list(kind):
             problems.append(f"the attribute {attribute!r} has several values per row, so it does not group rows")
         elif attribute in recipe.groups and not _ties(data, attribute, attribute in recipe.links):
             problems.append(

@@ -67,9 +67,10 @@ def _environments(text: str, file: str) -> Iterator[tuple[re.Match[str], int]]:
 def _table(body: str, line: int, file: str, caption: str, ignored: list[str]) -> ResultTable | None:
     header: list[list[PrintedCell]] = []
     rows: list[list[PrintedCell]] = []
+    has_rules = len(RULE.findall(body)) > 1
     for cells, ruled in _rows(body, line):
         # a rule after the first row ends the header; without rules it is the first row
-        if not header or (not ruled and not rows and _has_rules(body) and not any(cell.number for cell in cells[1:])):
+        if not header or (not ruled and not rows and has_rules and not any(cell.number for cell in cells[1:])):
             header.append(cells)
         else:
             rows.append(cells)
@@ -83,10 +84,6 @@ def _table(body: str, line: int, file: str, caption: str, ignored: list[str]) ->
     top = [PrintedCell(name, name, header[0][0].line) for name in names]
     rules = frozenset(name.strip() for listed in ignored for name in listed.split(","))
     return made_table(file, top, rows, caption, caption, rules)
-
-
-def _has_rules(body: str) -> bool:
-    return len(RULE.findall(body)) > 1
 
 
 def _rows(body: str, line: int) -> Iterator[tuple[list[PrintedCell], bool]]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from unseen.data.columns import is_list
 from unseen.data.groups import NONE, alone, group_codes, holds_links
 from unseen.errors import InfeasibleError, InputError, UnseenWarning
 from unseen.seeding import child_seed, generator
@@ -175,7 +176,7 @@ def group_values(data: Dataset, attribute: str) -> npt.NDArray[Any]:
     the group of those, named by its first id.
     """
     values = data.attribute(attribute)
-    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+    if is_list(values.type):
         raise InputError(
             f"the attribute {attribute!r} has several values per row, so it does not group rows",
             expected="an attribute with one value per row, such as an author",

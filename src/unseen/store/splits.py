@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -111,13 +111,10 @@ def _certificate_from(content: Any) -> Certificate:
         raise InputError("the certificate of the split does not say what was got of every label that was asked for")
     wrong = [name for name, of_kind in OF_A_CERTIFICATE.items() if name in content and not of_kind(content[name])]
     if wrong:
-        raise InputError("the certificate of the split holds what no certificate does", got=_shown(content, wrong))
+        shown = ", ".join(f"{name} = {content[name]!r:.60}" for name in wrong)
+        raise InputError("the certificate of the split holds what no certificate does", got=shown)
     known = {field.name: content[field.name] for field in fields(Certificate) if field.name in content}
     return Certificate(**known | {"notes": tuple(content.get("notes", ()))})
-
-
-def _shown(content: Mapping[str, Any], names: Sequence[str]) -> str:
-    return ", ".join(f"{name} = {content[name]!r:.60}" for name in names)
 
 
 OF_A_CERTIFICATE: Mapping[str, Callable[[Any], bool]] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from unseen.representations.backbone import Backbone, Tokens
 from unseen.representations.layers import LayerWalk, layers_of
 from unseen.seeding import child_seed, generator
 from unseen.training.halting import BOUNDS, HALTING, NEVER, promised_threshold
-from unseen.training.labelled_texts import ClassWeights, LabelledTexts, training_texts, warn_if_worse_than_a_constant
+from unseen.training.labelled_texts import LabelledTexts, training_texts, warn_if_worse_than_a_constant
 from unseen.training.transformer import (
     SavedTraining,
     Transformer,
@@ -33,6 +33,7 @@ from unseen.training.transformer import (
     fingerprint,
     own_randomness,
     train_epochs,
+    with_settings,
 )
 from unseen.training.transformer_classifier import TransformerClassifier, TransformerSettings
 from unseen.types import Dataset, ExitTrace, string_array
@@ -264,6 +265,7 @@ def averaged(logits: torch.Tensor, halting: torch.Tensor) -> torch.Tensor:
     return answer
 
 
+@with_settings
 class Adaptive(Transformer):
     """Fine-tune a transformer that answers after any layer and stops as soon as `halting` allows it.
 
@@ -273,39 +275,12 @@ class Adaptive(Transformer):
     `encoder` is like BERT or RoBERTa: minilm, a folder or a hub name. Other parameters are those of `transformer`.
     """
 
-    def __init__(
-        self,
-        encoder: str = "minilm",
-        *,
-        halting: str | None = None,
-        tau: float | None = None,
-        layer_loss: float | None = None,
-        bound: str | None = None,
-        threshold: float | None = None,
-        disagreement: float | None = None,
-        halting_epochs: int | None = None,
-        halting_rate: float | None = None,
-        bottleneck: int | None = None,
-        preset: str | None = None,
-        epochs: int | None = None,
-        batch: int | None = None,
-        learning_rate: float | None = None,
-        weight_decay: float | None = None,
-        warmup: float | None = None,
-        clip: float | None = None,
-        dropout: float | None = None,
-        patience: int | None = None,
-        stop_on: str | None = None,
-        class_weights: ClassWeights = None,
-        max_tokens: int | None = None,
-        precision: str | None = None,
-        trust: bool = False,
-    ) -> None:
-        given = {name: value for name, value in locals().items() if name in NAMES and value is not None}
-        common = {name: given.pop(name) for name in list(given) if name in COMMON}
-        super().__init__(preset=preset, trust=trust, **common)
-        shared = {setting.name: getattr(self.settings, setting.name) for setting in fields(TransformerSettings)}
-        self.settings: AdaptiveSettings = AdaptiveSettings(**shared | given)
+    settings_type: ClassVar = AdaptiveSettings
+    settings: AdaptiveSettings
+    not_taken: ClassVar = (
+        *Transformer.not_taken, "pooling", "supervise", "supervision_weight", "supervision_scale", "supervised_heads",
+        "frozen",
+    )  # fmt: skip
 
     def fit(
         self,
@@ -346,10 +321,6 @@ class Adaptive(Transformer):
             classifier.exits.threshold.fill_(threshold)
         warn_if_worse_than_a_constant(classifier.predict_proba, texts, looked_at, self.settings.class_weights)
         return classifier
-
-
-NAMES = {setting.name for setting in fields(AdaptiveSettings)}
-COMMON = {setting.name for setting in fields(TransformerSettings)}
 
 
 def _saved(scratch: str | Path | None, phase: str, key: str) -> SavedTraining | None:

@@ -14,9 +14,10 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +29,13 @@ from torch import nn
 from unseen.errors import InputError, UnknownNameError
 from unseen.inference import matched
 from unseen.progress import track
+from unseen.registry import check_parameters
 from unseen.release import __version__
 from unseen.representations.backbone import Tokens
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic
 from unseen.store.files import content_of, door
 from unseen.training.labelled_texts import (
-    ClassWeights,
     LabelledTexts,
     label_weights,
     training_texts,
@@ -55,8 +56,26 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }  # fmt: skip
 """`fast` is made for CPUs; `thesis` is what the published splits were made with."""
+Recipe = TypeVar("Recipe", bound=Any)
 
 
+def with_settings(recipe: type[Recipe]) -> type[Recipe]:
+    """The class with the fields of its settings in its signature, where parameters are looked up and checked."""
+    own = {
+        name: parameter
+        for name, parameter in signature(recipe.__init__).parameters.items()
+        if name != "self" and parameter.kind is not Parameter.VAR_KEYWORD
+    }
+    settings = [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=None, annotation=field.type)
+        for field in fields(recipe.settings_type)
+        if field.name not in (*own, *recipe.not_taken)
+    ]
+    recipe.__signature__ = Signature([*own.values(), *settings])
+    return recipe
+
+
+@with_settings
 class Transformer:
     """Fine-tune a transformer; the bottleneck, where there is one, gives the model's own vectors.
 
@@ -69,37 +88,20 @@ class Transformer:
     `frozen` lowest layers, and the embeddings with them, stay as they were pretrained: faster, and less is learnt.
     """
 
+    settings_type: ClassVar[type[TransformerSettings]] = TransformerSettings
+    """Its fields are the parameters besides `preset` and `trust`; None stands for what the preset says."""
+    not_taken: ClassVar[tuple[str, ...]] = ("epsilon",)
+    """Fields that are no parameters."""
+
     def __init__(
-        self,
-        encoder: str = "minilm",
-        *,
-        bottleneck: int | None = None,
-        preset: str | None = None,
-        pooling: str | None = None,
-        epochs: int | None = None,
-        batch: int | None = None,
-        learning_rate: float | None = None,
-        weight_decay: float | None = None,
-        warmup: float | None = None,
-        clip: float | None = None,
-        dropout: float | None = None,
-        patience: int | None = None,
-        stop_on: str | None = None,
-        class_weights: ClassWeights = None,
-        max_tokens: int | None = None,
-        precision: str | None = None,
-        supervise: str | None = None,
-        supervision_weight: float | None = None,
-        supervision_scale: float | None = None,
-        supervised_heads: int | None = None,
-        frozen: int | None = None,
-        trust: bool = False,
+        self, encoder: str = "minilm", *, preset: str | None = None, trust: bool = False, **settings: Any
     ) -> None:
-        given = {name: value for name, value in locals().items() if name in NAMES and value is not None}
+        check_parameters(f"the recipe {type(self).__name__}", type(self), settings)
         preset = preset or ("thesis" if torch.cuda.is_available() else "fast")
         if preset not in PRESETS:
             raise UnknownNameError.of("preset", preset, PRESETS)
-        self.settings = replace(TransformerSettings(**PRESETS[preset]), **given)
+        given = {name: value for name, value in {"encoder": encoder, **settings}.items() if value is not None}
+        self.settings = self.settings_type(**{**PRESETS[preset], **given})
         self.trust = trust
 
     def fit(
@@ -146,9 +148,6 @@ class Transformer:
             for rows in others or [first]:
                 _step(classifier, optimiser, tokens, sample.labels, rows, 0.0, equal)
         return sum(map(len, others or [first])) / (time.perf_counter() - begun)
-
-
-NAMES = {setting.name for setting in fields(TransformerSettings)}
 
 
 class SavedTraining:

@@ -167,6 +167,11 @@ class Dataset:
             return replace(self, table=self.table.set_column(place, name, values.cast(kind)))
         return replace(self, table=self.table.append_column(name, values), attributes=(*self.attributes, name))
 
+    def with_labels(self, codes: npt.NDArray[np.integer]) -> Dataset:
+        """The same rows with other labels, given by their positions in `label_names`."""
+        labels = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(self.label_names, pa.string()))
+        return self.with_column("label", pa.chunked_array([labels]))
+
     def place(self, row: int) -> str:
         """Where the row at this position stands in its source: `line 17` or `row 17`, nothing where nobody knows."""
         number = 0 if self.places is None else int(self.places[row])

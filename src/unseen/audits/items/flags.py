@@ -7,7 +7,7 @@ beside it as JSON.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from unseen.audits.items.scrape_noise import check_language
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation.measurements import places_by_slice
 from unseen.progress import track
-from unseen.store import atomic, read_json, write_json
-from unseen.store.files import csv_rows, harmless, holds, read_rows, twin_of, unharmed
+from unseen.store import read_json, write_json
+from unseen.store.files import harmless, holds, read_rows, twin_of, unharmed, write_rows
 from unseen.types import Dataset, Finding, Measurement, Split, some
 from unseen.types.arrays import frozen
 from unseen.types.numbers import percent
@@ -172,15 +172,11 @@ def write_flags(flags: Flags, path: str | Path, data: Dataset | None = None) -> 
     write_json(path.with_suffix(".json"), about)
     ids = flags.ids.to_pylist()
     places = {} if data is None else data.places_of([ids[row] for row in np.flatnonzero(flags.fired.any(axis=1))])
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row([*COLUMNS, "row"])
-        for row, place in np.argwhere(flags.fired).tolist():
-            rule = flags.rules[place]
-            write_row(
-                [harmless(ids[row]), *map(harmless, (rule.name, rule.pack, rule.trait)), places.get(ids[row], "")]
-            )
-    return path
+    rows = (
+        [*map(harmless, (ids[row], *astuple(flags.rules[place]))), places.get(ids[row], "")]
+        for row, place in np.argwhere(flags.fired).tolist()
+    )
+    return write_rows(path, [*COLUMNS, "row"], rows)
 
 
 def read_flags(path: str | Path, data: Dataset) -> Flags:

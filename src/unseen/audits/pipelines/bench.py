@@ -66,7 +66,7 @@ def labels_exchanged(data: Dataset, rows: Rows, seed: int) -> tuple[Dataset, Row
     most = int(np.bincount(data.labels[rows]).max())
     labels = data.labels.copy()
     labels[by_label] = np.roll(data.labels[by_label], most)
-    return with_labels(data, labels), np.flatnonzero(labels != data.labels)
+    return data.with_labels(labels), np.flatnonzero(labels != data.labels)
 
 
 def labels_shuffled(data: Dataset, rows: Rows, seed: int, number: int) -> Dataset:
@@ -74,7 +74,7 @@ def labels_shuffled(data: Dataset, rows: Rows, seed: int, number: int) -> Datase
     by_id = ordered(data, rows, seed, "shuffled")
     labels = data.labels.copy()
     labels[by_id] = data.labels[by_id][generator(seed, "pipeline audit", "shuffled", number).permutation(len(by_id))]
-    return with_labels(data, labels)
+    return data.with_labels(labels)
 
 
 def texts_replaced(data: Dataset, rows: Rows, seed: int) -> Dataset:
@@ -84,7 +84,7 @@ def texts_replaced(data: Dataset, rows: Rows, seed: int) -> Dataset:
     noise = nonsense([len(texts[row].split()) for row in by_id], seed, "noise")
     for row, text in zip(by_id.tolist(), noise, strict=True):
         texts[row] = text
-    return _replaced(data, "text", string_array(texts))
+    return data.with_column("text", string_array(texts))
 
 
 def planted_among(data: Dataset, number: int, seed: int) -> Planted:
@@ -113,18 +113,6 @@ def _lent(data: Dataset, number: int, seed: int, columns: dict[str, pa.ChunkedAr
         place = table.column_names.index(name)
         table = table.set_column(place, name, column.cast(data.table.schema.field(name).type))
     return table.replace_schema_metadata(data.table.schema.metadata)
-
-
-def with_labels(data: Dataset, labels: npt.NDArray[np.int32]) -> Dataset:
-    """The same rows with other labels."""
-    column = encode_labels(string_array(np.array(data.label_names)[labels].tolist()), data.label_names)
-    return _replaced(data, "label", column)
-
-
-def _replaced(data: Dataset, name: str, column: pa.ChunkedArray) -> Dataset:
-    """The dataset with another column of this name, of the type that it had."""
-    place, kind = data.table.column_names.index(name), data.table.schema.field(name).type
-    return replace(data, table=data.table.set_column(place, name, column.cast(kind)))
 
 
 def nonsense(sizes: Sequence[int], seed: int, name: str) -> list[str]:
