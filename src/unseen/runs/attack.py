@@ -182,17 +182,16 @@ def attack(
     }  # fmt: skip
     mark = content_of(model) if isinstance(model, str | Path) else ""
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         keeping = folder if texts and mark else None
         every = [
             Attacked(name, one.changes, chosen, _attempts(name, one, opened, chosen, queries, keeping, mark), known)
             for name, one in made.items()
         ]
         rows = [row for one in every for row in (*one.measurements(within), *one.part_difference(within))]
-        if folder is not None:
-            _write_attempts(every, folder / ATTEMPTS)
-            if texts:
-                _write_texts(every, folder)
+        _write_attempts(every, folder / ATTEMPTS)
+        if texts:
+            _write_texts(every, folder)
         more = {
             "texts": len(chosen), "unchecked": known.unchecked,
             "what": {name: ATTACKS.summary(name) for name in made}, "keeps_texts": texts,

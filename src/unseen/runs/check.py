@@ -145,13 +145,10 @@ def check(
         | ({"metrics": weighted} if weighted else {}),
     }
 
-    def work(folder: RunFolder | None) -> Output:
-        if folder is not None:
-            for stale in ("predictions", "tables"):
-                shutil.rmtree(folder / stale, ignore_errors=True)
+    def work(folder: RunFolder) -> Output:
+        shutil.rmtree(folder / "predictions", ignore_errors=True)
         predictions = _asked(models, suite, folder)
-        if folder is not None:
-            _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
+        _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
         measured = _measured(predictions, suite, slices, weighted, tolerance, seed)
         return Output(measured + _depths(models, predictions, suite, slices, seed))
 
@@ -175,12 +172,11 @@ def _refuse_idle(gates: Sequence[Gate], suite: Dataset, slices: Sequence[str], m
             raise InputError(f"no slice of the suite is what {str(gate)!r} asks for", expected=some(there, 40))
 
 
-def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder | None) -> dict[str, Predictions]:
+def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder) -> dict[str, Predictions]:
     answers = {}
     for name, model in models.items():
         answers[name] = model.predictions(suite, f"ask {name}")
-        if folder is not None:
-            write_predictions(answers[name], folder / "predictions" / f"{file_name(name)}.parquet")
+        write_predictions(answers[name], folder / "predictions" / f"{file_name(name)}.parquet")
     return answers
 
 

@@ -46,7 +46,6 @@ from unseen.runs.frame import Output, Result, carry_through, described_data, des
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store import read_json
-from unseen.store.files import temporary_folder
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Origin, Predictions, Split, some
@@ -168,11 +167,8 @@ def cost(
     setting = settled(data, models, **settings)
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
 
-    def work(folder: RunFolder | None) -> Output:
-        if folder is not None:
-            return _measured(setting, folder.results)
-        with temporary_folder() as place:
-            return _measured(setting, Results(place))
+    def work(folder: RunFolder) -> Output:
+        return _measured(setting, folder.results)
 
     return carry_through("cost", setting.described(), work, out=out, gates=bounds, command=command)
 

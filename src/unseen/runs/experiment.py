@@ -9,7 +9,6 @@ differs from another in one thing.
 from __future__ import annotations
 
 import inspect
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,9 +34,8 @@ from unseen.runs.spaces import Model
 from unseen.runs.training_steps import MODEL, fit, write_costs
 from unseen.splits.split_records import random_rows
 from unseen.store import read_predictions, write_predictions
-from unseen.store.files import file_name, temporary_folder
+from unseen.store.files import file_name
 from unseen.store.results import Results
-from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.arrays import Rows
 from unseen.types.numbers import turned
@@ -110,18 +108,14 @@ def taken(rows: Dataset | Chosen) -> Dataset:
 
 
 def answers(
-    arms: Sequence[Arm], model: Model, results: Results | None = None, *, workers: int = 1, work: str = "trainings"
+    arms: Sequence[Arm], model: Model, results: Results, *, workers: int = 1, work: str = "trainings"
 ) -> dict[str, dict[str, Predictions]]:
     """What the model of every arm says about each of its test sets: by name of the arm, then of the test set.
 
-    Trainings that `results` holds are not repeated, and one that was interrupted goes on where it stopped; without
-    `results` nothing is kept.
+    Trainings that `results` holds are not repeated, and one that was interrupted goes on where it stopped.
     """
     if len({arm.name for arm in arms}) < len(arms):
         raise InputError("two arms have one name", got=", ".join(arm.name for arm in arms))
-    if results is None:
-        with temporary_folder() as folder:
-            return answers(arms, model, Results(folder), workers=workers, work=work)
     steps = {arm.name: arm.step(model) for arm in arms}
     engine = Inline() if workers == 1 else Local(workers)
     shared = {arm.name: replace(arm, start=None) for arm in arms}
@@ -133,13 +127,6 @@ def predictions_of(arm: Arm, step: Step, results: Results) -> dict[str, Predicti
     """What the model of an arm said about each of its test sets, once its step is done."""
     folder = results.folder(step.key)
     return {name: read_predictions(_file(folder, name), taken(data)) for name, data in arm.ask.items()}
-
-
-def publish(predictions: Mapping[str, Predictions], folder: RunFolder) -> None:
-    """Put predictions where people look for them, by the names of their files; what other settings left is gone."""
-    shutil.rmtree(folder / "predictions", ignore_errors=True)
-    for name, content in predictions.items():
-        write_predictions(content, folder / "predictions" / f"{name}.parquet")
 
 
 def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple[int, int]:

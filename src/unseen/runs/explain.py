@@ -197,7 +197,7 @@ def explain(
     }  # fmt: skip
     mark = content_of(model) if isinstance(model, str | Path) else ""
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         by_method = {name: _attributed(name, one, subject, folder, mark, seed) for name, one in made.items()}
         scores = {name: one.scores for name, one in by_method.items()}
         for file in attributions:
@@ -207,14 +207,12 @@ def explain(
         rows = explained.measurements(explained.slices(slices, split), normalised, seed)
         if terms is not None:
             rows += _probed(explained, terms, positive, made, seed)
-        if folder is not None:
-            explains = {name: one.explains for name, one in made.items()}
-            write_attributions(_records(explained, explains), folder / "attributions.parquet", texts)
-            if texts:
-                write_json(folder / HIGHLIGHTS, {"texts": highlights(explained)})
+        explains = {name: one.explains for name, one in made.items()}
+        write_attributions(_records(explained, explains), folder / "attributions.parquet", texts)
+        if texts:
+            write_json(folder / HIGHLIGHTS, {"texts": highlights(explained)})
         more = {
-            "texts": len(chosen), "erased": subject.erased_by, "asked": subject.asked,
-            "explains": {name: one.explains for name, one in made.items()},
+            "texts": len(chosen), "erased": subject.erased_by, "asked": subject.asked, "explains": explains,
             "passes": {name: _mean_passes(one, subject.sizes) for name, one in made.items()},
             "signed": {name: one.signed for name, one in made.items()},
         }  # fmt: skip
@@ -278,7 +276,7 @@ def explainers(
 
 
 def _attributed(
-    name: str, explainer: Any, subject: ExplainedTexts, folder: RunFolder | None, mark: str, seed: int
+    name: str, explainer: Any, subject: ExplainedTexts, folder: RunFolder, mark: str, seed: int
 ) -> Attributions:
     """What a method says about all texts, some at a time; what is done is kept in the folder of the run."""
     if explainer.needs == "rationales":
@@ -291,7 +289,7 @@ def _attributed(
             "label": subject.label, "units": subject.units, "erase": subject.erase, "seed": seed,
         }  # fmt: skip
         key = key_of("explain", [settings, mark])
-        if folder is None or not mark:
+        if not mark:
             parts.append(explainer.attributions(part, seed))
             continue
         about = {"step": f"explain by {name}", "settings": settings, "needs": {}}

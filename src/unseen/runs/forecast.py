@@ -113,11 +113,10 @@ def forecast(
         },
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         predictions = inference.predict(opened, data, work="ask about the new texts")
-        if folder is not None:
-            write_predictions(predictions, folder / "predictions" / "target.parquet")
-        sheet = {} if folder is None else read_sheet(folder / TO_LABEL, names)
+        write_predictions(predictions, folder / "predictions" / "target.parquet")
+        sheet = read_sheet(folder / TO_LABEL, names)
         drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in data.ids.to_pylist()])
         labelled = np.where(drawn != UNLABELLED, drawn, given)
         brought = (given != UNLABELLED) & (drawn == UNLABELLED)
@@ -126,8 +125,7 @@ def forecast(
         prospect = _prospect([opened, *others], target, homes, chosen, slices, seed)
         come = int(brought.sum())
         asked = min(_to_draw(prospect, labels, width, come), len(data) - come)
-        if folder is not None:
-            _write_sheet(folder / TO_LABEL, target, ranking_of(target, asked, seed, stratified), sheet)
+        _write_sheet(folder / TO_LABEL, target, ranking_of(target, asked, seed, stratified), sheet)
         count = int((labelled != UNLABELLED).sum())
         more = {"labels": count, "texts": len(data), "to_label": asked, "width": width, "rungs": len(prospect.rungs)}
         return Output(prospect.measurements(), prospect.findings(), more, data)

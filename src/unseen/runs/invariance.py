@@ -32,7 +32,7 @@ from unseen.models import open_model
 from unseen.redaction import redacted
 from unseen.registry import VERSION
 from unseen.reports.invariance_page import FLIPS, TRIALS, findings_of, side_findings
-from unseen.runs.experiment import Arm, Chosen, answers, in_order, publish
+from unseen.runs.experiment import Arm, Chosen, answers, in_order
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.spaces import Model
 from unseen.seeding import child_seed
@@ -91,7 +91,7 @@ class Instrument:
         return replace(Model.of(self.model), params=dict(self.params))
 
     def ask(
-        self, texts: Mapping[str, Dataset], results: Results | None, workers: int, seed: int
+        self, texts: Mapping[str, Dataset], results: Results, workers: int, seed: int
     ) -> tuple[Answers, Sequence[Answers], HeldOut | None]:
         """What it says; what it says when it is trained again; and what these say about texts they did not learn."""
         if self.train is None:
@@ -186,25 +186,23 @@ def invariance(
         "settings": {"margin": margin, "trial": trial, "groups": groups, "seed": seed, "floors": list(floors)},
     }
 
-    def work(folder: RunFolder | None) -> Output:
-        results = None if folder is None else folder.results
+    def work(folder: RunFolder) -> Output:
         changed = {name: version.data for name, version in versions.items()}
         sources = {ORIGINAL: data, IDENTITY: data, **floors}
-        before, again, held = first.ask(sources if second else {**sources, **changed}, results, workers, seed)
+        before, again, held = first.ask(sources if second else {**sources, **changed}, folder.results, workers, seed)
         after, again_after, held_after = (before, again, held) if second is None else second.ask(
-            changed, results, workers, seed
+            changed, folder.results, workers, seed
         )  # fmt: skip
         asked = Asked(before, again, held, after, again_after, held_after, second is not None)
         rows, outcomes, pairs = judge(data, versions, list(floors), asked, groups, margin, seed)
-        if folder is not None:
-            publish({file_name(name): part for name, part in {**before, **after}.items()}, folder)
-            write_flips(folder / FLIPS, data, versions, pairs, texts)
+        write_flips(folder / FLIPS, data, versions, pairs, texts)
         findings = [
             one for name, kind in outcomes.items() for one in findings_of(name, kind, rows, second is None, trial)
         ]
         findings += side_findings(rows, list(versions), is_retrained=bool(again))
         more = {"outcomes": {name: kind._asdict() for name, kind in outcomes.items()}, "texts": texts}
-        return Output(rows, findings, more, data)
+        files = {file_name(name): part for name, part in {**before, **after}.items()}
+        return Output(rows, findings, more, data, predictions=files)
 
     return carry_through("invariance", about, work, out=out, command=command, gates=bounds)
 

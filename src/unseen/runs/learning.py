@@ -29,7 +29,7 @@ from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, TASK, Holdou
 from unseen.functional.rates import difference, rate
 from unseen.functional.suite import as_suite, judged_by_label, template_codes
 from unseen.functional.tables import load_suite
-from unseen.runs.experiment import Arm, Chosen, answers, publish, relabelled, trainings_done
+from unseen.runs.experiment import Arm, Chosen, answers, relabelled, trainings_done
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
@@ -146,8 +146,7 @@ def learn_from_suite(
     arms = given.arms(chosen, seed)
     trained = list(arms.values())
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         if announce is not None:
             schemes = {scheme: len(plans) for scheme, plans in given.schemes.items()}
             counts = trainings_done(trained, settings.model, folder.results)
@@ -155,7 +154,8 @@ def learn_from_suite(
         predictions = answers(trained, settings.model, folder.results, workers=workers)
         lessons = Lessons(given, {place: predictions[arm.name] for place, arm in arms.items()})
         steps = [arm.step(settings.model) for arm in trained]
-        return Output(lessons.written(folder, seed, texts), about={"timings": timings(steps, folder.results)})
+        rows, more = lessons.written(folder, seed, texts), {"timings": timings(steps, folder.results)}
+        return Output(rows, about=more, predictions=lessons.files)
 
     data = {"suite": given.suite, "task": given.task, "elsewhere": given.elsewhere}
     about = {
@@ -306,15 +306,18 @@ class Lessons:
         asked = {place[0]: self.predictions.get(place, {}).get(test) for place in places}
         return {configuration: predictions for configuration, predictions in asked.items() if predictions is not None}
 
-    def written(self, folder: RunFolder, seed: int, texts: bool) -> list[Measurement]:
-        """Every number; predictions, plans and the largest changes are put where people look for them."""
-        given, suite = self.given, self.given.suite
-        files = {
-            f"{configuration.replace(' ', '-')}/{given.file_name(plan)}.{test}": predictions
+    @property
+    def files(self) -> dict[str, Predictions]:
+        """What models say, by the names of files."""
+        return {
+            f"{configuration.replace(' ', '-')}/{self.given.file_name(plan)}.{test}": predictions
             for (configuration, plan), asked in self.predictions.items()
             for test, predictions in asked.items()
         }
-        publish(files, folder)
+
+    def written(self, folder: RunFolder, seed: int, texts: bool) -> list[Measurement]:
+        """Every number; plans and the largest changes are put where people look for them."""
+        given, suite = self.given, self.given.suite
         parts = np.full((len(suite), len(given.plans)), "", dtype=object)
         for column, plan in enumerate(given.plans.values()):
             for part, cases in plan.parts.items():

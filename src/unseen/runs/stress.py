@@ -616,8 +616,7 @@ def stress(
     engine = _engine(graph, workers)
     answers = reviews_of(reviews, graph.source.data)
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         weights: Mapping[str, float] = {}
         if announce is not None:
             planned = plan_of(graph, folder, engine)

@@ -88,8 +88,7 @@ def run_validation(
     materials = load_materials(study)
     trainings = Trainings(materials)
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         if announce is not None:
             announce(trainings.plan(results))
         begun = datetime.now(UTC)
