@@ -25,7 +25,6 @@ from unseen.engines.steps import carry_out, timings
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
-from unseen.evaluation.measurements import aligned, drawn_groups
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.naming import content_of_name
 from unseen.registry import check_parameters
@@ -39,7 +38,7 @@ from unseen.seeding import generator
 from unseen.store import read_json, write_json
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Finding, Measurement, Predictions, some
+from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import number, portion
 
@@ -417,7 +416,8 @@ def pretrain(
         clean = {name: ~np.logical_or.reduce([case.near for case in cases if case.data == name]) for name in labelled}
         runs: dict[tuple[str, Dose], list[Run]] = {}
         for (name, dose, own_seed), arm in arms.items():
-            run = _run(labelled[name], predictions[arm.name]["test"], dose, own_seed)
+            member, said = labelled[name], predictions[arm.name]["test"]
+            run = member.run(_test(member), said, split=f"{name}, {dose}", family=str(dose), seed=own_seed)
             runs.setdefault((name, dose), []).append(run)
         reads = {place: read_json(results.folder(step.key) / READ) for place, step in steps.items()}
         rows = [row for case in cases for row in case.measurements()] + _reading_rows(reads)
@@ -427,10 +427,9 @@ def pretrain(
         findings += [_passes_finding(*(reads[dose, seed] for dose in treatment.doses[-2:]))]
         (tokenizer,) = {read["tokenizer"] for read in reads.values() if "tokenizer" in read}
         made = [*different.values(), *(arm.step(recipe) for arm in arms.values())]
-        return Output(
-            rows, findings, {"tokenizer": tokenizer, "timings": timings(made, results)},
-            splits={name: member.parts for name, member in labelled.items()}, predictions=files,
-        )  # fmt: skip
+        splits = {name: member.parts for name, member in labelled.items()}
+        more = {"tokenizer": tokenizer, "timings": timings(made, results)}
+        return Output(rows, findings, more, splits=splits, predictions=files)
 
     return carry_through("pretraining", about, work, out=out, command=command, gates=gates)
 
@@ -490,13 +489,6 @@ def _plan(treatment: Treatment, labelled: Mapping[str, Member], trainings: int, 
 
 def _test(member: Member) -> Dataset:
     return member.data.take(member.rows("test"))
-
-
-def _run(member: Member, predictions: Predictions, dose: Dose, seed: int) -> Run:
-    test, by = _test(member), member.entry.groups
-    groups = None if by is None else drawn_groups(member.data.attribute(by))[member.rows("test")]
-    answered = aligned(test, predictions, np.arange(len(test)))
-    return Run(f"{member.name}, {dose}", str(dose), seed, test.labels, answered, test.label_names, groups, member.name)
 
 
 def _reading_rows(reads: Mapping[tuple[Dose, int], Mapping[str, Any]]) -> list[Measurement]:

@@ -23,7 +23,7 @@ from unseen.engines.steps import timings
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
-from unseen.evaluation.measurements import aligned, drawn_groups
+from unseen.evaluation.measurements import drawn_groups
 from unseen.progress import track
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
@@ -93,23 +93,14 @@ class Corpus:
         """The test set of each dataset."""
         return {name: self.data.take(self.rows(name, "test")) for name in self.members}
 
-    @cached_property
-    def groups(self) -> dict[str, Rows | None]:
-        """What is drawn together in each test set; None where every text stands alone."""
-        return {
-            name: None if member.entry.groups is None
-            else drawn_groups(member.data.attribute(member.entry.groups))[member.rows("test")]
-            for name, member in self.members.items()
-        }  # fmt: skip
-
     def runs(self, predictions: Mapping[tuple[str, int], Mapping[str, Predictions]]) -> dict[Cell, list[Run]]:
         """The runs of every cell, of predictions by training set and seed, then by test set."""
         runs: dict[Cell, list[Run]] = {}
         for (train, seed), asked in predictions.items():
             for test, data in self.tests.items():
-                answered = aligned(data, asked[test], np.arange(len(data)))
-                about = f"{train} → {test}", train, seed, data.labels, answered, data.label_names
-                runs.setdefault((train, test), []).append(Run(*about, self.groups[test], test))
+                member, called = self.members[test], f"{train} → {test}"
+                run = member.run(data, asked[test], split=called, family=train, seed=seed)
+                runs.setdefault((train, test), []).append(run)
         return runs
 
 
@@ -444,10 +435,9 @@ def transfer(
             rows += measured(measures, [metric], seed)
         overlap_findings = [overlapping[place].finding() for place in product(corpus.names, corpus.names)]
         steps = [arm.step(recipe) for arm in trained]
-        return Output(
-            rows, [*overlap_findings, *findings], {"timings": timings(steps, folder.results)},
-            splits={name: member.parts for name, member in corpus.members.items()}, predictions=files,
-        )  # fmt: skip
+        splits = {name: member.parts for name, member in corpus.members.items()}
+        more = {"timings": timings(steps, folder.results)}
+        return Output(rows, [*overlap_findings, *findings], more, splits=splits, predictions=files)
 
     return carry_through("transfer", about, work, out=out, command=command, gates=gates)
 

@@ -27,8 +27,7 @@ from unseen.evaluation.falls import Run, level
 from unseen.evaluation.metrics import metric
 from unseen.naming import content_of_name
 from unseen.roles import Engine
-from unseen.runs import experiment
-from unseen.runs.experiment import Arm, Contrast, Level, measured
+from unseen.runs.experiment import Arm, Contrast, Level, measured, predictions_of
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.study import StudyPlan, carry_out_all
 from unseen.runs.validation.file import (
@@ -48,7 +47,7 @@ from unseen.store import atomic
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
-from unseen.types import Finding, Measurement, Predictions
+from unseen.types import Finding, Measurement
 from unseen.types.arrays import Codes, Floats, Rows
 from unseen.types.numbers import percent
 
@@ -189,20 +188,14 @@ class Trainings:
 
     def answers(self, results: Results) -> list[ProtocolAnswers]:
         """The answers of all learners, protocols and seeds of which every fold is there."""
-        done = {training.step.key for training in self.all if results.has(training.step.key)}
-        predictions: dict[str, Mapping[str, Predictions]] = {}
-        for name, model in self.materials.study.models.items():
-            finished = [training for training in self.all if training.learner == name and training.step.key in done]
-            arms = [training.arm for training in finished if training.arm is not None]
-            predictions |= experiment.answers(arms, model, results, work=f"read {name}")
         answers = []
         for key, group in groupby(self.all, key=attrgetter("learner", "protocol", "seed")):
             trainings = list(group)
-            if all(training.step.key in done for training in trainings):
+            if all(results.has(training.step.key) for training in trainings):
                 parts = [
                     answers_of(training.step.key, results)
                     if training.arm is None
-                    else (training.test, predictions[training.arm.name][TEST].probabilities)
+                    else (training.test, predictions_of(training.arm, training.step, results)[TEST].probabilities)
                     for training in trainings
                 ]
                 rows, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
