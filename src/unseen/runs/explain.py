@@ -23,8 +23,7 @@ from unseen.explanations.measurements import faithfulness_metrics, measured, pla
 from unseen.explanations.plausibility import floors_and_ceilings, plausibility, union
 from unseen.explanations.probes import false_alarms, swap_probe
 from unseen.explanations.subject import PREDICTED, Attributions, ExplainedTexts
-from unseen.models import open_model
-from unseen.redaction import redacted
+from unseen.models import as_classifier
 from unseen.registry import VERSION
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.runs.chosen_texts import registered, slices_of, some_texts
@@ -173,8 +172,7 @@ def explain(
     the folder and onto the page. `opening` are parameters of `unseen.models.open_model`.
     """
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
-    opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
-    opened = inference.ready(opened, data.label_names)
+    opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     chosen = some_texts(data, limit, seed, split)
     subject = _subject(opened, chosen, label, units, erase)
     made = explainers(subject, methods, params or {}, corpus or data.texts.to_pylist())
@@ -183,10 +181,9 @@ def explain(
     unknown = [name for name in positive if name not in data.label_names]
     if unknown:
         raise UnknownNameError.of("label", unknown[0], data.label_names)
-    place = redacted(str(model)) if isinstance(model, str | Path) else inference.name_of(model)
     about = {
         "data": described_data(chosen),
-        "model": place,
+        "model": inference.name_of(model),
         "split": described_split(split),
         "settings": {
             "methods": {name: described_explainer(one) for name, one in made.items()}, "label": label, "units": units,
