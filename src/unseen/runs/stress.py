@@ -181,30 +181,27 @@ class StressSettings(DataSettings):
     def __post_init__(self) -> None:
         self.space.model.check()  # a mistake should be seen before anything is done
         object.__setattr__(self, "metric", metric_of(self.metric).id)
-        problems = []
-        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
-            problems.append("seeds must be there, each once")
-        if not 0 <= self.seen_folds <= FOLDS:
-            problems.append(f"seen_folds must be from 0 to {FOLDS}, not {self.seen_folds}")
-        if self.space_seeds < 0:
-            problems.append(f"space_seeds must be at least 0, not {self.space_seeds}")
-        if self.random_splits < 1:
-            problems.append(f"random_splits must be at least 1, not {self.random_splits}")
-        if len(set(self.methods)) < len(self.splits) + len(self.split_files):
-            problems.append("a split is named twice")
-        for name in ("test", "dev"):
-            if not 0 < getattr(self, name) < 1:
-                problems.append(f"{name} must be a share between 0 and 1, not {getattr(self, name)}")
-        if not isinstance(self.independent, str) and not 0 <= self.independent < 1:
-            problems.append(f"independent must be a share below 1, 0 for none, or a file, not {self.independent}")
-        if self.limit is not None and self.limit < 50:
-            problems.append(f"limit must be at least 50, not {self.limit}")
-        if bool(self.positive) != (self.bias is not None):
-            problems.append("bias needs both: the attribute with the groups, and the labels that are positive")
-        if self.explain is not None and self.explain < 1:
-            problems.append(f"explain must be at least 1 text, not {self.explain}")
-        if self.suite_map and self.suite is None:
-            problems.append("suite_map has no effect without a suite")
+        checks = [
+            (not self.seeds or len(set(self.seeds)) < len(self.seeds), "seeds must be there, each once"),
+            (not 0 <= self.seen_folds <= FOLDS, f"seen_folds must be from 0 to {FOLDS}, not {self.seen_folds}"),
+            (self.space_seeds < 0, f"space_seeds must be at least 0, not {self.space_seeds}"),
+            (self.random_splits < 1, f"random_splits must be at least 1, not {self.random_splits}"),
+            (len(set(self.methods)) < len(self.splits) + len(self.split_files), "a split is named twice"),
+            (not 0 < self.test < 1, f"test must be a share between 0 and 1, not {self.test}"),
+            (not 0 < self.dev < 1, f"dev must be a share between 0 and 1, not {self.dev}"),
+            (
+                not isinstance(self.independent, str) and not 0 <= self.independent < 1,
+                f"independent must be a share below 1, 0 for none, or a file, not {self.independent}",
+            ),
+            (self.limit is not None and self.limit < 50, f"limit must be at least 50, not {self.limit}"),
+            (
+                bool(self.positive) != (self.bias is not None),
+                "bias needs both: the attribute with the groups, and the labels that are positive",
+            ),
+            (self.explain is not None and self.explain < 1, f"explain must be at least 1 text, not {self.explain}"),
+            (bool(self.suite_map) and self.suite is None, "suite_map has no effect without a suite"),
+        ]
+        problems = [message for is_wrong, message in checks if is_wrong]
         if problems:
             raise InputError("a run cannot be set up like this", problems=problems)
         if BASELINE not in self.splits:
