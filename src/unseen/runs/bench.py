@@ -24,8 +24,8 @@ from unseen.evaluation.metrics import chance
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.repairs.copies import ties
 from unseen.roles import Engine
-from unseen.runs.bench_file import UNIT, BenchMember, BenchSuite, load_members, read_bench, texts_for
-from unseen.runs.experiment import Arm, Chosen, predictions_of
+from unseen.runs.bench_file import UNIT, BenchMember, BenchSuite, load_members, read_bench
+from unseen.runs.experiment import Arm, Chosen, predictions_of, under_labels
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import Source
 from unseen.runs.spaces import Space
@@ -85,7 +85,7 @@ class BenchGrid:
                 others = self.elsewhere(name) if split is member.splits[0] else {}
                 train, dev, test = (Chosen(member.data, split.rows(part)) for part in ("train", "dev", "test"))
                 ask = {TEST: test} | {
-                    other: texts_for(self.members[other], rows, member.data.label_names)
+                    other: under_labels(self.members[other].data.take(rows), member.data.label_names)
                     for other, rows in others.items()
                 }
                 for number in range(max(self.bench.seeds.values())):

@@ -37,7 +37,7 @@ from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.types import Dataset, Measurement, Predictions, Split
-from unseen.types.arrays import Rows
+from unseen.types.arrays import Codes, Rows
 from unseen.types.numbers import turned
 
 DEV = 0.1
@@ -213,10 +213,16 @@ def relabelled(data: Dataset, renamed: Mapping[str, str], label_names: Sequence[
     """
     ours = [renamed.get(name, name) for name in data.label_names]
     codes = np.array([label_names.index(name) if name in label_names else -1 for name in ours], np.int32)[data.labels]
-    column = pa.DictionaryArray.from_arrays(pa.array(np.maximum(codes, 0)), pa.array(list(label_names), pa.string()))
-    table = data.table.set_column(2, "label", pa.chunked_array([column]))
-    made = replace(data, table=table, label_names=tuple(label_names))
+    made = under_labels(data, label_names, np.maximum(codes, 0))
     return made if (codes >= 0).all() else made.take(np.flatnonzero(codes >= 0))
+
+
+def under_labels(data: Dataset, label_names: Sequence[str], codes: Codes | None = None) -> Dataset:
+    """`data` under other labels; without `codes` they mean nothing: a model that knows them can be asked about it."""
+    codes = np.zeros(len(data), np.int32) if codes is None else codes
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(label_names), pa.string()))
+    table = data.table.set_column(2, "label", pa.chunked_array([column]))
+    return replace(data, table=table, label_names=tuple(label_names))
 
 
 def in_order(data: Dataset, rows: Rows) -> Rows:
