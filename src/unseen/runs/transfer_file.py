@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from pydantic import AfterValidator, ConfigDict, Field
 
 from unseen import api
-from unseen.data.tables import column_names
+from unseen.data.rows import IfThere
 from unseen.errors import InputError, hint
 from unseen.evaluation.falls import Run
 from unseen.evaluation.measurements import aligned, groups_of_rows
 from unseen.runs.experiment import DEV, relabelled
 from unseen.runs.file_tables import TextsTable, file_beside, source_beside
-from unseen.runs.source import by_id
+from unseen.runs.source import by_id, load_data
 from unseen.splits.problem import given_certificate
 from unseen.store.settings_file import Listed, Problems, SettingsTable, Text, each_once, read_content
 from unseen.types import PARTS, Dataset, Predictions, Split, some
@@ -51,18 +51,10 @@ class DatasetEntry:
         if isinstance(self.source, Dataset):
             return replace(self.source, name=name)
         column = self.split if self.split is not None and not Path(self.split).is_file() else None
-        needed = [name for name in (self.groups, column) if name]
-        loading = self._loading(self.source, [str(name) for name in needed], also)
-        return replace(api.load(self.source, **loading), name=name)
-
-    def _loading(self, source: str, needed: Sequence[str], also: Sequence[str]) -> dict[str, Any]:
-        if not Path(source).is_file():  # a card names its attributes itself
-            own = self.load.get("attributes")
-            return dict(self.load) | ({} if own is None else {"attributes": list(dict.fromkeys([*own, *needed]))})
-        reading = {key: self.load[key] for key in ("delimiter", "encoding") if key in self.load}
-        there = set(column_names(source, **reading)) if also else set()
-        attributes = [*self.load.get("attributes", ()), *needed, *(name for name in also if name in there)]
-        return dict(self.load) | {"attributes": list(dict.fromkeys(attributes))}
+        named = [str(name) for name in (self.groups, column) if name]
+        if Path(self.source).is_file():  # a card names its attributes itself
+            named += map(IfThere, also)
+        return replace(load_data(self.source, self.load, named), name=name)
 
 
 @dataclass(frozen=True)
