@@ -167,7 +167,7 @@ class Level:
         """`METRIC`, and `standard_error.METRIC` over seeds; without runs, because no row is left, it has no value."""
         if not self.runs:
             return [Measurement(metric, None, 0, slice=self.slice, tags=self.tags)]
-        single = [_single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
+        single = [single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
         rows = [*single, *level(self.runs, metric, tags=self.tags, seed=seed)]
         return [replace(row, slice=self.slice) for row in rows]
 
@@ -201,7 +201,8 @@ def measured(measures: Sequence[Level | Contrast], metrics: Sequence[str], seed:
     return [row for metric in metrics for measure in measures for row in measure.measured(metric, seed)]
 
 
-def _single(run: Run, metric: str, tags: Mapping[str, Any]) -> Measurement:
+def single(run: Run, metric: str, tags: Mapping[str, Any]) -> Measurement:
+    """The score of one training, without an interval."""
     value = run.score(metric_of(metric))
     return Measurement(metric, value, len(run.gold) if value is not None else 0, tags={**tags, "seed": run.seed})
 

@@ -332,8 +332,11 @@ def run_study(
         begun, spent = datetime.now(UTC), joules()
         reused = {step.key for step in grid.steps if results.has(step.key)}
         failures = carry_out_all(grid.steps, engine, results, grid.shared)
-        made = {name: _split(grid, cell, step, name, results) for name, (cell, step) in grid.splits.items()}
-        splits = {name: split for name, split in made.items() if split is not None}
+        splits = {
+            name: replace(read_split(results.folder(step.key) / SPLIT, grid.sources[cell.data].data), name=name)
+            for name, (cell, step) in grid.splits.items()
+            if results.has(step.key)
+        }
         rows, findings = _publish(grid, splits, folder, results)
         about = _about(grid, results, failures) | {
             "costs": _costs(grid.steps, results, reused),
@@ -385,12 +388,6 @@ def _publish(
 
 def _rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]], results: Results) -> list[Any]:
     return [row for step in steps if results.has(step.key) for row in read(results.folder(step.key) / file)]
-
-
-def _split(grid: Grid, cell: Cell, step: Step, name: str, results: Results) -> Split | None:
-    if not results.has(step.key):
-        return None
-    return replace(read_split(results.folder(step.key) / SPLIT, grid.sources[cell.data].data), name=name)
 
 
 def _overlaps(grid: Grid, splits: Mapping[str, Split]) -> list[Measurement]:

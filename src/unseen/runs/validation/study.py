@@ -24,10 +24,9 @@ import pyarrow.parquet as pq
 from unseen.duplicates import same_forms
 from unseen.engines import Step
 from unseen.evaluation.falls import Run, level
-from unseen.evaluation.metrics import metric
 from unseen.naming import content_of_name
 from unseen.roles import Engine
-from unseen.runs.experiment import Arm, Contrast, Level, measured, predictions_of
+from unseen.runs.experiment import Arm, Contrast, Level, measured, predictions_of, single
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.study import StudyPlan, carry_out_all
 from unseen.runs.validation.file import (
@@ -263,7 +262,7 @@ def measurements(materials: ValidationMaterials, answers: Sequence[ProtocolAnswe
     for condition, runs in conditions.items():
         for name in metrics:
             rows += level(runs, name, tags=tags(*condition), seed=seed)
-            rows += [_of_seed(run, name, tags(*condition)) for run in runs]
+            rows += [single(run, name, {**tags(*condition), "split": run.split}) for run in runs]
     for condition, runs in once.items():
         rows += sliced(condition, runs, ONCE)
     for learner in dict.fromkeys(learner for learner, _ in conditions):
@@ -293,12 +292,6 @@ def _conditions(materials: ValidationMaterials, answers: Sequence[ProtocolAnswer
         )  # fmt: skip
         conditions.setdefault((answer.learner, answer.protocol), []).append(run)
     return conditions
-
-
-def _of_seed(run: Run, name: str, tags: Mapping[str, str]) -> Measurement:
-    value = run.score(metric(name))
-    n = 0 if value is None else len(run.gold)
-    return Measurement(name, value, n, tags={**tags, "split": run.split, "seed": run.seed})
 
 
 def counted_once(answer: ProtocolAnswers, materials: ValidationMaterials) -> ProtocolAnswers:
