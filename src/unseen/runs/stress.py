@@ -370,12 +370,16 @@ class Graph:
                 for runs in families.values()
                 if settings.bias is not None
             ],
-            "behaviour": []
-            if self.suite is None
-            else [behaviour_step(source, self.suite, settings.space, settings.suite_map, seed, tags)],
-            "forecast": []
-            if self.deployment is None
-            else [forecast_step(source, self.deployment, settings.space, self.trainings, scoring)],
+            "behaviour": [
+                behaviour_step(source, suite, settings.space, settings.suite_map, seed, tags)
+                for suite in (self.suite,)
+                if suite is not None
+            ],
+            "forecast": [
+                forecast_step(source, deployment, settings.space, self.trainings, scoring)
+                for deployment in (self.deployment,)
+                if deployment is not None
+            ],
             "explanations": [
                 explain_step(source, runs[0], settings.space.model, settings.explain, settings.texts, scoring)
                 for runs in families.values()
