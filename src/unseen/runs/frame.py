@@ -176,7 +176,8 @@ def carry_through(
     described = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
     described |= {"versions": _used_versions(), "host": {"system": platform.system(), "machine": platform.machine()}}
     with _folder(out) as folder, folder.locked():
-        folder.begin(described, replace)
+        if out is not None:
+            folder.begin(described, replace)
         output = work(folder)
         outcomes = judged(bounds, output.measurements, output.findings)
         described |= dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]}
