@@ -167,8 +167,8 @@ class Level:
         """`METRIC`, and `standard_error.METRIC` over seeds; without runs, because no row is left, it has no value."""
         if not self.runs:
             return [Measurement(metric, None, 0, slice=self.slice, tags=self.tags)]
-        single = [single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
-        rows = [*single, *level(self.runs, metric, tags=self.tags, seed=seed)]
+        apart = [single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
+        rows = [*apart, *level(self.runs, metric, tags=self.tags, seed=seed)]
         return [replace(row, slice=self.slice) for row in rows]
 
 
