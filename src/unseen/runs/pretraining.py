@@ -416,8 +416,8 @@ def pretrain(
         clean = {name: ~np.logical_or.reduce([case.near for case in cases if case.data == name]) for name in labelled}
         runs: dict[tuple[str, Dose], list[Run]] = {}
         for (name, dose, own_seed), arm in arms.items():
-            member, said = labelled[name], predictions[arm.name]["test"]
-            run = member.run(_test(member), said, split=f"{name}, {dose}", family=str(dose), seed=own_seed)
+            member, answered = labelled[name], predictions[arm.name]["test"]
+            run = member.run(_test(member), answered, split=f"{name}, {dose}", family=str(dose), seed=own_seed)
             runs.setdefault((name, dose), []).append(run)
         reads = {place: read_json(results.folder(step.key) / READ) for place, step in steps.items()}
         rows = [row for case in cases for row in case.measurements()] + _reading_rows(reads)
