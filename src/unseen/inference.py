@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from unseen.errors import InputError, MismatchError
 from unseen.label_maps import rename_hint
 from unseen.progress import track
+from unseen.redaction import redacted
 from unseen.types import Dataset, Origin, Predictions, bounded, some
 
 BATCH = 1024
@@ -65,7 +67,9 @@ def answers(classifier: Any, texts: Sequence[str], work: str | None = None) -> n
 
 
 def name_of(classifier: Any) -> str:
-    """What a classifier is called in records: its `source` or `name`, or its type."""
+    """What a classifier is called in records: its place without secrets, its `source` or `name`, or its type."""
+    if isinstance(classifier, str | Path):
+        return redacted(str(classifier))
     name = getattr(classifier, "source", None) or getattr(classifier, "name", None)
     return str(name or type(classifier).__name__)
 

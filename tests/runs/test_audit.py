@@ -34,3 +34,12 @@ def test_a_split_file_is_read(posts: Path) -> None:
     assert levels == [finding.level for finding in unseen.audit(posts, parts="part", gates=()).findings]
     with pytest.raises(InputError, match="parts has no effect with a split"):
         unseen.audit(posts, file, parts="part")
+
+
+def test_without_out_nothing_is_left(posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "temporary"
+    private.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(private))
+    result = unseen.audit(posts, parts="part", gates=(), texts=True)
+    assert result.folder is None
+    assert not list(private.iterdir())

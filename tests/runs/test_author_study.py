@@ -15,6 +15,7 @@ from unseen.runs.frame import Result, report
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store import read_findings, read_json, read_measurements
+from unseen.store.results import Results
 from unseen.types import TRAIN, Certificate, Dataset, Measurement, Split
 
 Builder = Callable[..., Dataset]
@@ -125,11 +126,11 @@ def test_hostile_labels_are_escaped(tiny: Builder, tmp_path: Path) -> None:
     assert "'=yes" in (tmp_path / "out" / "tables" / "concentration.csv").read_text(encoding="utf-8")
 
 
-def test_the_order_of_rows_decides_nothing(signed: Dataset) -> None:
+def test_the_order_of_rows_decides_nothing(signed: Dataset, tmp_path: Path) -> None:
     known = signed.take(np.arange(len(signed) - 5))
     shuffled = known.take(np.random.default_rng(1).permutation(len(known)))
     how = UnseenAuthors(Model("logistic"), seeds=1)
-    first, second = (unseen_authors(each, "user", how) for each in (known, shuffled))
+    first, second = (unseen_authors(each, "user", how, Results(tmp_path)) for each in (known, shuffled))
     assert [row.value for row in second] == pytest.approx([row.value for row in first])
 
 

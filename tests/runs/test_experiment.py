@@ -39,8 +39,8 @@ def arms(parts: list[Dataset]) -> list[Arm]:
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_answers_are_those_of_the_recipe(parts: list[Dataset], workers: int) -> None:
-    found = answers(arms(parts), LIGHT, workers=workers)
+def test_answers_are_those_of_the_recipe(parts: list[Dataset], workers: int, tmp_path: Path) -> None:
+    found = answers(arms(parts), LIGHT, Results(tmp_path), workers=workers)
     assert {name: list(asked) for name, asked in found.items()} == {"whole": ["test", "other"], "half": ["test"]}
     train, dev, test, _ = parts
     for name, rows, seed in (("whole", train, 42), ("half", train.take(np.arange(75)), 7)):
@@ -73,18 +73,18 @@ def test_other_rows_are_another_training(parts: list[Dataset]) -> None:
     assert len(keys) == 5
 
 
-def test_two_arms_of_one_name_are_refused(parts: list[Dataset]) -> None:
+def test_two_arms_of_one_name_are_refused(parts: list[Dataset], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="two arms have one name"):
-        answers([arms(parts)[0], arms(parts)[0]], LIGHT)
+        answers([arms(parts)[0], arms(parts)[0]], LIGHT, Results(tmp_path))
 
 
-def test_chosen_rows_are_the_same_training_as_their_copy(parts: list[Dataset]) -> None:
+def test_chosen_rows_are_the_same_training_as_their_copy(parts: list[Dataset], tmp_path: Path) -> None:
     train, dev, test, _ = parts
     rows = np.arange(149)[::-1]
     copied = Arm("a", train.take(rows), dev, {"test": test})
     chosen = Arm("b", Chosen(train, rows), Chosen(dev, np.arange(len(dev))), {"test": test})
     assert chosen.step(LIGHT).key == copied.step(LIGHT).key
-    found = answers([copied, chosen], LIGHT)
+    found = answers([copied, chosen], LIGHT, Results(tmp_path))
     np.testing.assert_array_equal(found["a"]["test"].probabilities, found["b"]["test"].probabilities)
 
 

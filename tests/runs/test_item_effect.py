@@ -18,6 +18,7 @@ from unseen.runs.frame import Result, report
 from unseen.runs.item_effect import ItemEffectPlan, ItemEffectSettings, degenerate, item_effect, sameness
 from unseen.runs.spaces import Model
 from unseen.store import read_findings, read_json, read_measurements
+from unseen.store.results import Results
 from unseen.types import Dataset, Measurement
 
 LIGHT = ItemEffectSettings(packs=("scrape-noise",), seeds=2, metrics=("accuracy",))
@@ -59,12 +60,12 @@ def test_cleaning_away_wrong_labels_beats_losing_as_many_rows(done: tuple[Result
     assert said["items.seeds"].level == "warn"
 
 
-def test_scores_are_those_of_the_arms() -> None:
+def test_scores_are_those_of_the_arms(tmp_path: Path) -> None:
     data = noisy()
     split = api.split(data, "random", test=0.2, dev=0.1, seed=42)
     flagged = np.array([len(text.split()) <= 3 for text in data.texts.to_pylist()])
     plan = ItemEffectPlan(data, split, flagged, LIGHT)
-    said = answers(plan.arms, Model("logistic"))
+    said = answers(plan.arms, Model("logistic"), Results(tmp_path))
     found = values(item_effect(data, split, LIGHT).measurements, "accuracy")
     for kind in ("original", "cleaned", "random"):
         for test in ("original", "cleaned"):

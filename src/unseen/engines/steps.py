@@ -127,20 +127,11 @@ class Waiting:
             del self._missing[key]
         return [self.open[key] for key in keys]
 
-    def ended(self, outcome: Outcome) -> list[Step]:
-        """Take note of an end; the steps that can never be begun because of it."""
+    def ended(self, outcome: Outcome) -> None:
+        """Take note of an end; what needs a step that failed is never ready."""
         if outcome.error is None:
             for missing in self._missing.values():
                 missing.discard(outcome.step.key)
-            return []
-        lost: list[Step] = []
-        failed = {outcome.step.key}
-        for key, missing in list(self._missing.items()):  # in order, so that needs come first
-            if missing & failed:
-                failed.add(key)
-                lost.append(self.open[key])
-                del self._missing[key]
-        return lost
 
 
 def carry_out(steps: Sequence[Step], engine: Engine, results: Results, shared: Mapping[str, Any], work: str) -> None:

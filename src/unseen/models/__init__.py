@@ -33,7 +33,7 @@ OPENERS = Registry(
 )
 PIPELINES = (".skops", ".joblib", ".pkl", ".pickle")
 
-__all__ = ["OPENERS", "PIPELINES", "kind_of", "open_model"]
+__all__ = ["OPENERS", "PIPELINES", "as_classifier", "kind_of", "open_model"]
 
 
 def open_model(
@@ -62,6 +62,11 @@ def open_model(
 
         return RenamedClassifier(opened, rename)
     return opened
+
+
+def as_classifier(model: Any, **opening: Any) -> Any:
+    """The classifier at a place, opened with these parameters of `open_model`; any other object as it is."""
+    return open_model(model, **opening) if isinstance(model, str | Path) else model
 
 
 def kind_of(source: str | Path) -> str:

@@ -25,13 +25,12 @@ from unseen.evaluation.intervals import newcombe
 from unseen.functional.rates import rate
 from unseen.functional.suite import suite_of
 from unseen.functional.tables import write_suite
-from unseen.models import open_model
-from unseen.redaction import redacted
+from unseen.models import as_classifier
 from unseen.reports.attack_page import RAW, SUITE, VALID
 from unseen.runs.chosen_texts import registered, slices_of, some_texts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
-from unseen.store import atomic, read_json, write_json
-from unseen.store.files import content_of, csv_rows, harmless
+from unseen.store import read_json, write_json
+from unseen.store.files import content_of, harmless, write_rows
 from unseen.store.results import key_of
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Origin, Split, bounded
@@ -158,8 +157,7 @@ def attack(
     interrupted run goes on. `opening` are parameters of `unseen.models.open_model`.
     """
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
-    opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
-    opened = inference.ready(opened, data.label_names)
+    opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     if queries is not None and queries < 1:
         raise InputError("queries must be at least 1", got=repr(queries))
     chosen = some_texts(data, limit, seed, split)
@@ -171,9 +169,8 @@ def attack(
         learn_label_words(data), _pairs(antonyms), None if tags is None else read_tags(tags),
         "minilm" if installed("models") else None, language,
     )  # fmt: skip
-    place = redacted(str(model)) if isinstance(model, str | Path) else inference.name_of(model)
     about = {
-        "data": described_data(chosen), "model": place, "split": described_split(split),
+        "data": described_data(chosen), "model": inference.name_of(model), "split": described_split(split),
         "settings": {
             "attacks": {name: params_of(one) for name, one in made.items()}, "queries": queries, "slices": list(slices),
             "antonyms": [Path(file).name for file in antonyms], "tags": None if tags is None else Path(tags).name,
@@ -182,17 +179,16 @@ def attack(
     }  # fmt: skip
     mark = content_of(model) if isinstance(model, str | Path) else ""
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         keeping = folder if texts and mark else None
         every = [
             Attacked(name, one.changes, chosen, _attempts(name, one, opened, chosen, queries, keeping, mark), known)
             for name, one in made.items()
         ]
         rows = [row for one in every for row in (*one.measurements(within), *one.part_difference(within))]
-        if folder is not None:
-            _write_attempts(every, folder / ATTEMPTS)
-            if texts:
-                _write_texts(every, folder)
+        _write_attempts(every, folder / ATTEMPTS)
+        if texts:
+            _write_texts(every, folder)
         more = {
             "texts": len(chosen), "unchecked": known.unchecked,
             "what": {name: ATTACKS.summary(name) for name in made}, "keeps_texts": texts,
@@ -264,24 +260,23 @@ def _attempt(before: Sequence[float], after: Sequence[float], **fields: Any) -> 
 
 def _write_attempts(every: Sequence[Attacked], path: Path) -> None:
     """A line a text and attack, without the text."""
-    names = every[0].data.label_names
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row(
-            ["attack", "id", "label", "status", "predicted", "probability_before", "probability_after", "queries",
-             "repeated", "edit_rate", "valid", "objections"]
-        )  # fmt: skip
-        for one in every:
-            for row, (key, attempt) in enumerate(zip(one.data.ids.to_pylist(), one.attempts, strict=True)):
-                label, flipped = int(one.data.labels[row]), attempt.status == "flipped"
-                objections = ", ".join(name for name, verdicts in one.checks.items() if verdicts[row] == 0)
-                write_row([
-                    one.name, harmless(key), harmless(names[label]), attempt.status,
-                    harmless(names[int(np.argmax(attempt.after))]), f"{attempt.before[label]:.4f}",
-                    f"{attempt.after[label]:.4f}", attempt.queries, attempt.repeated,
-                    f"{one.edit_rates[row]:.3f}" if flipped else "", str(bool(one.valid[row])) if flipped else "",
-                    objections,
-                ])  # fmt: skip
+    names, lines = every[0].data.label_names, []
+    for one in every:
+        for row, (key, attempt) in enumerate(zip(one.data.ids.to_pylist(), one.attempts, strict=True)):
+            label, flipped = int(one.data.labels[row]), attempt.status == "flipped"
+            objections = ", ".join(name for name, verdicts in one.checks.items() if verdicts[row] == 0)
+            lines.append([
+                one.name, harmless(key), harmless(names[label]), attempt.status,
+                harmless(names[int(np.argmax(attempt.after))]), f"{attempt.before[label]:.4f}",
+                f"{attempt.after[label]:.4f}", attempt.queries, attempt.repeated,
+                f"{one.edit_rates[row]:.3f}" if flipped else "", str(bool(one.valid[row])) if flipped else "",
+                objections,
+            ])  # fmt: skip
+    columns = (
+        "attack", "id", "label", "status", "predicted", "probability_before", "probability_after", "queries",
+        "repeated", "edit_rate", "valid", "objections",
+    )  # fmt: skip
+    write_rows(path, columns, lines)
 
 
 def _write_texts(every: Sequence[Attacked], folder: RunFolder) -> None:

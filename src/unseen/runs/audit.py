@@ -81,13 +81,12 @@ def audit(
         "columns": dict(subject.columns), "thresholds": {"near": subject.near, "semantic": subject.semantic},
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         audited = made(subject, checks)
         skipped = [f"{finding.check}: {finding.message}" for finding in audited.findings if finding.level == "skipped"]
         if checks is not None and len(audited.findings) - len(skipped) < len(checks) and skipped:
             raise InputError("a check that was asked for cannot be made", problems=skipped)
-        if folder is not None:
-            write_leaks(subject.data, audited.leaks, folder / "leaks.csv", texts)
+        write_leaks(subject.data, audited.leaks, folder / "leaks.csv", texts)
         return Output(audited.measurements, audited.findings)
 
     return carry_through("audit", about, work, out=out, command=command, gates=gates)
@@ -116,7 +115,7 @@ def audit_pipeline(
         "planted": options.get("planted"), "settings": pipeline.settings,
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         audited = experimented(pipeline.fit, data, split, seed=seed, **options)
         return Output(audited.measurements, audited.findings, data=data)
 

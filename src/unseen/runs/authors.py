@@ -109,11 +109,10 @@ def authors(
         },
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
-        results = None if folder is None else folder.results
+    def work(folder: RunFolder) -> Output:
         if author is None:
             return _estimated(data, split, calibration)
-        return _audited(data, split, author, settings, results, workers)
+        return _audited(data, split, author, settings, folder.results, workers)
 
     return carry_through("authors", about, work, out=out, command=command, gates=gates)
 
@@ -123,7 +122,7 @@ def _audited(
     split: Split | None,
     author: str,
     settings: UnseenAuthors | None,
-    results: Results | None,
+    results: Results,
     workers: int,
 ) -> Output:
     writers = Writers.of(data, author)
@@ -156,7 +155,7 @@ def _estimated(data: Dataset, split: Split | None, calibration: tuple[Dataset, s
 
 
 def unseen_authors(
-    data: Dataset, author: str, settings: UnseenAuthors, results: Results | None = None, workers: int = 1
+    data: Dataset, author: str, settings: UnseenAuthors, results: Results, workers: int = 1
 ) -> list[Measurement]:
     """Scores on random and on author-disjoint splits of equal size and mix, and the fall from one to the other.
 

@@ -6,7 +6,6 @@ other datasets of the family, where a model was not trained; and hard, on a late
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -25,15 +24,15 @@ from unseen.evaluation.metrics import chance
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.repairs.copies import ties
 from unseen.roles import Engine
-from unseen.runs.bench_file import UNIT, BenchMember, BenchSuite, load_members, read_bench, texts_for
-from unseen.runs.experiment import Arm, Chosen, predictions_of
+from unseen.runs.bench_file import UNIT, BenchMember, BenchSuite, load_members, read_bench
+from unseen.runs.experiment import Arm, Chosen, predictions_of, under_labels
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import Source
 from unseen.runs.spaces import Space
 from unseen.runs.study import carry_out_all
 from unseen.runs.training_steps import SPLIT, Cut, space_cut, split_step, summed_costs
 from unseen.seeding import child_seed, generator
-from unseen.store import read_split, write_split
+from unseen.store import read_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
@@ -67,6 +66,15 @@ class BenchGrid:
     hard: Mapping[str, Split]
     """The latent-hard split of each dataset that has one."""
 
+    @property
+    def splits(self) -> dict[str, Split]:
+        """Every split, by the names of dataset and split."""
+        return {
+            f"{name}.{split.name}": split
+            for name, member in self.members.items()
+            for split in (*member.splits, *filter(None, [self.hard.get(name)]))
+        }
+
     @cached_property
     def arms(self) -> dict[Place, Arm]:
         """Every training, whatever is trained; a model with fewer seeds has the first of them."""
@@ -77,7 +85,7 @@ class BenchGrid:
                 others = self.elsewhere(name) if split is member.splits[0] else {}
                 train, dev, test = (Chosen(member.data, split.rows(part)) for part in ("train", "dev", "test"))
                 ask = {TEST: test} | {
-                    other: texts_for(self.members[other], rows, member.data.label_names)
+                    other: under_labels(self.members[other].data.take(rows), member.data.label_names)
                     for other, rows in others.items()
                 }
                 for number in range(max(self.bench.seeds.values())):
@@ -259,8 +267,7 @@ def bench(
     members = load_members(chosen)
     about = {"title": chosen.title, "suite": chosen.path.name}
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         results, runner = folder.results, Local() if engine is None else engine
         cuts = hard_steps(chosen, members)
         shared: dict[str, Any] = {name: _source(member) for name, member in members.items() if name in cuts}
@@ -278,7 +285,6 @@ def bench(
             announce(BenchPlan(sizes, tuple(chosen.models), len(steps), done))
         arms = {arm.name: arm for arm in grid.arms.values()}
         failures |= carry_out_all(steps, runner, results, arms, "trainings")
-        _publish(grid, folder)
         runs = BenchRuns(grid, results)
         rows = list(_floors(members, chosen))
         for board in runs.boards.values():
@@ -286,7 +292,7 @@ def bench(
         rows += runs.falls(chosen.file.metric, chosen.file.seed)
         findings = [finding for member in members.values() for finding in member.findings()]
         findings += [Finding(f"failed[{step}]", "fail", f"{step}: {why}") for step, why in failures.items()]
-        return Output(rows, findings, _about(grid, results))
+        return Output(rows, findings, _about(grid, results), splits=grid.splits)
 
     return carry_through("bench", about, work, out=out, command=command, gates=chosen.gates)
 
@@ -335,15 +341,6 @@ def _floors(members: Mapping[str, BenchMember], bench: BenchSuite) -> Iterator[M
         yield Measurement(f"chance.{chosen.id}", value, len(data), tags={"view": ORDINARY, "data": name})
 
 
-def _publish(grid: BenchGrid, folder: RunFolder) -> None:
-    """Put the splits where people look for them."""
-    for stale in ("splits", "tables"):
-        shutil.rmtree(folder / stale, ignore_errors=True)
-    for name, member in grid.members.items():
-        for split in (*member.splits, *filter(None, [grid.hard.get(name)])):
-            write_split(split, folder / "splits" / f"{file_name(f'{name}.{split.name}')}.csv")
-
-
 def _about(grid: BenchGrid, results: Results) -> dict[str, Any]:
     bench = grid.bench
     costs = []
@@ -364,9 +361,7 @@ def _about(grid: BenchGrid, results: Results) -> dict[str, Any]:
         "tested_elsewhere": {name: len(rows) for name, rows in grid.tested.items()},
         "models": {name: model.described for name, model in bench.models.items()},
         "splits": {
-            file_name(f"{name}.{split.name}"): HARD if split.name == HARD else ORDINARY
-            for name, member in grid.members.items()
-            for split in (*member.splits, *filter(None, [grid.hard.get(name)]))
+            file_name(name): HARD if split.name == HARD else ORDINARY for name, split in grid.splits.items()
         },
         "costs": costs,
     }  # fmt: skip

@@ -356,13 +356,3 @@ def dealt(labels: Codes, units: Rows, hands: int, seed: int) -> Codes:
         ends = np.round(np.cumsum(lacking) / lacking.sum() * len(rows)).astype(np.intp)
         hand[rows] = np.searchsorted(ends, np.arange(len(rows)), side="right")
     return hand
-
-
-def texts_for(member: BenchMember, rows: Rows, label_names: tuple[str, ...]) -> Dataset:
-    """Rows of a dataset to ask a model about that knows other labels: the labels here mean nothing."""
-    taken = member.data.take(rows)
-    codes = pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(len(rows), np.int32)), pa.array(list(label_names), pa.string())
-    )
-    table = pa.table({"id": taken.ids, "text": taken.texts, "label": pa.chunked_array([codes])})
-    return Dataset(member.name, table, label_names)

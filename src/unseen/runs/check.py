@@ -31,16 +31,15 @@ from unseen.functional.pass_rates import (
     weighting_of,
 )
 from unseen.functional.pass_rates import check as measured_on_suite
-from unseen.models import open_model
-from unseen.redaction import redacted
+from unseen.models import as_classifier, open_model
 from unseen.reports import behaviour
 from unseen.reports.behaviour import Behaviour, behaviours, section
 from unseen.reports.depth_section import depth_sections
 from unseen.reports.page import Page, Section, Verdict, counted, drawn
 from unseen.reports.record import RunRecord
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.store import atomic, read_predictions, write_predictions
-from unseen.store.files import csv_rows, file_name, harmless
+from unseen.store import read_predictions, write_predictions
+from unseen.store.files import file_name, harmless, write_rows
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, ExitTrace, Measurement, Predictions, some
 
@@ -95,14 +94,12 @@ class CheckedModel:
         """What every layer of a model that stops early says; None of others, and where labels were renamed."""
         if self.rename or Path(str(self.source)).suffix in PREDICTIONS:
             return None
-        opened = isinstance(self.source, str | Path)
-        model = open_model(self.source, **dict(self.opening or {})) if opened else self.source
+        model = as_classifier(self.source, **(self.opening or {}))
         return model.trace(suite.texts.to_pylist(), suite.ids.to_pylist()) if hasattr(model, "trace") else None
 
     def described(self) -> dict[str, Any]:
         """What decides the answers, as plain values."""
-        place = redacted(str(self.source)) if isinstance(self.source, str | Path) else inference.name_of(self.source)
-        return {"source": place, "rename": self.rename, "threshold": self.threshold}
+        return {"source": inference.name_of(self.source), "rename": self.rename, "threshold": self.threshold}
 
 
 def check(
@@ -145,13 +142,10 @@ def check(
         | ({"metrics": weighted} if weighted else {}),
     }
 
-    def work(folder: RunFolder | None) -> Output:
-        if folder is not None:
-            for stale in ("predictions", "tables"):
-                shutil.rmtree(folder / stale, ignore_errors=True)
+    def work(folder: RunFolder) -> Output:
+        shutil.rmtree(folder / "predictions", ignore_errors=True)
         predictions = _asked(models, suite, folder)
-        if folder is not None:
-            _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
+        _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
         measured = _measured(predictions, suite, slices, weighted, tolerance, seed)
         return Output(measured + _depths(models, predictions, suite, slices, seed))
 
@@ -175,12 +169,11 @@ def _refuse_idle(gates: Sequence[Gate], suite: Dataset, slices: Sequence[str], m
             raise InputError(f"no slice of the suite is what {str(gate)!r} asks for", expected=some(there, 40))
 
 
-def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder | None) -> dict[str, Predictions]:
+def _asked(models: Mapping[str, CheckedModel], suite: Dataset, folder: RunFolder) -> dict[str, Predictions]:
     answers = {}
     for name, model in models.items():
         answers[name] = model.predictions(suite, f"ask {name}")
-        if folder is not None:
-            write_predictions(answers[name], folder / "predictions" / f"{file_name(name)}.parquet")
+        write_predictions(answers[name], folder / "predictions" / f"{file_name(name)}.parquet")
     return answers
 
 
@@ -232,16 +225,16 @@ def _write_failures(
 
     names, functionality = np.array(suite.label_names), suite.attribute("functionality").to_pylist()
     ids = suite.ids.to_pylist()
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write_row = csv_rows(file)
-        write_row(["model", "id", "functionality", "label", "predicted", "probability", *(["text"] if texts else [])])
-        for model, predictions in asked.items():
-            p = aligned(suite, predictions, np.arange(len(suite)))
-            for row in np.flatnonzero(outcomes(suite, predictions, tolerance) == 0).tolist():
-                predicted = int(p[row].argmax())
-                cells = [model, ids[row], functionality[row], names[suite.labels[row]], names[predicted]]
-                more = [harmless(suite.texts[row].as_py())] if texts else []
-                write_row([*map(harmless, map(str, cells)), f"{p[row, predicted]:.4f}", *more])
+    columns = ["model", "id", "functionality", "label", "predicted", "probability", *(["text"] if texts else [])]
+    lines = []
+    for model, predictions in asked.items():
+        p = aligned(suite, predictions, np.arange(len(suite)))
+        for row in np.flatnonzero(outcomes(suite, predictions, tolerance) == 0).tolist():
+            predicted = int(p[row].argmax())
+            cells = [model, ids[row], functionality[row], names[suite.labels[row]], names[predicted]]
+            more = [harmless(suite.texts[row].as_py())] if texts else []
+            lines.append([*map(harmless, map(str, cells)), f"{p[row, predicted]:.4f}", *more])
+    write_rows(path, columns, lines)
 
 
 def page(record: RunRecord) -> Page:

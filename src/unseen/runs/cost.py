@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from unseen import api
 from unseen.costs.pareto import Contender, Side, dominated_by
@@ -42,12 +41,21 @@ from unseen.runs.cost_steps import (
     read_largest,
     read_measured,
 )
-from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, cost_of, refuse_without_parts, with_dev
+from unseen.runs.experiment import (
+    Arm,
+    Chosen,
+    Contrast,
+    Level,
+    answers,
+    cost_of,
+    refuse_without_parts,
+    under_labels,
+    with_dev,
+)
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store import read_json
-from unseen.store.files import temporary_folder
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Origin, Predictions, Split, some
@@ -125,7 +133,7 @@ class CostSetting:
         train, dev = with_dev(self.data, split, self.seed)
         ask: dict[str, Any] = {TEST: Chosen(self.data, split.rows(TEST))}
         if view == ORDINARY and self.suite is not None:
-            ask[SUITE] = texts_of_suite(self.suite, self.data)
+            ask[SUITE] = under_labels(self.suite, self.data.label_names)
         return Arm(f"{view}, seed {seed}", Chosen(self.data, train), Chosen(self.data, dev), ask, seed)
 
     @cached_property
@@ -181,11 +189,8 @@ def cost(
     for gate in bounds:
         _refuse_gate(gate)
 
-    def work(folder: RunFolder | None) -> Output:
-        if folder is not None:
-            return _measured(setting, folder.results)
-        with temporary_folder() as place:
-            return _measured(setting, Results(place))
+    def work(folder: RunFolder) -> Output:
+        return _measured(setting, folder.results)
 
     return carry_through("cost", setting.described(), work, out=out, gates=bounds, command=command)
 
@@ -356,14 +361,6 @@ def _name(model: Any) -> str:
 
 
 # -- suites ------------------------------------------------------------------------------------------------------------
-
-
-def texts_of_suite(suite: Dataset, data: Dataset) -> Dataset:
-    """The cases as texts to be asked about, under the labels of the data; their own labels are not used."""
-    codes = pa.array(np.zeros(len(suite), np.int32))
-    column = pa.DictionaryArray.from_arrays(codes, pa.array(list(data.label_names), pa.string()))
-    table = suite.table.set_column(2, "label", pa.chunked_array([column]))
-    return replace(suite, table=table, label_names=data.label_names)
 
 
 def _check_suite(data: Dataset, suite: Dataset, rename: Mapping[str, str]) -> None:

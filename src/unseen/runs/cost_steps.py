@@ -32,7 +32,7 @@ from unseen.costs.speed import (
 from unseen.engines import Step, Workspace
 from unseen.errors import UnseenError
 from unseen.machine import usable_threads
-from unseen.models import open_model
+from unseen.models import as_classifier, open_model
 from unseen.progress import reporting, track
 from unseen.redaction import redacted
 from unseen.runs.experiment import Arm, predictions_of, taken
@@ -87,8 +87,7 @@ class Candidate:
         """What decides its answers and its cost, the machine apart."""
         if self.model is not None:
             return self.model.described
-        place = str(self.place) if isinstance(self.place, str | Path) else inference.name_of(self.place)
-        return {"model": redacted(place)}
+        return {"model": redacted(inference.name_of(self.place))}
 
     @property
     def is_endpoint(self) -> bool:
@@ -99,7 +98,7 @@ class Candidate:
         """The classifier: the one that was trained into `folder`, or the one that is there."""
         if folder is not None:
             return open_model(folder, **(self.model.opening.get("opening", {}) if self.model else {}))
-        return open_model(self.place, **self.opening) if isinstance(self.place, str | Path) else self.place
+        return as_classifier(self.place, **self.opening)
 
 
 def batch_of(model: Model) -> int | None:

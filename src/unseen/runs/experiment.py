@@ -9,7 +9,6 @@ differs from another in one thing.
 from __future__ import annotations
 
 import inspect
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,11 +34,10 @@ from unseen.runs.spaces import Model
 from unseen.runs.training_steps import MODEL, fit, write_costs
 from unseen.splits.split_records import random_rows
 from unseen.store import read_predictions, write_predictions
-from unseen.store.files import file_name, temporary_folder
+from unseen.store.files import file_name
 from unseen.store.results import Results
-from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
-from unseen.types.arrays import Rows
+from unseen.types.arrays import Codes, Rows
 from unseen.types.numbers import turned
 
 DEV = 0.1
@@ -110,18 +108,14 @@ def taken(rows: Dataset | Chosen) -> Dataset:
 
 
 def answers(
-    arms: Sequence[Arm], model: Model, results: Results | None = None, *, workers: int = 1, work: str = "trainings"
+    arms: Sequence[Arm], model: Model, results: Results, *, workers: int = 1, work: str = "trainings"
 ) -> dict[str, dict[str, Predictions]]:
     """What the model of every arm says about each of its test sets: by name of the arm, then of the test set.
 
-    Trainings that `results` holds are not repeated, and one that was interrupted goes on where it stopped; without
-    `results` nothing is kept.
+    Trainings that `results` holds are not repeated, and one that was interrupted goes on where it stopped.
     """
     if len({arm.name for arm in arms}) < len(arms):
         raise InputError("two arms have one name", got=", ".join(arm.name for arm in arms))
-    if results is None:
-        with temporary_folder() as folder:
-            return answers(arms, model, Results(folder), workers=workers, work=work)
     steps = {arm.name: arm.step(model) for arm in arms}
     engine = Inline() if workers == 1 else Local(workers)
     shared = {arm.name: replace(arm, start=None) for arm in arms}
@@ -133,13 +127,6 @@ def predictions_of(arm: Arm, step: Step, results: Results) -> dict[str, Predicti
     """What the model of an arm said about each of its test sets, once its step is done."""
     folder = results.folder(step.key)
     return {name: read_predictions(_file(folder, name), taken(data)) for name, data in arm.ask.items()}
-
-
-def publish(predictions: Mapping[str, Predictions], folder: RunFolder) -> None:
-    """Put predictions where people look for them, by the names of their files; what other settings left is gone."""
-    shutil.rmtree(folder / "predictions", ignore_errors=True)
-    for name, content in predictions.items():
-        write_predictions(content, folder / "predictions" / f"{name}.parquet")
 
 
 def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple[int, int]:
@@ -180,8 +167,8 @@ class Level:
         """`METRIC`, and `standard_error.METRIC` over seeds; without runs, because no row is left, it has no value."""
         if not self.runs:
             return [Measurement(metric, None, 0, slice=self.slice, tags=self.tags)]
-        single = [_single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
-        rows = [*single, *level(self.runs, metric, tags=self.tags, seed=seed)]
+        apart = [single(run, metric, self.tags) for run in self.runs] if self.singly and len(self.runs) > 1 else []
+        rows = [*apart, *level(self.runs, metric, tags=self.tags, seed=seed)]
         return [replace(row, slice=self.slice) for row in rows]
 
 
@@ -214,7 +201,8 @@ def measured(measures: Sequence[Level | Contrast], metrics: Sequence[str], seed:
     return [row for metric in metrics for measure in measures for row in measure.measured(metric, seed)]
 
 
-def _single(run: Run, metric: str, tags: Mapping[str, Any]) -> Measurement:
+def single(run: Run, metric: str, tags: Mapping[str, Any]) -> Measurement:
+    """The score of one training, without an interval."""
     value = run.score(metric_of(metric))
     return Measurement(metric, value, len(run.gold) if value is not None else 0, tags={**tags, "seed": run.seed})
 
@@ -226,10 +214,16 @@ def relabelled(data: Dataset, renamed: Mapping[str, str], label_names: Sequence[
     """
     ours = [renamed.get(name, name) for name in data.label_names]
     codes = np.array([label_names.index(name) if name in label_names else -1 for name in ours], np.int32)[data.labels]
-    column = pa.DictionaryArray.from_arrays(pa.array(np.maximum(codes, 0)), pa.array(list(label_names), pa.string()))
-    table = data.table.set_column(2, "label", pa.chunked_array([column]))
-    made = replace(data, table=table, label_names=tuple(label_names))
+    made = under_labels(data, label_names, np.maximum(codes, 0))
     return made if (codes >= 0).all() else made.take(np.flatnonzero(codes >= 0))
+
+
+def under_labels(data: Dataset, label_names: Sequence[str], codes: Codes | None = None) -> Dataset:
+    """`data` under other labels; without `codes` they mean nothing: a model that knows them can be asked about it."""
+    codes = np.zeros(len(data), np.int32) if codes is None else codes
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(label_names), pa.string()))
+    table = data.table.set_column(2, "label", pa.chunked_array([column]))
+    return replace(data, table=table, label_names=tuple(label_names))
 
 
 def in_order(data: Dataset, rows: Rows) -> Rows:

@@ -23,8 +23,7 @@ from unseen.explanations.measurements import faithfulness_metrics, measured, pla
 from unseen.explanations.plausibility import floors_and_ceilings, plausibility, union
 from unseen.explanations.probes import false_alarms, swap_probe
 from unseen.explanations.subject import PREDICTED, Attributions, ExplainedTexts
-from unseen.models import open_model
-from unseen.redaction import redacted
+from unseen.models import as_classifier
 from unseen.registry import VERSION
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.runs.chosen_texts import registered, slices_of, some_texts
@@ -173,8 +172,7 @@ def explain(
     the folder and onto the page. `opening` are parameters of `unseen.models.open_model`.
     """
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
-    opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
-    opened = inference.ready(opened, data.label_names)
+    opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     chosen = some_texts(data, limit, seed, split)
     subject = _subject(opened, chosen, label, units, erase)
     made = explainers(subject, methods, params or {}, corpus or data.texts.to_pylist())
@@ -183,10 +181,9 @@ def explain(
     unknown = [name for name in positive if name not in data.label_names]
     if unknown:
         raise UnknownNameError.of("label", unknown[0], data.label_names)
-    place = redacted(str(model)) if isinstance(model, str | Path) else inference.name_of(model)
     about = {
         "data": described_data(chosen),
-        "model": place,
+        "model": inference.name_of(model),
         "split": described_split(split),
         "settings": {
             "methods": {name: described_explainer(one) for name, one in made.items()}, "label": label, "units": units,
@@ -197,7 +194,7 @@ def explain(
     }  # fmt: skip
     mark = content_of(model) if isinstance(model, str | Path) else ""
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         by_method = {name: _attributed(name, one, subject, folder, mark, seed) for name, one in made.items()}
         scores = {name: one.scores for name, one in by_method.items()}
         for file in attributions:
@@ -207,14 +204,12 @@ def explain(
         rows = explained.measurements(explained.slices(slices, split), normalised, seed)
         if terms is not None:
             rows += _probed(explained, terms, positive, made, seed)
-        if folder is not None:
-            explains = {name: one.explains for name, one in made.items()}
-            write_attributions(_records(explained, explains), folder / "attributions.parquet", texts)
-            if texts:
-                write_json(folder / HIGHLIGHTS, {"texts": highlights(explained)})
+        explains = {name: one.explains for name, one in made.items()}
+        write_attributions(_records(explained, explains), folder / "attributions.parquet", texts)
+        if texts:
+            write_json(folder / HIGHLIGHTS, {"texts": highlights(explained)})
         more = {
-            "texts": len(chosen), "erased": subject.erased_by, "asked": subject.asked,
-            "explains": {name: one.explains for name, one in made.items()},
+            "texts": len(chosen), "erased": subject.erased_by, "asked": subject.asked, "explains": explains,
             "passes": {name: _mean_passes(one, subject.sizes) for name, one in made.items()},
             "signed": {name: one.signed for name, one in made.items()},
         }  # fmt: skip
@@ -278,7 +273,7 @@ def explainers(
 
 
 def _attributed(
-    name: str, explainer: Any, subject: ExplainedTexts, folder: RunFolder | None, mark: str, seed: int
+    name: str, explainer: Any, subject: ExplainedTexts, folder: RunFolder, mark: str, seed: int
 ) -> Attributions:
     """What a method says about all texts, some at a time; what is done is kept in the folder of the run."""
     if explainer.needs == "rationales":
@@ -291,7 +286,7 @@ def _attributed(
             "label": subject.label, "units": subject.units, "erase": subject.erase, "seed": seed,
         }  # fmt: skip
         key = key_of("explain", [settings, mark])
-        if folder is None or not mark:
+        if not mark:
             parts.append(explainer.attributions(part, seed))
             continue
         about = {"step": f"explain by {name}", "settings": settings, "needs": {}}

@@ -22,12 +22,11 @@ from unseen.forecasts.label_sample import ranking
 from unseen.forecasts.labelled import UNLABELLED
 from unseen.forecasts.ladder import ELSEWHERE, FEWEST_TEXTS, Rung, rungs_of_slices
 from unseen.forecasts.prospect import Prospect, Target, made_rungs
-from unseen.models import open_model
-from unseen.redaction import redacted
+from unseen.models import as_classifier
 from unseen.reports.forecast_page import TO_LABEL
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.store import atomic, write_predictions
-from unseen.store.files import csv_rows, harmless, unharmed
+from unseen.store import write_predictions
+from unseen.store.files import harmless, unharmed, write_rows
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, some
 
@@ -77,10 +76,7 @@ def forecast(
     main = metric_of(metric)
     if main.of_counts is None:
         raise InputError(f"{metric} is not decided by labels alone", expected="accuracy, or a score such as f1.macro")
-    opened = open_model(model, rename=rename, **dict(opening or {})) if isinstance(model, str | Path) else model
-    others = [
-        open_model(one, rename=rename, **dict(opening or {})) if isinstance(one, str | Path) else one for one in twins
-    ]
+    opened, *others = (as_classifier(one, rename=rename, **(opening or {})) for one in (model, *twins))
     columns: dict[str, Any] = {"text": text, "label": label, "id": id}
     sliced = [IfThere(name) for name in slices]
     homes = [_home(one, columns, sliced, label_names) for one in known[:1]]
@@ -100,24 +96,20 @@ def forecast(
         raise UnknownNameError(f"no column of {where} is called {some(map(repr, nowhere))}")
     metrics = list(dict.fromkeys([main.id, "accuracy", "f1.macro", *(f"f1[{name}]" for name in names)]))
     chosen = [metric_of(name) for name in metrics]
-    place, *twin_places = (
-        redacted(str(one)) if isinstance(one, str | Path) else inference.name_of(one) for one in (model, *twins)
-    )
     about = {
         "data": described_data(data) | {"counts": {}},
-        "model": place,
+        "model": inference.name_of(model),
         "settings": {
             "metric": main.id, "slices": list(slices), "stratified": stratified, "seed": seed,
             "known": [described_data(home) for home in homes],
-            **({"twins": twin_places} if twins else {}),
+            **({"twins": list(map(inference.name_of, twins))} if twins else {}),
         },
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         predictions = inference.predict(opened, data, work="ask about the new texts")
-        if folder is not None:
-            write_predictions(predictions, folder / "predictions" / "target.parquet")
-        sheet = {} if folder is None else read_sheet(folder / TO_LABEL, names)
+        write_predictions(predictions, folder / "predictions" / "target.parquet")
+        sheet = read_sheet(folder / TO_LABEL, names)
         drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in data.ids.to_pylist()])
         labelled = np.where(drawn != UNLABELLED, drawn, given)
         brought = (given != UNLABELLED) & (drawn == UNLABELLED)
@@ -126,8 +118,7 @@ def forecast(
         prospect = _prospect([opened, *others], target, homes, chosen, slices, seed)
         come = int(brought.sum())
         asked = min(_to_draw(prospect, labels, width, come), len(data) - come)
-        if folder is not None:
-            _write_sheet(folder / TO_LABEL, target, ranking_of(target, asked, seed, stratified), sheet)
+        _write_sheet(folder / TO_LABEL, target, ranking_of(target, asked, seed, stratified), sheet)
         count = int((labelled != UNLABELLED).sum())
         more = {"labels": count, "texts": len(data), "to_label": asked, "width": width, "rungs": len(prospect.rungs)}
         return Output(prospect.measurements(), prospect.findings(), more, data)
@@ -222,9 +213,5 @@ def _write_sheet(path: Path, target: Target, rows: Any, sheet: Mapping[str, str]
     ids, texts = target.data.ids.to_pylist(), target.data.texts
     listed = [*dict.fromkeys([*(ids[row] for row in rows), *sheet])]
     place = {key: row for row, key in enumerate(ids)}
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write = csv_rows(file)
-        write(["id", "label", "text"])
-        for key in listed:
-            text = texts[place[key]].as_py() if key in place else ""
-            write([harmless(key), harmless(sheet.get(key, "")), harmless(text)])
+    cells = ((key, sheet.get(key, ""), texts[place[key]].as_py() if key in place else "") for key in listed)
+    write_rows(path, ["id", "label", "text"], (list(map(harmless, line)) for line in cells))

@@ -7,8 +7,9 @@ A kind of run is a function that settles its settings and hands its work to `car
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -28,9 +29,10 @@ from unseen.reports.review import with_reviews
 from unseen.reports.split_card import write_cards
 from unseen.reports.stress_tables import gap_rows
 from unseen.reports.wording import called
-from unseen.store import write_findings, write_measurements
+from unseen.store import write_findings, write_measurements, write_predictions, write_split
+from unseen.store.files import file_name, temporary_folder
 from unseen.store.run_folder import RunFolder, way_out
-from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 from unseen.types.records import versions
 
 KINDS = {
@@ -69,6 +71,10 @@ class Output:
     """What run.json says besides, known only now."""
     data: Dataset | None = None
     """In which findings have their places."""
+    splits: Mapping[str, Split] = field(default_factory=dict)
+    """Put where people look for them, by name; what other settings left there is gone."""
+    predictions: Mapping[str, Predictions] = field(default_factory=dict)
+    """Likewise, by the names of their files, which may lie in folders."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +158,7 @@ class Result:
 def carry_through(
     kind: str,
     about: Mapping[str, Any],
-    work: Callable[[RunFolder | None], Output],
+    work: Callable[[RunFolder], Output],
     *,
     out: str | Path | None,
     command: str | None = None,
@@ -163,32 +169,49 @@ def carry_through(
     """Do the work of a run and, with `out`, write the folder of it: run.json, numbers, findings, tables, page.
 
     `about` is what decides the numbers; a folder that holds another run is refused, or with `replace` given over.
-    `work` is called with the folder, whose `results` keep finished steps, or with None when nothing is written.
-    `cards` writes the cards of the splits too.
+    `work` is called with the folder, whose `results` keep finished steps; without `out` it is a private one that is
+    gone when the run is done. `cards` writes the cards of the splits too.
     """
     bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
     described = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
     described |= {"versions": _used_versions(), "host": {"system": platform.system(), "machine": platform.machine()}}
-    if out is None:
-        output = work(None)
-        outcomes = judged(bounds, output.measurements, output.findings)
-        record = RunRecord(
-            described | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]},
-            tuple(output.measurements), tuple(output.findings),
-        )  # fmt: skip
-        page = page_of(record)
-        return Result(kind, page.verdict, record, page, tuple(outcomes))
-    folder = RunFolder(out)
-    with folder.locked():
-        folder.begin(described, replace)
+    with _folder(out) as folder, folder.locked():
+        if out is not None:
+            folder.begin(described, replace)
         output = work(folder)
         outcomes = judged(bounds, output.measurements, output.findings)
-        write_measurements(output.measurements, folder / "measurements.csv")
-        write_findings(output.findings, folder / "findings.csv", output.data)
-        folder.finish(described | dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]})
+        described |= dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]}
+        if out is None:
+            record = RunRecord(described, tuple(output.measurements), tuple(output.findings))
+            page = page_of(record)
+            return Result(kind, page.verdict, record, page, tuple(outcomes))
+        _publish(output, folder)
+        folder.finish(described)
         if cards:
             write_cards(folder.path)
         return _as_measured(report(folder.path), output.measurements)
+
+
+@contextmanager
+def _folder(out: str | Path | None) -> Iterator[RunFolder]:
+    if out is not None:
+        yield RunFolder(out)
+        return
+    with temporary_folder() as private:
+        yield RunFolder(private / "run")
+
+
+def _publish(output: Output, folder: RunFolder) -> None:
+    """Put what came of the work where people look for it, in place of what other settings left."""
+    for name, content in (("splits", output.splits), ("predictions", output.predictions), ("tables", True)):
+        if content:
+            shutil.rmtree(folder / name, ignore_errors=True)
+    for name, split in output.splits.items():
+        write_split(split, folder / "splits" / f"{file_name(name)}.csv")
+    for name, predictions in output.predictions.items():
+        write_predictions(predictions, folder / "predictions" / f"{name}.parquet")
+    write_measurements(output.measurements, folder / "measurements.csv")
+    write_findings(output.findings, folder / "findings.csv", output.data)
 
 
 def report(folder: str | Path) -> Result:

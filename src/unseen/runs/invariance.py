@@ -28,17 +28,16 @@ from unseen.evaluation.invariance import (
 )
 from unseen.evaluation.measurements import groups_of_rows
 from unseen.functional.transformations import Transform, column_texts, function_texts, perturbed_texts, with_texts
-from unseen.models import open_model
+from unseen.models import as_classifier
 from unseen.redaction import redacted
 from unseen.registry import VERSION
 from unseen.reports.invariance_page import FLIPS, TRIALS, findings_of, side_findings
-from unseen.runs.experiment import Arm, Chosen, answers, in_order, publish
+from unseen.runs.experiment import Arm, Chosen, answers, in_order
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.spaces import Model
 from unseen.seeding import child_seed
 from unseen.splits.split_records import random_rows
-from unseen.store import atomic
-from unseen.store.files import csv_rows, file_name, harmless
+from unseen.store.files import file_name, harmless, write_rows
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.training import RECIPES
@@ -72,8 +71,7 @@ class Instrument:
         """What decides its answers."""
         if self.train is not None:
             return {"model": self.recipe.described, "train": described_data(self.train), "folds": self.folds}
-        place = self.model if isinstance(self.model, str | Path) else inference.name_of(self.model)
-        return {"model": redacted(str(place)), "train": None, "folds": 0}
+        return {"model": redacted(inference.name_of(self.model)), "train": None, "folds": 0}
 
     def check(self) -> None:
         """Refuse a recipe that cannot be made, or that has nothing to learn from."""
@@ -91,13 +89,11 @@ class Instrument:
         return replace(Model.of(self.model), params=dict(self.params))
 
     def ask(
-        self, texts: Mapping[str, Dataset], results: Results | None, workers: int, seed: int
+        self, texts: Mapping[str, Dataset], results: Results, workers: int, seed: int
     ) -> tuple[Answers, Sequence[Answers], HeldOut | None]:
         """What it says; what it says when it is trained again; and what these say about texts they did not learn."""
         if self.train is None:
-            opening = dict(self.params)
-            is_place = isinstance(self.model, str | Path)
-            model = open_model(self.model, **opening) if is_place else self.model
+            model = as_classifier(self.model, **self.params)
             return (
                 {name: inference.predict(model, data, work=f"ask about {name}") for name, data in texts.items()},
                 [],
@@ -186,25 +182,23 @@ def invariance(
         "settings": {"margin": margin, "trial": trial, "groups": groups, "seed": seed, "floors": list(floors)},
     }
 
-    def work(folder: RunFolder | None) -> Output:
-        results = None if folder is None else folder.results
+    def work(folder: RunFolder) -> Output:
         changed = {name: version.data for name, version in versions.items()}
         sources = {ORIGINAL: data, IDENTITY: data, **floors}
-        before, again, held = first.ask(sources if second else {**sources, **changed}, results, workers, seed)
+        before, again, held = first.ask(sources if second else {**sources, **changed}, folder.results, workers, seed)
         after, again_after, held_after = (before, again, held) if second is None else second.ask(
-            changed, results, workers, seed
+            changed, folder.results, workers, seed
         )  # fmt: skip
         asked = Asked(before, again, held, after, again_after, held_after, second is not None)
         rows, outcomes, pairs = judge(data, versions, list(floors), asked, groups, margin, seed)
-        if folder is not None:
-            publish({file_name(name): part for name, part in {**before, **after}.items()}, folder)
-            write_flips(folder / FLIPS, data, versions, pairs, texts)
+        write_flips(folder / FLIPS, data, versions, pairs, texts)
         findings = [
             one for name, kind in outcomes.items() for one in findings_of(name, kind, rows, second is None, trial)
         ]
         findings += side_findings(rows, list(versions), is_retrained=bool(again))
         more = {"outcomes": {name: kind._asdict() for name, kind in outcomes.items()}, "texts": texts}
-        return Output(rows, findings, more, data)
+        files = {file_name(name): part for name, part in {**before, **after}.items()}
+        return Output(rows, findings, more, data, predictions=files)
 
     return carry_through("invariance", about, work, out=out, command=command, gates=bounds)
 
@@ -369,16 +363,13 @@ def write_flips(
     path: Path, data: Dataset, versions: Mapping[str, Version], judged: Mapping[str, AnsweredPairs], texts: bool
 ) -> None:
     """Every text whose answer flips, the surest first: its id, gold label and answers; with `texts`, both texts."""
-    names = data.label_names
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write = csv_rows(file)
-        more = ["original", "transformed"] if texts else []
-        write(["transformation", "id", "gold", "before", "after", "moved", *more])
-        for name, pairs in judged.items():
-            version = versions[name]
-            moved = np.abs(pairs.original - pairs.transformed).sum(axis=1) / 2
-            ids, before, after = version.data.ids.to_pylist(), *pairs.predicted
-            for row in sorted(np.flatnonzero(pairs.flips).tolist(), key=lambda row: (-moved[row], ids[row])):
-                cells = [name, ids[row], names[pairs.gold[row]], names[before[row]], names[after[row]]]
-                both = [data.texts[int(version.rows[row])].as_py(), version.data.texts[row].as_py()] if texts else []
-                write([*map(harmless, map(str, cells)), f"{moved[row]:.3f}", *map(harmless, both)])
+    names, more, lines = data.label_names, ["original", "transformed"] if texts else [], []
+    for name, pairs in judged.items():
+        version = versions[name]
+        moved = np.abs(pairs.original - pairs.transformed).sum(axis=1) / 2
+        ids, before, after = version.data.ids.to_pylist(), *pairs.predicted
+        for row in sorted(np.flatnonzero(pairs.flips).tolist(), key=lambda row: (-moved[row], ids[row])):
+            cells = [name, ids[row], names[pairs.gold[row]], names[before[row]], names[after[row]]]
+            both = [data.texts[int(version.rows[row])].as_py(), version.data.texts[row].as_py()] if texts else []
+            lines.append([*map(harmless, map(str, cells)), f"{moved[row]:.3f}", *map(harmless, both)])
+    write_rows(path, ["transformation", "id", "gold", "before", "after", "moved", *more], lines)

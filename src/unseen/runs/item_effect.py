@@ -44,7 +44,6 @@ from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
-from unseen.store import write_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
@@ -148,11 +147,9 @@ def item_effect(
         "rules": {rule.name: {"pack": rule.pack, "trait": rule.trait} for rule in flags.rules},
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
-        if folder is not None:
-            write_flags(flags, folder / "flags.csv", data)
-            write_split(parts, folder / "splits" / f"{file_name(parts.name)}.csv")
-        return plan.carried_out(flags, None if folder is None else folder.results, workers)
+    def work(folder: RunFolder) -> Output:
+        write_flags(flags, folder / "flags.csv", data)
+        return plan.carried_out(flags, folder.results, workers)
 
     return carry_through("item-effect", about, work, out=out, command=command, gates=gates)
 
@@ -218,7 +215,7 @@ class ItemEffectPlan:
         every = product(self.settings.all_seeds, range(1, self.settings.removals + 1))
         return [(f"{kind}-{seed}-{repeat}", seed, repeat) for seed, repeat in every]
 
-    def carried_out(self, flags: Flags, results: Results | None, workers: int) -> Output:
+    def carried_out(self, flags: Flags, results: Results, workers: int) -> Output:
         """Train, ask and measure."""
         predictions = answers(self.arms, self.settings.model, results, workers=workers)
         runs = {(kind, test): self._runs(predictions, kind, test) for kind, test in product(TRAIN, TESTS)}
@@ -234,7 +231,8 @@ class ItemEffectPlan:
         rows += measured([*levels.values(), *contrasts], self.settings.metrics, self.settings.seed)
         for condition in levels.values():
             rows += sameness([run.probabilities for run in condition.runs], dict(condition.tags))
-        return Output(rows, [*self._findings(rows), *rule_findings(flags, self.data)], data=self.data)
+        findings = [*self._findings(rows), *rule_findings(flags, self.data)]
+        return Output(rows, findings, data=self.data, splits={self.split.name: self.split})
 
     def _runs(self, predictions: Mapping[str, Mapping[str, Predictions]], kind: str, test: str) -> list[Run]:
         rows, groups = self.rows("test", test), self.settings.groups

@@ -110,11 +110,10 @@ def leaderboard(
         "settings": {"metric": chosen[0], "metrics": chosen, "groups": groups, "reference": reference, "seed": seed},
     }  # fmt: skip
 
-    def work(place: RunFolder | None) -> Output:
+    def work(place: RunFolder) -> Output:
         measurements = board_measurements(board, chosen, reference, seed)
-        if place is not None:
-            shutil.rmtree(place / HUB, ignore_errors=True)
-            write_model_indexes(measurements, chosen, place / HUB)
+        shutil.rmtree(place / HUB, ignore_errors=True)
+        write_model_indexes(measurements, chosen, place / HUB)
         return Output(measurements, findings)
 
     return carry_through("leaderboard", about, work, out=out, gates=gates, command=command)

@@ -29,7 +29,7 @@ from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, TASK, Holdou
 from unseen.functional.rates import difference, rate
 from unseen.functional.suite import as_suite, judged_by_label, template_codes
 from unseen.functional.tables import load_suite
-from unseen.runs.experiment import Arm, Chosen, answers, publish, relabelled, trainings_done
+from unseen.runs.experiment import Arm, Chosen, answers, relabelled, trainings_done
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
@@ -70,45 +70,6 @@ class LearningPlan:
     done: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearningSettings:
-    """How a suite is learnt from."""
-
-    model: Model
-    schemes: Sequence[str] | None
-    """None: all that are possible."""
-    configurations: Sequence[str]
-    strict: bool
-    folds: int | None
-    """Of the schemes `template` and `pair`."""
-    seed: int
-
-    def __post_init__(self) -> None:
-        names = {"configuration": (self.configurations, CONFIGURATIONS), "scheme": (self.schemes or (), SCHEMES)}
-        for kind, (given, known) in names.items():
-            for name in given:
-                if name not in known:
-                    raise UnknownNameError.of(kind, name, known)
-        if not {SUITE, BOTH} & {*self.configurations}:
-            raise InputError("nothing is trained on the suite", expected=f"{SUITE!r} or {BOTH!r} among configurations")
-        recipe = self.model.recipe()
-        if BOTH in self.configurations:
-            require_warm_start(recipe, f"the model {self.model.use!r}")
-
-    def plans(self, suite: Dataset) -> dict[str, HoldoutPlan]:
-        """The plans of all schemes by name, in the order of `SCHEMES`."""
-        schemes = [name for name in SCHEMES if name in (self.schemes or possible_schemes(suite))]
-        if self.folds is not None and not {*FOLDED} & {*schemes}:
-            raise InputError("folds has no effect on these schemes", expected=f"one of {', '.join(FOLDED)} among them")
-        options: dict[str, Any] = {"strict": self.strict, "folds": self.number_of_folds, "seed": self.seed}
-        return {plan.name: plan for scheme in schemes for plan in plans(suite, scheme, **options)}
-
-    @property
-    def number_of_folds(self) -> int:
-        """Folds of `template` and `pair`."""
-        return FOLDS if self.folds is None else self.folds
-
-
 def learn_from_suite(
     suite: Dataset | str | Path,
     task: Dataset | str | Path,
@@ -137,32 +98,32 @@ def learn_from_suite(
     `schemes`, all that the suite has the attributes for. Called again with the same folder, it goes on where it
     stopped.
     """
-    settings = LearningSettings(
-        model=Model(model, dict(params or {})), schemes=schemes, configurations=configurations, strict=strict,
-        folds=folds, seed=seed,
-    )  # fmt: skip
-    given = _materials(suite, task, elsewhere, labels or {}, settings)
+    recipe = Model(model, dict(params or {}))
+    _refuse_settings(recipe, schemes or (), configurations)
+    cases, own, other = _loaded(suite, task, elsewhere, labels or {})
+    parts = parts_of(own, seed)
+    given = LearningMaterials(cases, own, parts, _plans(cases, schemes, strict, folds, seed), other)
     chosen = [name for name in CONFIGURATIONS if name in configurations]
     arms = given.arms(chosen, seed)
     trained = list(arms.values())
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         if announce is not None:
             schemes = {scheme: len(plans) for scheme, plans in given.schemes.items()}
-            counts = trainings_done(trained, settings.model, folder.results)
+            counts = trainings_done(trained, recipe, folder.results)
             announce(LearningPlan(len(given.suite), len(given.task), schemes, *counts))
-        predictions = answers(trained, settings.model, folder.results, workers=workers)
+        predictions = answers(trained, recipe, folder.results, workers=workers)
         lessons = Lessons(given, {place: predictions[arm.name] for place, arm in arms.items()})
-        steps = [arm.step(settings.model) for arm in trained]
-        return Output(lessons.written(folder, seed, texts), about={"timings": timings(steps, folder.results)})
+        steps = [arm.step(recipe) for arm in trained]
+        rows, more = lessons.written(folder, seed, texts), {"timings": timings(steps, folder.results)}
+        return Output(rows, about=more, predictions=lessons.files)
 
     data = {"suite": given.suite, "task": given.task, "elsewhere": given.elsewhere}
     about = {
         "model": model,
         "settings": {
             "metric": "accuracy", "params": dict(params or {}), "schemes": list(given.schemes),
-            "configurations": chosen, "strict": strict, "folds": settings.number_of_folds,
+            "configurations": chosen, "strict": strict, "folds": FOLDS if folds is None else folds,
             "seed": seed, "texts": texts, "labels": dict(labels or {}),
         },
         "datasets": {role: described_data(content) for role, content in data.items() if content is not None},
@@ -175,10 +136,34 @@ def learn_from_suite(
     return carry_through("learning", about, work, out=out, command=command, gates=gates)
 
 
-def _materials(
-    suite: Dataset | str | Path, task: Dataset | str | Path, elsewhere: Dataset | None, labels: Mapping[str, str],
-    settings: LearningSettings,
-) -> LearningMaterials:  # fmt: skip
+def _refuse_settings(model: Model, schemes: Sequence[str], configurations: Sequence[str]) -> None:
+    names = {"configuration": (configurations, CONFIGURATIONS), "scheme": (schemes, SCHEMES)}
+    for kind, (given, known) in names.items():
+        for name in given:
+            if name not in known:
+                raise UnknownNameError.of(kind, name, known)
+    if not {SUITE, BOTH} & {*configurations}:
+        raise InputError("nothing is trained on the suite", expected=f"{SUITE!r} or {BOTH!r} among configurations")
+    recipe = model.recipe()
+    if BOTH in configurations:
+        require_warm_start(recipe, f"the model {model.use!r}")
+
+
+def _plans(
+    suite: Dataset, schemes: Sequence[str] | None, strict: bool, folds: int | None, seed: int
+) -> dict[str, HoldoutPlan]:
+    """The plans of all schemes by name, in the order of `SCHEMES`; `folds` are those of `template` and `pair`."""
+    chosen = [name for name in SCHEMES if name in (schemes or possible_schemes(suite))]
+    if folds is not None and not {*FOLDED} & {*chosen}:
+        raise InputError("folds has no effect on these schemes", expected=f"one of {', '.join(FOLDED)} among them")
+    options: dict[str, Any] = {"strict": strict, "folds": FOLDS if folds is None else folds, "seed": seed}
+    return {plan.name: plan for scheme in chosen for plan in plans(suite, scheme, **options)}
+
+
+def _loaded(
+    suite: Dataset | str | Path, task: Dataset | str | Path, elsewhere: Dataset | None, labels: Mapping[str, str]
+) -> tuple[Dataset, Dataset, Dataset | None]:
+    """The cases that are judged by their label, the texts of the task, and those from elsewhere, under their labels."""
     cases = as_suite(suite) if isinstance(suite, Dataset) else load_suite(suite)
     judged = judged_by_label(cases)
     if not judged.all():
@@ -188,17 +173,8 @@ def _materials(
     data = task if isinstance(task, Dataset) else api.load(str(task))
     _refuse_labels(labels, [data] if elsewhere is None else [data, elsewhere], cases.label_names)
     data = by_id(relabelled(data, labels, cases.label_names))
-    parts = parts_of(data, settings.seed)
-    counts = data.take(parts.rows("train")).label_counts
-    if unseen := [name for name, n in counts.items() if not n]:
-        raise MismatchError(
-            f"no text of {data.name} to train on has the label {' or '.join(map(repr, unseen))}",
-            expected="texts of every label of the suite",
-            got=", ".join(f"{name!r} {n:,}" for name, n in counts.items()),
-            fix=f"map the labels otherwise: {MAP}",
-        )
     other = None if elsewhere is None else by_id(relabelled(elsewhere, labels, cases.label_names))
-    return LearningMaterials(cases, data, parts, settings.plans(cases), other)
+    return cases, data, other
 
 
 def _refuse_labels(labels: Mapping[str, str], datasets: Sequence[Dataset], label_names: Sequence[str]) -> None:
@@ -220,10 +196,19 @@ def _refuse_labels(labels: Mapping[str, str], datasets: Sequence[Dataset], label
             )
 
 
-def parts_of(task: Dataset, seed: int) -> Split:
-    """80 % train, 10 % dev, 10 % test, with the class mix of all."""
-    tenth = max(1, len(task) // 10)
-    return api.split(task, "random", test=tenth, dev=tenth, seed=seed, name="task")
+def parts_of(data: Dataset, seed: int) -> Split:
+    """80 % train, 10 % dev, 10 % test, with the class mix of all; refuses data without texts of a label to train on."""
+    tenth = max(1, len(data) // 10)
+    parts = api.split(data, "random", test=tenth, dev=tenth, seed=seed, name="task")
+    counts = data.take(parts.rows("train")).label_counts
+    if unseen := [name for name, n in counts.items() if not n]:
+        raise MismatchError(
+            f"no text of {data.name} to train on has the label {' or '.join(map(repr, unseen))}",
+            expected="texts of every label of the suite",
+            got=", ".join(f"{name!r} {n:,}" for name, n in counts.items()),
+            fix=f"map the labels otherwise: {MAP}",
+        )
+    return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,15 +291,18 @@ class Lessons:
         asked = {place[0]: self.predictions.get(place, {}).get(test) for place in places}
         return {configuration: predictions for configuration, predictions in asked.items() if predictions is not None}
 
-    def written(self, folder: RunFolder, seed: int, texts: bool) -> list[Measurement]:
-        """Every number; predictions, plans and the largest changes are put where people look for them."""
-        given, suite = self.given, self.given.suite
-        files = {
-            f"{configuration.replace(' ', '-')}/{given.file_name(plan)}.{test}": predictions
+    @property
+    def files(self) -> dict[str, Predictions]:
+        """What models say, by the names of files."""
+        return {
+            f"{configuration.replace(' ', '-')}/{self.given.file_name(plan)}.{test}": predictions
             for (configuration, plan), asked in self.predictions.items()
             for test, predictions in asked.items()
         }
-        publish(files, folder)
+
+    def written(self, folder: RunFolder, seed: int, texts: bool) -> list[Measurement]:
+        """Every number; plans and the largest changes are put where people look for them."""
+        given, suite = self.given, self.given.suite
         parts = np.full((len(suite), len(given.plans)), "", dtype=object)
         for column, plan in enumerate(given.plans.values()):
             for part, cases in plan.parts.items():

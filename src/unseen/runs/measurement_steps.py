@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,8 +109,7 @@ class Scoring:
     def described(self, source: Source) -> dict[str, Any]:
         """Plain values, the content of the attributes that are read included."""
         attributes = [*self.slices, *filter(None, [self.groups, self.agreement])]
-        own = {name: getattr(self, name) for name in ("metric", "slices", "groups", "agreement", "seed", "tags")}
-        return own | {"attributes": source.content(attributes)}
+        return vars(self) | {"attributes": source.content(attributes)}
 
 
 def _reading(
@@ -436,24 +435,18 @@ def behaviour_step(
         },
         "rename": dict(rename), "seed": seed, "tags": dict(tags),
     }  # fmt: skip
-    opened = _opened_model(source, space, seed)
-    step = step_on(source, f"behaviour on {suite.name}", write_behaviour, settings | opened.settings, opened.needs)
+    opening, needs = _opened_model(source, space, seed)
+    step = step_on(source, f"behaviour on {suite.name}", write_behaviour, settings | opening, needs)
     return replace(step, shared={**step.shared, "suite": SUITE})
 
 
-class _Opened(NamedTuple):
-    """What a step that asks the model trained on all rows needs."""
-
-    settings: dict[str, Any]
-    needs: dict[str, Step]
-
-
-def _opened_model(source: Source, space: Space, seed: int) -> _Opened:
+def _opened_model(source: Source, space: Space, seed: int) -> tuple[dict[str, Any], dict[str, Step]]:
+    """Settings and needs of a step that asks the model trained on all rows; `_model_of` opens it."""
     settings = {"source": source.basis, "model": space.model.described}
     if space.encodes_untrained:
-        return _Opened(settings, {})
+        return settings, {}
     learnt = space_step(source, space, seed)
-    return _Opened(settings | space.of.opening, {"model": learnt.needs.get("vectors", learnt)})
+    return settings | space.of.opening, {"model": learnt.needs.get("vectors", learnt)}
 
 
 def _model_of(here: Workspace) -> Any:
@@ -479,9 +472,9 @@ def forecast_step(
 ) -> Step:
     """Forecast the score on texts from deployment, with the splits that were trained on as the ladder."""
     settings, needs = _reading([replace(run, seen=()) for run in runs], [])
-    opened = _opened_model(source, space, asked.seed)
-    settings |= {"deployment": deployment.fingerprint, "metric": asked.metric, "seed": asked.seed, **opened.settings}
-    step = step_on(source, "forecast", write_forecast, settings, needs | dict(opened.needs))
+    opening, model = _opened_model(source, space, asked.seed)
+    settings |= {"deployment": deployment.fingerprint, "metric": asked.metric, "seed": asked.seed, **opening}
+    step = step_on(source, "forecast", write_forecast, settings, needs | model)
     return replace(step, shared={**step.shared, "deployment": DEPLOYMENT})
 
 

@@ -25,21 +25,20 @@ from unseen.engines.steps import carry_out, timings
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
-from unseen.evaluation.measurements import aligned, drawn_groups
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.naming import content_of_name
 from unseen.registry import check_parameters
-from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, publish, trainings_done
+from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import by_id
 from unseen.runs.spaces import Model
 from unseen.runs.training_steps import MODEL
 from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members
 from unseen.seeding import generator
-from unseen.store import read_json, write_json, write_split
+from unseen.store import read_json, write_json
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Finding, Measurement, Predictions, some
+from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.arrays import Mask, Rows
 from unseen.types.numbers import number, portion
 
@@ -398,31 +397,27 @@ def pretrain(
         "corpora": {of: one.described for of, one in raw.items()},
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         results, engine = folder.results, Inline() if workers == 1 else Local(workers)
         if announce is not None:
             announce(_plan(treatment, labelled, *trainings_done(list(arms.values()), recipe, results)))
         different = {step.key: step for step in steps.values()}
         carry_out(list(different.values()), engine, results, prepared, "pretrainings")
         predictions = answers(list(arms.values()), recipe, results, workers=workers)
-        for stale in ("models", "splits", "tables"):
-            shutil.rmtree(folder / stale, ignore_errors=True)
+        shutil.rmtree(folder / "models", ignore_errors=True)
         for (dose, own_seed), step in steps.items():
             folder.publish(step.key, MODEL, f"models/{file_name(str(dose))}.seed-{own_seed}")
         files = {
             f"{file_name(name)}/{file_name(str(dose))}.seed-{own_seed}": predictions[arm.name]["test"]
             for (name, dose, own_seed), arm in arms.items()
         }
-        publish(files, folder)
-        for name, member in labelled.items():
-            write_split(member.parts, folder / "splits" / f"{file_name(name)}.csv")
         copies = Copies({name: _test(member) for name, member in labelled.items()}, raw, seed)
         cases = copies.contaminations()
         clean = {name: ~np.logical_or.reduce([case.near for case in cases if case.data == name]) for name in labelled}
         runs: dict[tuple[str, Dose], list[Run]] = {}
         for (name, dose, own_seed), arm in arms.items():
-            run = _run(labelled[name], predictions[arm.name]["test"], dose, own_seed)
+            member, answered = labelled[name], predictions[arm.name]["test"]
+            run = member.run(_test(member), answered, split=f"{name}, {dose}", family=str(dose), seed=own_seed)
             runs.setdefault((name, dose), []).append(run)
         reads = {place: read_json(results.folder(step.key) / READ) for place, step in steps.items()}
         rows = [row for case in cases for row in case.measurements()] + _reading_rows(reads)
@@ -432,7 +427,9 @@ def pretrain(
         findings += [_passes_finding(*(reads[dose, seed] for dose in treatment.doses[-2:]))]
         (tokenizer,) = {read["tokenizer"] for read in reads.values() if "tokenizer" in read}
         made = [*different.values(), *(arm.step(recipe) for arm in arms.values())]
-        return Output(rows, findings, {"tokenizer": tokenizer, "timings": timings(made, results)})
+        splits = {name: member.parts for name, member in labelled.items()}
+        more = {"tokenizer": tokenizer, "timings": timings(made, results)}
+        return Output(rows, findings, more, splits=splits, predictions=files)
 
     return carry_through("pretraining", about, work, out=out, command=command, gates=gates)
 
@@ -492,13 +489,6 @@ def _plan(treatment: Treatment, labelled: Mapping[str, Member], trainings: int, 
 
 def _test(member: Member) -> Dataset:
     return member.data.take(member.rows("test"))
-
-
-def _run(member: Member, predictions: Predictions, dose: Dose, seed: int) -> Run:
-    test, by = _test(member), member.entry.groups
-    groups = None if by is None else drawn_groups(member.data.attribute(by))[member.rows("test")]
-    answered = aligned(test, predictions, np.arange(len(test)))
-    return Run(f"{member.name}, {dose}", str(dose), seed, test.labels, answered, test.label_names, groups, member.name)
 
 
 def _reading_rows(reads: Mapping[tuple[Dose, int], Mapping[str, Any]]) -> list[Measurement]:

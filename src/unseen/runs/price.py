@@ -204,11 +204,9 @@ def price(
     grouped = [replace(leaked, groups=settings.groups or leaked.groups) for leaked in leaks]
     plan = PricePlan(data, split, grouped, settings)
 
-    def work(folder: RunFolder | None) -> Output:
-        if folder is not None:
-            write_leaks(data, [leaked.pairs for leaked in leaks if leaked.pairs is not None], folder / "leaks.csv")
-        results = None if folder is None else folder.results
-        rows = plan.measured(predictions, results, workers, announce)
+    def work(folder: RunFolder) -> Output:
+        write_leaks(data, [leaked.pairs for leaked in leaks if leaked.pairs is not None], folder / "leaks.csv")
+        rows = plan.measured(predictions, folder.results, workers, announce)
         return Output(rows, price_findings(rows, settings.metric))
 
     return carry_through("price", about, work, out=out, command=command, gates=gates)
@@ -290,7 +288,7 @@ class PricePlan:
     def measured(
         self,
         predictions: Predictions | None,
-        results: Results | None,
+        results: Results,
         workers: int,
         announce: Callable[[Estimate], None] | None,
     ) -> list[Measurement]:

@@ -21,7 +21,6 @@ from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, capital
 from unseen.runs import frame
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.store import write_predictions
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement
 from unseen.types.numbers import difference_in_points, number, scored
@@ -66,17 +65,16 @@ def report(
         "settings": {"metric": MAIN, "seed": seed},
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         predictions = inference.predict(model, data)
-        if folder is not None:
-            write_predictions(predictions, folder / "predictions" / "answers.parquet")
         of_labels = [f"f1[{label}]" for label in data.label_names]
         metrics = [*DEFAULT_METRICS, *of_labels, *(() if model.hard else CALIBRATION)]
         rows = np.arange(len(data))
         mix = np.bincount(data.labels, minlength=len(data.label_names)) / len(data)
         guessed = chance(metric(MAIN), data.labels, mix, data.label_names)
         measurements = measure(data, predictions, rows, metrics, seed=seed)
-        return Output([*measurements, Measurement(f"chance.{MAIN}", guessed, len(data))])
+        guessing = Measurement(f"chance.{MAIN}", guessed, len(data))
+        return Output([*measurements, guessing], predictions={"answers": predictions})
 
     return carry_through("score", about, work, out=out, gates=gates, command="unseen.report(model, X, y)")
 

@@ -99,7 +99,7 @@ def forecast_scores(
         },
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
+    def work(folder: RunFolder) -> Output:
         left_out = {name: left_out_predictions(known, name, leave_out) for name in dict.fromkeys([model, *BASELINES])}
         errors = [
             row

@@ -104,7 +104,7 @@ def load_source(
 
     `source` and `columns` are what `unseen.load` takes; or `source` is a Dataset.
     """
-    data = _load(source, dict(columns), settings.named)
+    data = load_data(source, columns, settings.named)
     for attribute in settings.named:
         data.attribute(attribute)
     if settings.neutral is not None and settings.neutral not in data.label_names:
@@ -122,7 +122,8 @@ def load_source(
     return Source(name or data.name, data, mask, given)
 
 
-def _load(source: Any, columns: dict[str, Any], named: list[str]) -> Dataset:
+def load_data(source: Any, columns: Mapping[str, Any], named: Sequence[str]) -> Dataset:
+    """What `unseen.load` loads, with the attributes that are named; or a Dataset as it is."""
     if isinstance(source, Dataset):
         if columns:
             raise InputError(f"{', '.join(columns)} has no effect on a Dataset", fix="leave it out")
@@ -130,7 +131,7 @@ def _load(source: Any, columns: dict[str, Any], named: list[str]) -> Dataset:
     # a known dataset and the sample have attributes by themselves; of a table only those that are named are read
     is_table = not isinstance(source, str) or Path(source).exists()
     if named and (is_table or "attributes" in columns):
-        columns["attributes"] = list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))
+        columns = {**columns, "attributes": list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))}
     return api.load(source, **columns)
 
 

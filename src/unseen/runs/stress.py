@@ -115,6 +115,18 @@ MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting"
             "sign", "token_f1", "iou_f1", "auprc", "depth")  # fmt: skip
 """First words of what is measured besides scores of metrics."""
 PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
+PUBLISHED = (
+    ("witness", PREDICTIONS, "predictions/cross-validated.parquet"),
+    ("behaviour", PREDICTIONS, "predictions/suite.parquet"),
+    ("forecast", PREDICTIONS, "predictions/deployment.parquet"),
+    ("map", MAP, MAP),
+    ("leaks", LEAKS, LEAKS),
+    ("clusters", CLUSTERS, CLUSTERS),
+    ("clusters", EXAMPLES, EXAMPLES),
+)
+"""Of the steps that measure: by what they tell, the file that people look for, and where."""
+TOLD = ("scores", "findings", "stability", "leaks", "bias", "behaviour", "forecast", "explanations")
+"""Steps whose measurements are those of the run, in their order there."""
 ASKED = 400
 """Questions about a text that is explained, about: of a post of 23 words, by the methods that are used unasked."""
 PASSES = 3
@@ -169,30 +181,27 @@ class StressSettings(DataSettings):
     def __post_init__(self) -> None:
         self.space.model.check()  # a mistake should be seen before anything is done
         object.__setattr__(self, "metric", metric_of(self.metric).id)
-        problems = []
-        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
-            problems.append("seeds must be there, each once")
-        if not 0 <= self.seen_folds <= FOLDS:
-            problems.append(f"seen_folds must be from 0 to {FOLDS}, not {self.seen_folds}")
-        if self.space_seeds < 0:
-            problems.append(f"space_seeds must be at least 0, not {self.space_seeds}")
-        if self.random_splits < 1:
-            problems.append(f"random_splits must be at least 1, not {self.random_splits}")
-        if len(set(self.methods)) < len(self.splits) + len(self.split_files):
-            problems.append("a split is named twice")
-        for name in ("test", "dev"):
-            if not 0 < getattr(self, name) < 1:
-                problems.append(f"{name} must be a share between 0 and 1, not {getattr(self, name)}")
-        if not isinstance(self.independent, str) and not 0 <= self.independent < 1:
-            problems.append(f"independent must be a share below 1, 0 for none, or a file, not {self.independent}")
-        if self.limit is not None and self.limit < 50:
-            problems.append(f"limit must be at least 50, not {self.limit}")
-        if bool(self.positive) != (self.bias is not None):
-            problems.append("bias needs both: the attribute with the groups, and the labels that are positive")
-        if self.explain is not None and self.explain < 1:
-            problems.append(f"explain must be at least 1 text, not {self.explain}")
-        if self.suite_map and self.suite is None:
-            problems.append("suite_map has no effect without a suite")
+        checks = [
+            (not self.seeds or len(set(self.seeds)) < len(self.seeds), "seeds must be there, each once"),
+            (not 0 <= self.seen_folds <= FOLDS, f"seen_folds must be from 0 to {FOLDS}, not {self.seen_folds}"),
+            (self.space_seeds < 0, f"space_seeds must be at least 0, not {self.space_seeds}"),
+            (self.random_splits < 1, f"random_splits must be at least 1, not {self.random_splits}"),
+            (len(set(self.methods)) < len(self.splits) + len(self.split_files), "a split is named twice"),
+            (not 0 < self.test < 1, f"test must be a share between 0 and 1, not {self.test}"),
+            (not 0 < self.dev < 1, f"dev must be a share between 0 and 1, not {self.dev}"),
+            (
+                not isinstance(self.independent, str) and not 0 <= self.independent < 1,
+                f"independent must be a share below 1, 0 for none, or a file, not {self.independent}",
+            ),
+            (self.limit is not None and self.limit < 50, f"limit must be at least 50, not {self.limit}"),
+            (
+                bool(self.positive) != (self.bias is not None),
+                "bias needs both: the attribute with the groups, and the labels that are positive",
+            ),
+            (self.explain is not None and self.explain < 1, f"explain must be at least 1 text, not {self.explain}"),
+            (bool(self.suite_map) and self.suite is None, "suite_map has no effect without a suite"),
+        ]
+        problems = [message for is_wrong, message in checks if is_wrong]
         if problems:
             raise InputError("a run cannot be set up like this", problems=problems)
         if BASELINE not in self.splits:
@@ -343,102 +352,52 @@ class Graph:
         return Scoring(settings.metric, settings.slices, settings.groups, settings.agreement, settings.seed, tags)
 
     @cached_property
-    def scores(self) -> list[Step]:
-        """Scores of every family, and its fall against random splits."""
-        control = self.of_family(BASELINE)
-        return [
-            scores_step(self.source, self.of_family(family), control if family != BASELINE else [], self.scoring)
-            for family in self.settings.methods
-        ]
-
-    @cached_property
-    def findings(self) -> list[Step]:
-        """Of every family that is not random, whether it is hard or broken."""
-        control = self.of_family(BASELINE)
-        return [
-            findings_step(self.source, self.of_family(family), control, self.scoring) for family in self.settings.hard
-        ]
-
-    @cached_property
-    def leaks(self) -> Step:
-        """What lies on both sides of each split."""
-        return leaks_step(self.source, self.cuts, self.settings.groups, self.settings.seed)
-
-    @cached_property
-    def properties(self) -> list[Step]:
-        """The properties of every split."""
-        return [
-            properties_step(self.source, cut, self.space, name, self.settings.neutral)
-            for name, cut in self.cuts.items()
-        ]
-
-    @cached_property
-    def bias(self) -> list[Step]:
-        """Groups compared on every family of splits, where an attribute names them."""
-        settings = self.settings
-        if settings.bias is None:
-            return []
-        return [
-            bias_step(
-                self.source, self.of_family(family), settings.bias, settings.positive, settings.fewest, self.scoring
-            )
-            for family in settings.methods
-        ]
-
-    @cached_property
-    def behaviour(self) -> list[Step]:
-        """What the model passes of a suite, where there is one."""
-        settings = self.settings
-        if self.suite is None:
-            return []
-        rename, tags = settings.suite_map, {"model": settings.model}
-        return [behaviour_step(self.source, self.suite, settings.space, rename, settings.seed, tags)]
-
-    @cached_property
-    def forecast(self) -> list[Step]:
-        """What the model will score on texts from deployment, where there are some."""
-        if self.deployment is None:
-            return []
-        return [forecast_step(self.source, self.deployment, self.settings.space, self.trainings, self.scoring)]
-
-    @cached_property
-    def explanations(self) -> list[Step]:
-        """Explanations of the first training of each family of splits, where they are asked for."""
-        settings = self.settings
-        if settings.explain is None:
-            return []
-        return [
-            explain_step(
-                self.source,
-                self.of_family(family)[0],
-                settings.space.model,
-                settings.explain,
-                settings.texts,
-                self.scoring,
-            )
-            for family in settings.methods
-        ]
+    def measuring(self) -> dict[str, list[Step]]:
+        """The steps that measure, by what they tell; none for what the run was not asked about."""
+        source, settings, scoring, seed = self.source, self.settings, self.scoring, self.settings.seed
+        families = {family: self.of_family(family) for family in settings.methods}
+        control, tags = families[BASELINE], {"model": settings.model}
+        return {
+            "scores": [
+                scores_step(source, runs, control if family != BASELINE else [], scoring)
+                for family, runs in families.items()
+            ],
+            "witness": [label_noise_step(source, seed)],
+            "findings": [findings_step(source, families[family], control, scoring) for family in settings.hard],
+            "leaks": [leaks_step(source, self.cuts, settings.groups, seed)],
+            "bias": [
+                bias_step(source, runs, settings.bias, settings.positive, settings.fewest, scoring)
+                for runs in families.values()
+                if settings.bias is not None
+            ],
+            "behaviour": [
+                behaviour_step(source, suite, settings.space, settings.suite_map, seed, tags)
+                for suite in (self.suite,)
+                if suite is not None
+            ],
+            "forecast": [
+                forecast_step(source, deployment, settings.space, self.trainings, scoring)
+                for deployment in (self.deployment,)
+                if deployment is not None
+            ],
+            "explanations": [
+                explain_step(source, runs[0], settings.space.model, settings.explain, settings.texts, scoring)
+                for runs in families.values()
+                if settings.explain is not None
+            ],
+            "stability": self.stability,
+            "properties": [
+                properties_step(source, cut, self.space, name, settings.neutral) for name, cut in self.cuts.items()
+            ],
+            "map": [map_step(source, self.space, self.cuts, seed)],
+            "clusters": [clusters_step(source, self.space, self.cuts, settings.texts)],
+        }
 
     @property
     def shared(self) -> dict[str, Any]:
         """What steps share in memory."""
         more = {SUITE: self.suite, DEPLOYMENT: self.deployment}
         return {self.source.name: self.source} | {name: data for name, data in more.items() if data is not None}
-
-    @cached_property
-    def map(self) -> Step:
-        """The texts in the plane."""
-        return map_step(self.source, self.space, self.cuts, self.settings.seed)
-
-    @cached_property
-    def clusters(self) -> Step:
-        """What the clusters hold."""
-        return clusters_step(self.source, self.space, self.cuts, self.settings.texts)
-
-    @cached_property
-    def witness(self) -> Step:
-        """What a light model says about labels that it has not seen."""
-        return label_noise_step(self.source, self.settings.seed)
 
     @property
     def splitting_steps(self) -> list[Step]:
@@ -456,10 +415,7 @@ class Graph:
     def measuring_steps(self) -> list[Step]:
         """What is measured afterwards, the witness of label noise included."""
         done = {step.key for step in self.training_steps}
-        steps = [
-            *self.scores, self.witness, *self.findings, self.leaks, *self.bias, *self.behaviour, *self.forecast,
-            *self.explanations, *self.stability, *self.properties, self.map, self.clusters,
-        ]  # fmt: skip
+        steps = [step for several in self.measuring.values() for step in several]
         return [step for step in in_order(steps) if step.key not in done]
 
 
@@ -575,7 +531,7 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
 
 def explaining_seconds(graph: Graph, folder: RunFolder, texts: int, fast: float) -> float:
     """How long explanations take that are not made yet: a training of so many texts, and the questions asked, each."""
-    left = sum(not folder.results.has(step.key) for step in graph.explanations)
+    left = sum(not folder.results.has(step.key) for step in graph.measuring["explanations"])
     asked = 2 * (graph.settings.explain or 0) * ASKED
     return left * (texts + asked / FASTER) / fast
 
@@ -616,8 +572,7 @@ def stress(
     engine = _engine(graph, workers)
     answers = reviews_of(reviews, graph.source.data) if reviews else []
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         weights: Mapping[str, float] = {}
         if announce is not None:
             planned = plan_of(graph, folder, engine)
@@ -705,32 +660,22 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
         write_split(changed(split, name=name), folder / "splits" / f"{name}.csv")
     for planned in graph.trainings:
         folder.publish(planned.training.key, PREDICTIONS, f"predictions/{planned.split}-seed{planned.seed}.parquet")
-    folder.publish(graph.witness.key, PREDICTIONS, "predictions/cross-validated.parquet")
-    _publish_suspects(graph, folder, tests)
-    for step, name in (
-        *((step, "suite") for step in graph.behaviour),
-        *((step, "deployment") for step in graph.forecast),
-    ):
-        folder.publish(step.key, PREDICTIONS, f"predictions/{name}.parquet")
-    folder.publish(graph.map.key, MAP, MAP)
-    folder.publish(graph.leaks.key, LEAKS, LEAKS)
-    _publish_texts(graph, folder)
-    folder.publish(graph.clusters.key, CLUSTERS, CLUSTERS)
     (folder / EXAMPLES).unlink(missing_ok=True)
-    folder.publish(graph.clusters.key, EXAMPLES, EXAMPLES)
+    for kind, file, name in PUBLISHED:
+        for step in graph.measuring[kind]:
+            folder.publish(step.key, file, name)
+    for family, step in zip(graph.settings.methods, graph.measuring["explanations"], strict=False):
+        folder.publish(step.key, HIGHLIGHTS, f"explanations/{file_name(family)}.json")
+    _publish_suspects(graph, folder, tests)
+    _publish_texts(graph, folder)
 
-    def rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]]) -> list[Any]:
+    def rows(kinds: Sequence[str], file: str, read: Callable[..., list[Any]]) -> list[Any]:
+        steps = [step for kind in kinds for step in graph.measuring[kind]]
         return [row for step in steps for row in read(folder.results.folder(step.key) / file)]
 
-    write_measurements(rows(graph.properties, PROPERTIES, read_measurements), folder / PROPERTIES)
-    for family, step in zip(graph.settings.methods, graph.explanations, strict=False):
-        folder.publish(step.key, HIGHLIGHTS, f"explanations/{file_name(family)}.json")
-    steps = [
-        *graph.scores, *graph.findings, *graph.stability, graph.leaks, *graph.bias, *graph.behaviour, *graph.forecast,
-        *graph.explanations,
-    ]  # fmt: skip
-    findings = rows([*graph.findings, graph.leaks, *graph.forecast], FINDINGS, read_findings)
-    return rows(steps, MEASUREMENTS, read_measurements), findings
+    write_measurements(rows(["properties"], PROPERTIES, read_measurements), folder / PROPERTIES)
+    findings = rows(["findings", "leaks", "forecast"], FINDINGS, read_findings)
+    return rows(TOLD, MEASUREMENTS, read_measurements), findings
 
 
 def _publish_texts(graph: Graph, folder: RunFolder) -> None:
@@ -753,7 +698,7 @@ def _publish_texts(graph: Graph, folder: RunFolder) -> None:
 
 def _publish_suspects(graph: Graph, folder: RunFolder, tests: Mapping[str, set[str]]) -> None:
     """The suspect labels, each with its place in the data and the splits that test it."""
-    suspects = read_suspects(folder.results.folder(graph.witness.key) / SUSPECTS)
+    suspects = read_suspects(folder.results.folder(graph.measuring["witness"][0].key) / SUSPECTS)
     places = graph.source.data.places_of([suspect.id for suspect in suspects])
     placed = [
         changed(

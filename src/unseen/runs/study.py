@@ -53,7 +53,6 @@ from unseen.store import (
     read_measurements,
     read_split,
     write_measurements,
-    write_split,
 )
 from unseen.store.files import file_name
 from unseen.store.results import Results
@@ -327,19 +326,24 @@ def run_study(
     study, results = read_study(path, trust=trust), Results(store)
     grid = Grid(study, load_sources(study))
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         if announce is not None:
             announce(plan_of(grid, results))
         begun, spent = datetime.now(UTC), joules()
         reused = {step.key for step in grid.steps if results.has(step.key)}
         failures = carry_out_all(grid.steps, engine, results, grid.shared)
-        rows, findings = _publish(grid, folder, results)
-        return Output(rows, findings, _about(grid, results, failures) | {
+        splits = {
+            name: replace(read_split(results.folder(step.key) / SPLIT, grid.sources[cell.data].data), name=name)
+            for name, (cell, step) in grid.splits.items()
+            if results.has(step.key)
+        }
+        rows, findings = _publish(grid, splits, folder, results)
+        about = _about(grid, results, failures) | {
             "costs": _costs(grid.steps, results, reused),
             "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
             "joules": _spent(spent),
-        })  # fmt: skip
+        }
+        return Output(rows, findings, about, splits=splits)
 
     command = command or f"unseen study run {study.path.name}"
     return carry_through("study", _identity(grid), work, out=out, command=command, gates=study.gates, cards=True)
@@ -360,17 +364,15 @@ def carry_out_all(
     return failures
 
 
-def _publish(grid: Grid, folder: RunFolder, results: Results) -> tuple[list[Measurement], list[Finding]]:
-    """Put splits, properties and maps of all finished steps where people look for them; measurements and findings."""
-    splits = {name: _split(grid, cell, step, name, results) for name, (cell, step) in grid.splits.items()}
-    known = {name: split for name, split in splits.items() if split is not None}
-    for name, split in known.items():
-        write_split(split, folder / "splits" / f"{file_name(name)}.csv")
+def _publish(
+    grid: Grid, splits: Mapping[str, Split], folder: RunFolder, results: Results
+) -> tuple[list[Measurement], list[Finding]]:
+    """Put properties and maps of all finished steps where people look for them; measurements and findings."""
     asked = [(cell, step) for cell in grid.cells if (step := grid.findings(cell))]
     steps = [step for _, step in asked]
     rows = _rows([grid.scores(cell) for cell in grid.cells] + steps, MEASUREMENTS, read_measurements, results)
     properties = _rows(grid.properties, PROPERTIES, read_measurements, results)
-    rows += _overlaps(grid, known) + _correlations(grid, rows, properties)
+    rows += _overlaps(grid, splits) + _correlations(grid, rows, properties)
     write_measurements(properties, folder / PROPERTIES)
     findings = [
         finding
@@ -386,12 +388,6 @@ def _publish(grid: Grid, folder: RunFolder, results: Results) -> tuple[list[Meas
 
 def _rows(steps: Sequence[Step], file: str, read: Callable[..., list[Any]], results: Results) -> list[Any]:
     return [row for step in steps if results.has(step.key) for row in read(results.folder(step.key) / file)]
-
-
-def _split(grid: Grid, cell: Cell, step: Step, name: str, results: Results) -> Split | None:
-    if not results.has(step.key):
-        return None
-    return replace(read_split(results.folder(step.key) / SPLIT, grid.sources[cell.data].data), name=name)
 
 
 def _overlaps(grid: Grid, splits: Mapping[str, Split]) -> list[Measurement]:

@@ -7,7 +7,6 @@ stand in training data.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -24,15 +23,14 @@ from unseen.engines.steps import timings
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
-from unseen.evaluation.measurements import aligned, drawn_groups
+from unseen.evaluation.measurements import drawn_groups
 from unseen.progress import track
-from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, publish, trainings_done
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.spaces import Model
 from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members, read_datasets
 from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
-from unseen.store import write_split
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
 from unseen.types import PARTS, Certificate, Dataset, Finding, Measurement, Predictions, Split, some
@@ -95,23 +93,14 @@ class Corpus:
         """The test set of each dataset."""
         return {name: self.data.take(self.rows(name, "test")) for name in self.members}
 
-    @cached_property
-    def groups(self) -> dict[str, Rows | None]:
-        """What is drawn together in each test set; None where every text stands alone."""
-        return {
-            name: None if member.entry.groups is None
-            else drawn_groups(member.data.attribute(member.entry.groups))[member.rows("test")]
-            for name, member in self.members.items()
-        }  # fmt: skip
-
     def runs(self, predictions: Mapping[tuple[str, int], Mapping[str, Predictions]]) -> dict[Cell, list[Run]]:
         """The runs of every cell, of predictions by training set and seed, then by test set."""
         runs: dict[Cell, list[Run]] = {}
         for (train, seed), asked in predictions.items():
             for test, data in self.tests.items():
-                answered = aligned(data, asked[test], np.arange(len(data)))
-                about = f"{train} → {test}", train, seed, data.labels, answered, data.label_names
-                runs.setdefault((train, test), []).append(Run(*about, self.groups[test], test))
+                member, called = self.members[test], f"{train} → {test}"
+                run = member.run(data, asked[test], split=called, family=train, seed=seed)
+                runs.setdefault((train, test), []).append(run)
         return runs
 
 
@@ -419,8 +408,7 @@ def transfer(
         },
     }  # fmt: skip
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         learnt = {name: (Chosen(corpus.data, own.train), Chosen(corpus.data, own.dev)) for name, own in sets.items()}
         arms = {
             (name, number): Arm(f"{name}, seed {number}", *rows, corpus.tests, number)
@@ -435,16 +423,11 @@ def transfer(
         overlapping = overlaps(corpus, sets, seed)
         predictions = answers(trained, recipe, folder.results, workers=workers)
         by_set = {place: predictions[arm.name] for place, arm in arms.items()}
-        for stale in ("splits", "tables"):
-            shutil.rmtree(folder / stale, ignore_errors=True)
-        for name, member in corpus.members.items():
-            write_split(member.parts, folder / "splits" / f"{file_name(name)}.csv")
         files = {
             f"{file_name(name)}/{file_name(test)}.seed-{number}": answered
             for (name, number), asked in by_set.items()
             for test, answered in asked.items()
         }
-        publish(files, folder)
         measures = TransferMatrix(corpus, sets, corpus.runs(by_set), overlapping, seed).measures
         rows = [row for overlap in overlapping.values() for row in overlap.measurements()]
         metrics = ["accuracy", "f1.macro", *(f"f1[{label}]" for label in label_names)]
@@ -452,7 +435,9 @@ def transfer(
             rows += measured(measures, [metric], seed)
         overlap_findings = [overlapping[place].finding() for place in product(corpus.names, corpus.names)]
         steps = [arm.step(recipe) for arm in trained]
-        return Output(rows, [*overlap_findings, *findings], {"timings": timings(steps, folder.results)})
+        splits = {name: member.parts for name, member in corpus.members.items()}
+        more = {"timings": timings(steps, folder.results)}
+        return Output(rows, [*overlap_findings, *findings], more, splits=splits, predictions=files)
 
     return carry_through("transfer", about, work, out=out, command=command, gates=gates)
 

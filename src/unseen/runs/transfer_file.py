@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,14 +13,16 @@ import pyarrow.compute as pc
 from pydantic import AfterValidator, ConfigDict, Field
 
 from unseen import api
-from unseen.data.tables import column_names
-from unseen.errors import InputError, UnseenError, hint
+from unseen.data.rows import IfThere
+from unseen.errors import InputError, hint
+from unseen.evaluation.falls import Run
+from unseen.evaluation.measurements import aligned, groups_of_rows
 from unseen.runs.experiment import DEV, relabelled
 from unseen.runs.file_tables import TextsTable, file_beside, source_beside
-from unseen.runs.source import by_id
+from unseen.runs.source import by_id, load_data
 from unseen.splits.problem import given_certificate
 from unseen.store.settings_file import Listed, Problems, SettingsTable, Text, each_once, read_content
-from unseen.types import PARTS, Dataset, Split, some
+from unseen.types import PARTS, Dataset, Predictions, Split, some
 from unseen.types.arrays import Rows
 
 TEST = 0.2
@@ -49,18 +51,10 @@ class DatasetEntry:
         if isinstance(self.source, Dataset):
             return replace(self.source, name=name)
         column = self.split if self.split is not None and not Path(self.split).is_file() else None
-        needed = [name for name in (self.groups, column) if name]
-        loading = self._loading(self.source, [str(name) for name in needed], also)
-        return replace(api.load(self.source, **loading), name=name)
-
-    def _loading(self, source: str, needed: Sequence[str], also: Sequence[str]) -> dict[str, Any]:
-        if not Path(source).is_file():  # a card names its attributes itself
-            own = self.load.get("attributes")
-            return dict(self.load) | ({} if own is None else {"attributes": list(dict.fromkeys([*own, *needed]))})
-        reading = {key: self.load[key] for key in ("delimiter", "encoding") if key in self.load}
-        there = set(column_names(source, **reading)) if also else set()
-        attributes = [*self.load.get("attributes", ()), *needed, *(name for name in also if name in there)]
-        return dict(self.load) | {"attributes": list(dict.fromkeys(attributes))}
+        named = [str(name) for name in (self.groups, column) if name]
+        if Path(self.source).is_file():  # a card names its attributes itself
+            named += map(IfThere, also)
+        return replace(load_data(self.source, self.load, named), name=name)
 
 
 @dataclass(frozen=True)
@@ -129,6 +123,16 @@ class Member:
         """Rows of one part."""
         return self.parts.rows(part)
 
+    @cached_property
+    def groups(self) -> Rows | None:
+        """What is drawn together in its test part; None where every text stands alone."""
+        return groups_of_rows(self.data, self.rows("test"), self.entry.groups)
+
+    def run(self, test: Dataset, predictions: Predictions, *, split: str, family: str, seed: int) -> Run:
+        """What a model says about its test part, which is `test`."""
+        answered = aligned(test, predictions, np.arange(len(test)))
+        return Run(split, family, seed, test.labels, answered, test.label_names, self.groups, self.name)
+
     @property
     def described(self) -> dict[str, Any]:
         """Plain values about it."""
@@ -154,36 +158,23 @@ def members(
     seed: int = 42,
 ) -> dict[str, Member]:
     """The datasets, loaded, relabelled and split; whatever is wrong with any of them is told at once."""
-    problems: list[str] = []
+    problems, refused = Problems(), "the datasets cannot be used as they are"
     loaded: dict[str, Dataset] = {}
     for name, entry in entries.items():
-        with _noted(f"{name}:", problems):
+        with problems.noted(f"{name}:"):
             loaded[name] = entry.data(name, also)
-    _refuse(problems)
+    problems.refuse(refused)
     ours = _shared_labels(loaded, entries) if labels is None else _declared(labels)
     for name, data in loaded.items():
-        problems += _label_problems(name, data, entries[name].map, ours)
-    _refuse(problems)
+        for problem in _label_problems(name, data, entries[name].map, ours):
+            problems.add(problem)
+    problems.refuse(refused)
     made = {}
     for name, data in loaded.items():
-        with _noted(f"{name}:", problems):
+        with problems.noted(f"{name}:"):
             made[name] = _member(name, data, entries[name], ours, test, seed)
-    _refuse(problems)
+    problems.refuse(refused)
     return made
-
-
-@contextmanager
-def _noted(place: str, problems: list[str]) -> Iterator[None]:
-    """What goes wrong inside becomes one more problem."""
-    try:
-        yield
-    except UnseenError as cause:
-        problems.append(f"{place} " + "; ".join([cause.message, *cause.problems]))
-
-
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        raise InputError("the datasets cannot be used as they are", problems=problems)
 
 
 def _shared_labels(loaded: Mapping[str, Dataset], entries: Mapping[str, DatasetEntry]) -> tuple[str, ...]:

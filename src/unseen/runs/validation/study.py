@@ -24,11 +24,9 @@ import pyarrow.parquet as pq
 from unseen.duplicates import same_forms
 from unseen.engines import Step
 from unseen.evaluation.falls import Run, level
-from unseen.evaluation.metrics import metric
 from unseen.naming import content_of_name
 from unseen.roles import Engine
-from unseen.runs import experiment
-from unseen.runs.experiment import Arm, Contrast, Level, measured
+from unseen.runs.experiment import Arm, Contrast, Level, measured, predictions_of, single
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.study import StudyPlan, carry_out_all
 from unseen.runs.validation.file import (
@@ -48,7 +46,7 @@ from unseen.store import atomic
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
-from unseen.types import Finding, Measurement, Predictions
+from unseen.types import Finding, Measurement
 from unseen.types.arrays import Codes, Floats, Rows
 from unseen.types.numbers import percent
 
@@ -88,8 +86,7 @@ def run_validation(
     materials = load_materials(study)
     trainings = Trainings(materials)
 
-    def work(folder: RunFolder | None) -> Output:
-        assert folder is not None
+    def work(folder: RunFolder) -> Output:
         if announce is not None:
             announce(trainings.plan(results))
         begun = datetime.now(UTC)
@@ -190,20 +187,14 @@ class Trainings:
 
     def answers(self, results: Results) -> list[ProtocolAnswers]:
         """The answers of all learners, protocols and seeds of which every fold is there."""
-        done = {training.step.key for training in self.all if results.has(training.step.key)}
-        predictions: dict[str, Mapping[str, Predictions]] = {}
-        for name, model in self.materials.study.models.items():
-            finished = [training for training in self.all if training.learner == name and training.step.key in done]
-            arms = [training.arm for training in finished if training.arm is not None]
-            predictions |= experiment.answers(arms, model, results, work=f"read {name}")
         answers = []
         for key, group in groupby(self.all, key=attrgetter("learner", "protocol", "seed")):
             trainings = list(group)
-            if all(training.step.key in done for training in trainings):
+            if all(results.has(training.step.key) for training in trainings):
                 parts = [
                     answers_of(training.step.key, results)
                     if training.arm is None
-                    else (training.test, predictions[training.arm.name][TEST].probabilities)
+                    else (training.test, predictions_of(training.arm, training.step, results)[TEST].probabilities)
                     for training in trainings
                 ]
                 rows, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -271,7 +262,7 @@ def measurements(materials: ValidationMaterials, answers: Sequence[ProtocolAnswe
     for condition, runs in conditions.items():
         for name in metrics:
             rows += level(runs, name, tags=tags(*condition), seed=seed)
-            rows += [_of_seed(run, name, tags(*condition)) for run in runs]
+            rows += [single(run, name, {**tags(*condition), "split": run.split}) for run in runs]
     for condition, runs in once.items():
         rows += sliced(condition, runs, ONCE)
     for learner in dict.fromkeys(learner for learner, _ in conditions):
@@ -301,12 +292,6 @@ def _conditions(materials: ValidationMaterials, answers: Sequence[ProtocolAnswer
         )  # fmt: skip
         conditions.setdefault((answer.learner, answer.protocol), []).append(run)
     return conditions
-
-
-def _of_seed(run: Run, name: str, tags: Mapping[str, str]) -> Measurement:
-    value = run.score(metric(name))
-    n = 0 if value is None else len(run.gold)
-    return Measurement(name, value, n, tags={**tags, "split": run.split, "seed": run.seed})
 
 
 def counted_once(answer: ProtocolAnswers, materials: ValidationMaterials) -> ProtocolAnswers:
