@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +18,7 @@ from unseen.evaluation.rankings import ALPHA, GAINS, not_apart
 from unseen.reports.figures import alpha_chart, rank_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.page import Section
+from unseen.reports.page import Section, two_widths
 from unseen.reports.record import MEAN, RunRecord
 from unseen.reports.wording import called, capital, higher_is_better
 from unseen.types import Measurement
@@ -170,9 +170,8 @@ def rank_section(board: BoardView, heading: str) -> Section:
         surely = "differ" if p < ALPHA else "are not told apart"
         text += f" Taken together the models {surely} (Friedman, p = {number(p, 3)})."
         text += f" Bars join models whose average ranks are within the critical difference of {number(board.apart)}."
-    drawn = {room: rank_chart(ranked, board.apart, heading, narrow=room == "narrow") for room in ("wide", "narrow")}
-    pictures = [Markup(f'<figure class="chart on-{room}">{chart}</figure>') for room, chart in drawn.items()]
-    return Section(heading, text, pictures=pictures, tables=[rank_table(board), outcome_table(board)])
+    picture = two_widths(partial(rank_chart, ranked, board.apart, heading))
+    return Section(heading, text, pictures=[picture], tables=[rank_table(board), outcome_table(board)])
 
 
 def rank_table(board: BoardView) -> Table:
@@ -266,13 +265,7 @@ def sweep_section(board: BoardView) -> Section | None:
         for data, sweep in changing.items()
         for change in sweep.changes
     ]
-    pictures = [
-        Markup(
-            f'<figure class="chart on-{room}">{alpha_chart(sweep, f"F1 on {data}", narrow=room == "narrow")}</figure>'
-        )
-        for data, sweep in changing.items()
-        for room in ("wide", "narrow")
-    ]
+    pictures = [two_widths(partial(alpha_chart, sweep, f"F1 on {data}")) for data, sweep in changing.items()]
     text = f"Labels weigh their rows to the power of α: 0 is macro F1, .75 dodrans, 1 weighted. {' '.join(sentences)}"
     return Section("Weights of labels", text, pictures=pictures)
 

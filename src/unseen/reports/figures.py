@@ -158,7 +158,7 @@ class GapRow:
     """Score of each run."""
 
 
-def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None, *, narrow: bool = False) -> str:
+def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None, narrow: bool = False) -> str:
     """Scores of each family, test part over independent part, with whiskers; ticks are single runs.
 
     The narrow form has room for a telephone: names stand above their lines.
@@ -449,7 +449,7 @@ def pareto_chart(marks: Sequence[CostMark], cost: str, score: str, *, narrow: bo
     return svg(figure, f"{score} over {cost}. {in_words}. The tables have the same numbers.")
 
 
-def alpha_chart(sweep: AlphaSweep, metric: str, *, narrow: bool = False) -> str:
+def alpha_chart(sweep: AlphaSweep, metric: str, narrow: bool = False) -> str:
     """A curve per model over α, the power of its rows that a class weighs by; a rule where the winner changes.
 
     At 0 it is macro, at 0.75 dodrans, at 1 weighted. The curves are known everywhere, so nothing on them is a guess.

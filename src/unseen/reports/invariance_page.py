@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from functools import partial
 
 from unseen.evaluation.invariance import BIASED, CLASSIFIER, IDENTITY, NOTHING, OPEN, SIDES, BiasVerdict
 from unseen.reports.actions import Action
@@ -119,7 +120,7 @@ def page(record: RunRecord) -> Page:
     """What became of the property."""
     about, made = record.about, tables(record)
     findings = sorted_findings(record.findings)
-    pictures = [two_widths(*(_chart(record, narrow) for narrow in (False, True)))]
+    pictures = [two_widths(partial(_chart, record))]
     sections = [
         Section("Distributions", DISTRIBUTIONS_TEXT, pictures, [made["distributions"]]),
         Section("Distances and tests", DISTANCES_TEXT, tables=[made["distances"]]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -229,9 +229,10 @@ def drawn(template: str, **context: Any) -> Markup:
     return Markup(environment().get_template(template).render(**context))
 
 
-def two_widths(wide: str, narrow: str) -> Markup:
-    """A chart for wide screens and for narrow ones."""
-    return Markup(f'<figure class="chart on-wide">{wide}</figure><figure class="chart on-narrow">{narrow}</figure>')
+def two_widths(chart: Callable[[bool], str]) -> Markup:
+    """A chart for wide screens and for narrow ones; `chart` draws it and is told whether narrowly."""
+    figures = (f'<figure class="chart on-{room}">{chart(room == "narrow")}</figure>' for room in ("wide", "narrow"))
+    return Markup("".join(figures))
 
 
 def counted(counts: Mapping[str, int]) -> str:

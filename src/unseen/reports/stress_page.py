@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class FallBar:
     """Points of the fall that wrong labels account for."""
 
 
-def fall_chart(bars: Sequence[FallBar], metric: str, *, narrow: bool = False) -> str:
+def fall_chart(bars: Sequence[FallBar], metric: str, narrow: bool = False) -> str:
     """A bar a family: selection from nought, novelty from there on; the end is the fall. Whiskers: 95 % intervals.
 
     A part below nought runs to the left. What wrong labels account for is hatched.
@@ -274,10 +275,9 @@ def _parts_of_falls(run: RunRecord, falls: Sequence[Case]) -> Iterator[Section]:
         if case.selection is not None and case.novelty is not None
     ]
     if bars:
-        wide, narrow = (fall_chart(bars, called(run.metric), narrow=narrow) for narrow in (False, True))
         parts: list[Part] = [
             PARTS_KEY.format(tables.falling(run)),
-            two_widths(wide, narrow),
+            two_widths(partial(fall_chart, bars, called(run.metric))),
             tables.parts_table(run, _parted(falls)),
         ]
         yield Section("What the fall is made of", parts=parts, short="Parts of the fall")
@@ -287,10 +287,10 @@ def _gap(run: RunRecord, worst: Case | None) -> Section:
     rows, guessing = tables.gap_rows(run), chance(run, worst.family) if worst else None
     if not rows:
         return Section("How far it falls", "The run holds no scores.", short="Gap")
-    wide, narrow = (gap_chart(rows, called(run.metric), guessing, narrow=narrow) for narrow in (False, True))
+    chart = two_widths(partial(gap_chart, rows, called(run.metric), guessing))
     dotted = "" if guessing is None else f" Dotted: guessing by the class mix, {number(guessing)}."
     others = tables.metric_table(run)
-    parts: list[Part] = [GAP_KEY.format(dotted), two_widths(wide, narrow), tables.gap_table(run)]
+    parts: list[Part] = [GAP_KEY.format(dotted), chart, tables.gap_table(run)]
     parts += [Folded("Other metrics on the test part", [others])] if others else []
     return Section("How far it falls", parts=parts, short="Gap")
 

@@ -98,10 +98,7 @@ def _difficulty(run: RunRecord, data: str) -> Iterator[Part]:
 
 
 def _chart(series: list[Series], axis: str, metric: str, logarithmic: bool = False) -> Markup:
-    wide, narrow = (
-        curve_chart(series, axis, metric, narrow=narrow, logarithmic=logarithmic) for narrow in (False, True)
-    )
-    return two_widths(wide, narrow)
+    return two_widths(lambda narrow: curve_chart(series, axis, metric, narrow=narrow, logarithmic=logarithmic))
 
 
 def _sensitivity(run: RunRecord) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from unseen.costs.energy import ASSUMPTION
@@ -178,7 +178,7 @@ def _compared(costs: CostRecord, chosen: str, best: str) -> str:
 def _sections(costs: CostRecord, shown: dict[str, Table]) -> Iterator[Section]:
     for side, axis in AXES.items():
         pictures = [
-            two_widths(*(_chart(costs, view, side, axis, narrow) for narrow in (False, True)))
+            two_widths(partial(_chart, costs, view, side, axis))
             for view in costs.views
             if sum(bool(costs.score(name, view) and costs.row(name, side)) for name in costs.names) > 1
         ]

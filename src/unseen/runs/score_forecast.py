@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -378,8 +379,7 @@ def _forecast_section(forecasts: Sequence[Measurement], best: Table, every: Tabl
     """The best of each target first; a picture where scores are shares."""
     shares = [row for row in forecasts if row.value is not None and 0 <= row.value <= 1]
     lines = [DotLine(f"{_target(row)}, {row.tags['configuration']}", _target(row), (row,)) for row in shares]
-    charts = [dot_chart(lines, ["forecast"], "score", narrow) for narrow in (False, True)] if shares else []
-    pictures = [two_widths(*charts)] if charts else []
+    pictures = [two_widths(partial(dot_chart, lines, ["forecast"], "score"))] if shares else []
     return Section("Forecasts", tables=[best], pictures=pictures, folded={"Every forecast": [every]})
 
 
