@@ -26,6 +26,16 @@ def number(value: float | None, places: int = 2) -> str:
     return sign + (digits[1:] if digits.startswith("0.") else digits)
 
 
+def whole(value: float | None) -> str:
+    """A number without decimals."""
+    return number(value, 0)
+
+
+def thousandths(value: float | None) -> str:
+    """A score with three decimals."""
+    return number(value, 3)
+
+
 def points(difference: float | None) -> str:
     """A difference in hundredths: whole numbers, one decimal below ten.
 
