@@ -225,11 +225,7 @@ def page(record: RunRecord) -> Page:
         note=f"Scores are {called(record.metric)}; brackets hold 95 % intervals.",
         sections=sections,
         tables=_files(record, falls),
-        files={
-            name: file
-            for name, file in FILES.items()
-            if file == ACTIONS or (record.folder and (record.folder / file).exists())
-        },
+        files={name: file for name, file in FILES.items() if file == ACTIONS or record.file(file)},
         tiles=_tiles(worst),
         points=b"" if (points := points_of(record)) is None else packed_for_page(points),
     )

@@ -121,8 +121,8 @@ class LearningRun:
     @cached_property
     def changes(self) -> list[dict[str, str]]:
         """Lines of changes.csv: the largest changes, with texts when the run was asked for some."""
-        path = None if self.record.folder is None else self.record.folder / "changes.csv"
-        if path is None or not path.exists():
+        path = self.record.file("changes.csv")
+        if path is None:
             return []
         with path.open(encoding="utf-8", newline="") as file:
             return [{name: unharmed(value or "") for name, value in line.items()} for line in csv.DictReader(file)]

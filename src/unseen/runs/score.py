@@ -120,7 +120,7 @@ def page(record: RunRecord) -> Page:
 
 def _level(record: RunRecord, main: Measurement | None, guessed: float | None) -> str:
     """fail: a gate failed; warn: it is not clearly better than guessing; else ok."""
-    if not all(gate["passed"] for gate in record.about.get("gates") or ()):
+    if not record.gates_hold:
         return "fail"
     least = None if main is None else main.value if main.low is None else main.low
     return "warn" if least is None or guessed is None or least <= guessed else "ok"
