@@ -43,7 +43,7 @@ TEXTS = {
 
 def page(record: RunRecord) -> Page:
     """Which model, by which number, and where."""
-    boards = {view: BoardView(record, {"view": view}) for view in VIEWS}
+    boards = {view: BoardView(record.where(view=view)) for view in VIEWS}
     boards = {view: board for view, board in boards.items() if board.datasets}
     shown = tables(record, boards)
     settings = record.about["settings"]
@@ -144,7 +144,7 @@ def fall_table(board: BoardView, view: str) -> Table:
     lines = [
         (
             data,
-            *(scored(board.record.row(metric, data=data, model=model, **board.tags), points) for model in board.models),
+            *(scored(board.record.row(metric, data=data, model=model), points) for model in board.models),
         )
         for data in board.datasets
     ]
