@@ -328,10 +328,10 @@ def tried(read: Callable[[Path], Read], path: Path, problems: list[str], optiona
 
 
 def flattened(settings: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """Nested settings as one level of text.
+    """Nested settings as one level of text, without those that are not set.
 
     >>> flattened({"test": 0.1, "recipe": {"epochs": 3}, "seeds": [1, 2], "groups": None})
-    {'test': '0.1', 'recipe.epochs': '3', 'seeds': '1, 2', 'groups': ''}
+    {'test': '0.1', 'recipe.epochs': '3', 'seeds': '1, 2'}
     """
     texts: dict[str, str] = {}
     for name, value in settings.items():
@@ -339,8 +339,8 @@ def flattened(settings: Mapping[str, Any], before: str = "") -> dict[str, str]:
             texts |= flattened(value, f"{before}{name}.")
         elif isinstance(value, list | tuple):
             texts[f"{before}{name}"] = ", ".join(map(str, value))
-        else:
-            texts[f"{before}{name}"] = "" if value is None else str(value)
+        elif value is not None:
+            texts[f"{before}{name}"] = str(value)
     return texts
 
 

@@ -36,9 +36,9 @@ from unseen.reports.forecast_page import parts as forecast_parts
 from unseen.reports.forecast_page import without_labels
 from unseen.reports.formats import Cell, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
+from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, two_widths
 from unseen.reports.points import packed_for_page, points_of
-from unseen.reports.record import BASELINE, RunRecord
+from unseen.reports.record import BASELINE, RunRecord, flattened
 from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
 from unseen.reports.wording import called, capital, duration, shortened
@@ -418,7 +418,7 @@ def _clusters(run: RunRecord, worst: Case | None) -> Section:
 
 
 def _costs(run: RunRecord) -> Section:
-    table, host = tables.cost_table(run), ", ".join(value for _, value in flat(run.about.get("host"), "host"))
+    table, host = tables.cost_table(run), ", ".join(flattened({"host": run.about.get("host")}).values())
     seeds = tables.seeds(run)
     trained = f" Training seeds: {', '.join(seeds)}." if seeds else ""
     if table is None:
