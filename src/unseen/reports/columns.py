@@ -38,8 +38,3 @@ def score(metric: str, write: Writer = number, slice: str = "all", **tags: Any) 
 def value(metric: str, write: Writer = number, slice: str = "all", **tags: Any) -> Column:
     """A column of numbers alone."""
     return lambda part: write(part.value(metric, slice, **tags))
-
-
-def texts(metric: str, slice: str = "all", **tags: Any) -> Column:
-    """A column of how many texts a number is over."""
-    return lambda part: 0 if (row := part.row(metric, slice, **tags)) is None else row.n

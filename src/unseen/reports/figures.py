@@ -368,12 +368,11 @@ def curve_chart(
     x: str,
     metric: str,
     *,
-    guessing: float | None = None,
     logarithmic: bool = False,
     narrow: bool = False,
     marked: bool = True,
 ) -> str:
-    """A line per series over what `x` names, with whiskers for intervals; `guessing` is a dashed rule.
+    """A line per series over what `x` names, with whiskers for intervals.
 
     Points are joined in the order of `x`. Where whiskers of two series would hide each other they stand side
     by side. The narrow form has room for a telephone. The lines between points are there to lead the eye:
@@ -390,8 +389,6 @@ def curve_chart(
     _bare(axes, x, metric, places)
     for place, line in enumerate(shown):
         _draw(axes, line, _look(line, place, marked), _series_aside(place, len(shown)) if marked else 0.0)
-    if guessing is not None:
-        axes.axhline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
     _write_scores(axes)
     if keys:
         _keys(axes, columns, 1 + ABOVE / plot)
@@ -536,8 +533,7 @@ def _look(series: Series, place: int, marked: bool) -> dict[str, Any]:
     """Colour, line and mark of the series at a place."""
     if series.dashed:
         return {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (4, 3))}
-    colour = CLASS_COLOURS[place] if place < len(CLASS_COLOURS) else OTHER_COLOUR
-    return {"color": colour, "linewidth": 1.3, "marker": MARKERS[place % len(MARKERS)] if marked else None}
+    return {"color": colour_of(place), "linewidth": 1.3, "marker": MARKERS[place % len(MARKERS)] if marked else None}
 
 
 def _draw(axes: Any, series: Series, look: Mapping[str, Any], aside: float) -> None:

@@ -189,9 +189,9 @@ class RunRecord:
         row = self.row(metric, slice, **tags)
         return None if row is None else row.value
 
-    def names(self, tag: str, metric: str, slice: str = "all", /, **tags: Any) -> list[str]:
+    def names(self, tag: str, metric: str) -> list[str]:
         """The values of a tag among these measurements, in their order; rows without the tag are left out."""
-        return list(dict.fromkeys(str(row.tags[tag]) for row in self.rows(metric, slice, **tags) if tag in row.tags))
+        return list(dict.fromkeys(str(row.tags[tag]) for row in self.rows(metric) if tag in row.tags))
 
     def where(self, **tags: Any) -> RunRecord:
         """The same run with the measurements that have these tags alone."""
@@ -217,9 +217,9 @@ class RunRecord:
         """The splits of one family."""
         return [split for split in self.splits.values() if split.family == family]
 
-    def single(self, family: str, part: str = "test", metric: str | None = None, slice: str = "all") -> list[float]:
+    def single(self, family: str, part: str = "test") -> list[float]:
         """Score of each training, in file order."""
-        rows = self._trainings(family, part, metric or self.metric, slice)
+        rows = self._trainings(family, part, self.metric, "all")
         return [row.value for row in rows if row.value is not None]
 
     def score(

@@ -24,7 +24,7 @@ from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store import write_predictions
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement
-from unseen.types.numbers import difference_in_points, number, scored
+from unseen.types.numbers import difference_in_points, number, scored, thousandths
 
 MAIN = "f1.macro"
 CALIBRATION = ("ece.15", "brier", "log_loss")
@@ -127,6 +127,4 @@ def _level(record: RunRecord, main: Measurement | None, guessed: float | None) -
 
 
 def _lines(rows: Sequence[Measurement], metrics: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (called(row.metric), scored(row, lambda value: number(value, 3))) for row in rows if row.metric in metrics
-    )
+    return tuple((called(row.metric), scored(row, thousandths)) for row in rows if row.metric in metrics)
