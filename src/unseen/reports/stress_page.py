@@ -263,7 +263,7 @@ def _parts_of_falls(run: RunRecord, falls: Sequence[Case]) -> Iterator[Section]:
     parted = _parted(falls)
     if parted:
         chart = two_widths(partial(fall_chart, parted, called(run.metric)))
-        parts = [PARTS_KEY.format(tables.falling(run)), chart, tables.parts_table(run, parted)]
+        parts: list[Part] = [PARTS_KEY.format(tables.falling(run)), chart, tables.parts_table(run, parted)]
         yield Section("What the fall is made of", parts=parts, short="Parts of the fall")
 
 
