@@ -34,7 +34,8 @@ HOW = (
 def page(record: RunRecord) -> Page:
     """What attacks did to the model."""
     about, made = record.about, tables(record)
-    shown = [Section("Attacks", HOW, tables=[made["attacks"]], note=_recipes(about))]
+    recipes = " ".join(f"{name}: {what}" for name, what in about["what"].items())
+    shown = [Section("Attacks", HOW, tables=[made["attacks"]], note=recipes)]
     shown.append(Section("What the checks object to", tables=[made["checks"]], note=_unchecked(about)))
     if "slices" in made:
         shown.append(Section("Where it is easier", tables=[made["slices"]]))
@@ -156,10 +157,6 @@ def _check_table(record: RunRecord, names: Sequence[str]) -> Table:
 
 def _objections(row: Measurement | None) -> str:
     return "–" if row is None or row.value is None else f"{percent(1 - row.value)} of {row.n}"
-
-
-def _recipes(about: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}: {what}" for name, what in about["what"].items())
 
 
 def _unchecked(about: Mapping[str, Any]) -> str:

@@ -208,9 +208,10 @@ def page(record: RunRecord) -> Page:
     counts = f": {counted(data['counts'])}" if "counts" in data else ""
     sections = [
         *_parts_of_falls(record, falls), *review_section(record, worst), _gap(record, worst), _maps(record, worst),
-        _splits(record), _properties(record), _results(record, worst), _findings(record), *_bias(record),
-        *_suites(record), *_forecast(record), *under_shift(record, worst.family if worst else None),
-        *depth_sections(record.measurements), _clusters(record, worst), _costs(record),
+        _splits(record), _properties(record), _results(record, worst), _findings(record),
+        *filter(None, [bias_section(record.measurements)]), *_suites(record), *_forecast(record),
+        *under_shift(record, worst.family if worst else None), *depth_sections(record.measurements),
+        _clusters(record, worst), _costs(record),
     ]  # fmt: skip
     return Page(
         "stress report",
@@ -372,12 +373,6 @@ def _by_family(run: RunRecord, family: str) -> Iterator[Part]:
 def _findings(run: RunRecord) -> Section:
     findings = tables.gathered(run)
     return Section("Findings", "" if findings else "No checks were made.", findings=findings or None)
-
-
-def _bias(run: RunRecord) -> Iterator[Section]:
-    section = bias_section(run.measurements)
-    if section is not None:
-        yield section
 
 
 def _suites(run: RunRecord) -> Iterator[Section]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import UnseenError
 from unseen.types import Measurement
-from unseen.types.numbers import bounds, number, percent, points
+from unseen.types.numbers import bounds, number, percent, points, scored
 
 if TYPE_CHECKING:
     from unseen.evaluation.metrics import Metric
@@ -115,8 +115,7 @@ def writer(metric: str) -> Callable[[float | None], str]:
 
 def fallen(metric: str, row: Measurement) -> str:
     """A difference of a metric with its interval, without its unit."""
-    write = writer(metric)
-    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+    return scored(row, writer(metric))
 
 
 def amount_within(metric: str, row: Measurement) -> str:

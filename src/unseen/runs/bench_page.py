@@ -110,17 +110,11 @@ def verdict(record: RunRecord, boards: dict[str, BoardView]) -> Verdict:
         sentences.append(f"{len(failed)} steps failed: their cells are empty.")
     alone = len(ordinary.leaders) == 1
     headline = f"{leader} leads by {called(record.metric)}" + ("." if alone else ", but not for certain.")
-    level = "fail" if failed else "warn" if changed or not alone else "ok"
-    badge = (
-        "incomplete"
-        if failed
-        else "no clear winner"
-        if not alone
-        else "not everywhere"
-        if changed
-        else "a clear winner"
-    )
-    return Verdict(headline, sentences, level, badge=badge)
+    if failed:
+        return Verdict(headline, sentences, "fail", badge="incomplete")
+    if changed or not alone:
+        return Verdict(headline, sentences, "warn", badge="not everywhere" if alone else "no clear winner")
+    return Verdict(headline, sentences, "ok", badge="a clear winner")
 
 
 def tables(record: RunRecord, boards: dict[str, BoardView]) -> dict[str, Table]:
