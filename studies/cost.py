@@ -68,7 +68,9 @@ def made(name: str, folder: Path) -> None:
     if name == "hatexplain":
         suite = load_suite("hatecheck")
         rename = {label: "non-hateful" if label == "noHate" else "hateful" for label in posts.label_names}
-        unseen.cost(sample(posts, 1_500), {**light, **minilm}, suite=suite, rename=rename, trainings=TRAININGS, **common)
+        unseen.cost(
+            sample(posts, 1_500), {**light, **minilm}, suite=suite, rename=rename, trainings=TRAININGS, **common
+        )
     elif name == "smollm2":
         few = sample(posts, 480)
         models = {"logistic": "logistic", **minilm, "smollm2": "smollm2"}

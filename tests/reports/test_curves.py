@@ -38,10 +38,9 @@ def drawn(picture):
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_a_chart_draws_what_it_is_given(narrow):
-    picture = curve_chart([LINE, OTHER], "distance", "macro F1", guessing=0.33, narrow=narrow)
+    picture = curve_chart([LINE, OTHER], "distance", "macro F1", narrow=narrow)
     assert {"$a_1$", "b", "distance", "macro F1"} <= set(texts(picture))
     assert picture.count("stroke-opacity: 0.55") == 3, "three whiskers"
-    assert picture.count("stroke-dasharray: 2") == 1, "one rule for guessing"
     assert 'aria-label="macro F1 over distance. $a_1$: .70 at .2, .60 at .3, .20 at .5; b: .60 at .2, .40 at .5."' in (
         picture
     )

@@ -8,12 +8,13 @@ from typing import Any
 from unseen.attacks.rating_sheet import ATTEMPTS, EXAMPLES
 from unseen.attacks.worded_text import swaps
 from unseen.reports.actions import Action
-from unseen.reports.formats import Cell, Table
+from unseen.reports.columns import Column, score, table_of, value
+from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict
 from unseen.reports.record import RunRecord
 from unseen.store import read_json
 from unseen.types import Measurement
-from unseen.types.numbers import bounds, number, percent, points
+from unseen.types.numbers import bounds, percent, points, scored, whole
 
 RAW, VALID = "success.raw", "success.valid"
 CHECK = "check."
@@ -33,7 +34,8 @@ HOW = (
 def page(record: RunRecord) -> Page:
     """What attacks did to the model."""
     about, made = record.about, tables(record)
-    shown = [Section("Attacks", HOW, tables=[made["attacks"]], note=_recipes(about))]
+    recipes = " ".join(f"{name}: {what}" for name, what in about["what"].items())
+    shown = [Section("Attacks", HOW, tables=[made["attacks"]], note=recipes)]
     shown.append(Section("What the checks object to", tables=[made["checks"]], note=_unchecked(about)))
     if "slices" in made:
         shown.append(Section("Where it is easier", tables=[made["slices"]]))
@@ -55,24 +57,16 @@ def page(record: RunRecord) -> Page:
     )
 
 
-def attacks_of(record: RunRecord) -> list[str]:
-    """The attacks of a run."""
-    return list(dict.fromkeys(str(row.tags["attack"]) for row in record.rows(VALID)))
-
-
 def verdict(record: RunRecord) -> Verdict:
     """What the strongest attack does, validly; what all flips would say; where it is worse; what to do."""
-    best = max(
-        (row for row in record.rows(VALID) if row.slice == "all" and row.value is not None),
-        key=lambda row: row.value or 0.0,
-        default=None,
-    )
+    known = (row for row in record.rows(VALID) if row.value is not None)
+    best = max(known, key=lambda row: row.value or 0.0, default=None)
     if best is None:
         return Verdict(
             "No text was attacked: the model gets none of them right.", [], "skipped", badge=BADGES["skipped"]
         )
     name = str(best.tags["attack"])
-    raw, queries = _row(record, RAW, name), _row(record, "queries", name)
+    raw = record.row(RAW, attack=name)
     headline = (
         f"{name} makes the model err on {percent(best.value)} {bounds(best, percent)} of the texts that it gets right, "
         "with changes that no check objects to."
@@ -84,7 +78,7 @@ def verdict(record: RunRecord) -> Verdict:
         else "No check objects to any of its flips."
         if raw is None or raw.value == best.value
         else f"If every flip counted it would be {percent(raw.value)}: the other changes may have lost the label.",
-        f"It takes {number(queries.value if queries else None, 0)} queries a text on average.",
+        f"It takes {whole(record.value('queries', attack=name))} queries a text on average.",
         *_part_sentences(record),
         "Programs have judged the changes, nobody has read them.",
     ]
@@ -92,8 +86,7 @@ def verdict(record: RunRecord) -> Verdict:
         sentences.insert(2, f"No text was given more than {most:,} queries (--queries): more may flip more.")
     if record.about["unchecked"]:
         sentences.append(f"Not checked, for want of a word list: {', '.join(record.about['unchecked'])}.")
-    failed = not all(gate["passed"] for gate in record.about.get("gates") or [])
-    level = "fail" if failed else "warn" if (best.low or 0.0) >= MANY else "ok"
+    level = "fail" if not record.gates_hold else "warn" if (best.low or 0.0) >= MANY else "ok"
     return Verdict(headline, sentences, level, _actions(record), BADGES[level])
 
 
@@ -127,44 +120,36 @@ def _actions(record: RunRecord) -> list[Action]:
 
 def tables(record: RunRecord) -> dict[str, Table]:
     """By attack; by check; by slice where there are several."""
-    names = attacks_of(record)
+    names = record.names("attack", VALID)
+    columns: dict[str, Column] = {
+        "attacked": lambda own: f"{own.needed(VALID).n:,}",
+        "raw success": score(RAW, percent),
+        "valid success": score(VALID, percent),
+        "right before": value("accuracy", percent),
+        "right under attack": value("accuracy.attacked", percent),
+        "queries": value("queries", whole),
+        "words changed": value("edit_rate", percent),
+    }
     made = {
-        "attacks": Table(
-            "Attacks",
-            ("attack", "attacked", "raw success", "valid success", "right before", "right under attack", "queries",
-             "words changed"),
-            tuple(_attack_cells(record, name) for name in names),
-        ),
+        "attacks": table_of("Attacks", "attack", record.by("attack", names), columns),
         "checks": _check_table(record, names),
-    }  # fmt: skip
+    }
     slices = [row.slice for row in record.measurements if row.metric == VALID and row.slice != "all" and row.n]
-    slices = list(dict.fromkeys(slices))
     if slices:
+        success = [(name, metric) for name in names for metric in (RAW, VALID)]
         rows = tuple(
-            (slice_name, *(_share(_row(record, metric, name, slice_name)) for name in names for metric in (RAW, VALID)))
-            for slice_name in slices
+            (part, *(scored(record.row(metric, part, attack=name), percent) for name, metric in success))
+            for part in dict.fromkeys(slices)
         )
-        columns = ("texts", *(f"{name}, {kind}" for name in names for kind in ("raw", "valid")))
-        made["slices"] = Table("By slice", columns, rows)
+        columns_of_slices = ("texts", *(f"{name}, {metric.partition('.')[2]}" for name, metric in success))
+        made["slices"] = Table("By slice", columns_of_slices, rows)
     return made
-
-
-def _attack_cells(record: RunRecord, name: str) -> tuple[Cell, ...]:
-    raw, valid = (_row(record, metric, name) for metric in (RAW, VALID))
-    before, after, queries, changed = (
-        record.value(metric, attack=name) for metric in ("accuracy", "accuracy.attacked", "queries", "edit_rate")
-    )
-    attacked = 0 if valid is None else valid.n
-    return (
-        name, f"{attacked:,}", _share(raw), _share(valid), percent(before), percent(after), number(queries, 0),
-        percent(changed),
-    )  # fmt: skip
 
 
 def _check_table(record: RunRecord, names: Sequence[str]) -> Table:
     checks = list(dict.fromkeys(row.metric for row in record.measurements if row.metric.startswith(CHECK)))
     rows = tuple(
-        (check.removeprefix(CHECK).replace("_", " "), *(_objections(_row(record, check, name)) for name in names))
+        (check.removeprefix(CHECK).replace("_", " "), *(_objections(record.row(check, attack=name)) for name in names))
         for check in checks
     )
     return Table("Flips that a check objects to", ("check", *names), rows)
@@ -174,26 +159,14 @@ def _objections(row: Measurement | None) -> str:
     return "–" if row is None or row.value is None else f"{percent(1 - row.value)} of {row.n}"
 
 
-def _share(row: Measurement | None) -> str:
-    return "–" if row is None or row.value is None else f"{percent(row.value)} {bounds(row, percent)}".strip()
-
-
-def _row(record: RunRecord, metric: str, name: str, slice_name: str = "all") -> Measurement | None:
-    return record.row(metric, slice_name, attack=name)
-
-
-def _recipes(about: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}: {what}" for name, what in about["what"].items())
-
-
 def _unchecked(about: Mapping[str, Any]) -> str:
     missing = about["unchecked"]
     return f"Not checked, because no word list was given: {', '.join(missing)}." if missing else ""
 
 
 def _examples(record: RunRecord) -> list[dict[str, Any]]:
-    path = None if record.folder is None else record.folder / EXAMPLES
-    return list(read_json(path)["examples"]) if path is not None and path.exists() else []
+    path = record.file(EXAMPLES)
+    return [] if path is None else list(read_json(path)["examples"])
 
 
 def _example_table(examples: Sequence[Mapping[str, Any]]) -> Table:

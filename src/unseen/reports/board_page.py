@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -18,7 +17,7 @@ from unseen.evaluation.rankings import ALPHA, GAINS, not_apart
 from unseen.reports.figures import alpha_chart, rank_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.page import Section
+from unseen.reports.page import Section, two_widths
 from unseen.reports.record import MEAN, RunRecord
 from unseen.reports.wording import called, capital, higher_is_better
 from unseen.types import Measurement
@@ -34,14 +33,12 @@ class BoardView:
     """The measurements of one board of a run."""
 
     record: RunRecord
-    tags: dict[str, Any] = field(default_factory=dict)
-    """What tells this board from others of the run."""
+    """With the measurements of this board alone."""
 
     @cached_property
     def models(self) -> list[str]:
         """Models, the best average rank first, of equal ones the best mean; without ranks as they were measured."""
-        rows = self.record.rows(self.record.metric, **self.tags)
-        measured = list(dict.fromkeys(str(row.tags["model"]) for row in rows if "model" in row.tags))
+        measured = self.record.names("model", self.record.metric)
         return sorted(measured, key=lambda model: (self._place(model), -self._mean(model)))
 
     def _place(self, model: str) -> float:
@@ -62,38 +59,32 @@ class BoardView:
     @cached_property
     def datasets(self) -> list[str]:
         """Datasets, as they were measured."""
-        rows = self.record.rows(self.record.metric, **self.tags)
-        return list(dict.fromkeys(str(row.tags["data"]) for row in rows if "data" in row.tags))
+        return self.record.names("data", self.record.metric)
 
     @cached_property
     def families(self) -> list[str]:
         """Families of two or more datasets, all of them together last."""
-        rows = self.record.rows(self.record.metric, **self.tags)
-        return list(dict.fromkeys(str(row.tags["family"]) for row in rows if "family" in row.tags))
+        return self.record.names("family", self.record.metric)
 
     @property
     def metrics(self) -> list[str]:
         """Every metric that models are ranked by."""
-        ranked = dict.fromkeys(
-            row.metric.removeprefix("average_rank.")
-            for row in self.record.measurements
-            if row.metric.startswith("average_rank.")
-        )
-        return [name for name in ranked if self.record.row(f"average_rank.{name}", **self.tags)]
+        known = dict.fromkeys(row.metric for row in self.record.measurements if row.slice == "all")
+        return [name.removeprefix("average_rank.") for name in known if name.startswith("average_rank.")]
 
     def level(self, model: str, metric: str | None = None, **place: str) -> Measurement | None:
         """The score of a model on data=…, or its mean in family=…."""
-        return self.record.row(metric or self.record.metric, model=model, seed=MEAN, **place, **self.tags)
+        return self.record.row(metric or self.record.metric, model=model, seed=MEAN, **place)
 
     def average(self, model: str, metric: str | None = None) -> Measurement | None:
         """The average rank of a model."""
-        return self.record.row(f"average_rank.{metric or self.record.metric}", model=model, **self.tags)
+        return self.record.row(f"average_rank.{metric or self.record.metric}", model=model)
 
     def difference(self, data: str, model: str, than: str, metric: str | None = None) -> Measurement | None:
         """By how much a model is better than another on a dataset."""
         name = f"difference.{metric or self.record.metric}"
-        row = self.record.row(name, data=data, model=model, than=than, **self.tags)
-        if row is None and (other := self.record.row(name, data=data, model=than, than=model, **self.tags)):
+        row = self.record.row(name, data=data, model=model, than=than)
+        if row is None and (other := self.record.row(name, data=data, model=than, than=model)):
             return turned(other)
         return row
 
@@ -105,7 +96,7 @@ class BoardView:
     @property
     def apart(self) -> float | None:
         """Nemenyi's critical difference."""
-        return self.record.value(f"critical_difference.{self.record.metric}", **self.tags)
+        return self.record.value(f"critical_difference.{self.record.metric}")
 
     @property
     def leaders(self) -> list[str]:
@@ -164,15 +155,14 @@ def rank_section(board: BoardView, heading: str) -> Section:
     ranked = [(model, row) for model in board.models if (row := board.average(model)) is not None]
     if not ranked:
         return Section(heading, "Ranks need two models and a dataset that all of them were tested on.")
-    p = board.record.value(f"friedman_p.{board.record.metric}", **board.tags)
+    p = board.record.value(f"friedman_p.{board.record.metric}")
     text = f"Over {ranked[0][1].n} datasets, by {called(board.record.metric)}."
     if p is not None and board.apart is not None:
         surely = "differ" if p < ALPHA else "are not told apart"
         text += f" Taken together the models {surely} (Friedman, p = {number(p, 3)})."
         text += f" Bars join models whose average ranks are within the critical difference of {number(board.apart)}."
-    drawn = {room: rank_chart(ranked, board.apart, heading, narrow=room == "narrow") for room in ("wide", "narrow")}
-    pictures = [Markup(f'<figure class="chart on-{room}">{chart}</figure>') for room, chart in drawn.items()]
-    return Section(heading, text, pictures=pictures, tables=[rank_table(board), outcome_table(board)])
+    picture = two_widths(partial(rank_chart, ranked, board.apart, heading))
+    return Section(heading, text, pictures=[picture], tables=[rank_table(board), outcome_table(board)])
 
 
 def rank_table(board: BoardView) -> Table:
@@ -208,7 +198,7 @@ def gain_section(board: BoardView, reference: str) -> Section | None:
     for place, name in [("data", name) for name in board.datasets] + [("family", name) for name in board.families]:
         for model in board.models:
             gains = [
-                board.record.row(f"gain.{gain}.{metric}", model=model, than=reference, **{place: name}, **board.tags)
+                board.record.row(f"gain.{gain}.{metric}", model=model, than=reference, **{place: name})
                 for gain in GAINS
             ]
             if any(gains):
@@ -231,7 +221,7 @@ def agreement_section(board: BoardView) -> Section | None:
     if len(metrics) < 2:
         return None
     taus = {
-        frozenset((first, second)): board.record.value("kendall_tau", ranked_by=first, than=second, **board.tags)
+        frozenset((first, second)): board.record.value("kendall_tau", ranked_by=first, than=second)
         for first, second in combinations(metrics, 2)
     }
     matrix = [[1.0 if a == b else taus.get(frozenset((a, b))) for b in metrics] for a in metrics]
@@ -266,13 +256,7 @@ def sweep_section(board: BoardView) -> Section | None:
         for data, sweep in changing.items()
         for change in sweep.changes
     ]
-    pictures = [
-        Markup(
-            f'<figure class="chart on-{room}">{alpha_chart(sweep, f"F1 on {data}", narrow=room == "narrow")}</figure>'
-        )
-        for data, sweep in changing.items()
-        for room in ("wide", "narrow")
-    ]
+    pictures = [two_widths(partial(alpha_chart, sweep, f"F1 on {data}")) for data, sweep in changing.items()]
     text = f"Labels weigh their rows to the power of α: 0 is macro F1, .75 dodrans, 1 weighted. {' '.join(sentences)}"
     return Section("Weights of labels", text, pictures=pictures)
 
@@ -283,7 +267,7 @@ def sweep_of(board: BoardView, data: str) -> AlphaSweep | None:
     scores: dict[str, dict[str, Measurement]] = {model: {} for model in board.models}
     for row in board.record.measurements:
         label = named.fullmatch(row.metric)
-        if label and row.tags.get("data") == data and all(row.tags.get(tag) == own for tag, own in board.tags.items()):
+        if label and row.tags.get("data") == data:
             scores[str(row.tags["model"])][label[1]] = row
     labels = list(scores[board.models[0]])
     if not labels or any(list(of) != labels for of in scores.values()):
@@ -297,7 +281,7 @@ def sweep_of(board: BoardView, data: str) -> AlphaSweep | None:
 def flip_table(board: BoardView) -> Table:
     """Pairs of models of which two metrics prefer different ones, by dataset."""
     lines: list[tuple[Cell, ...]] = []
-    for row in board.record.rows("rank_flips", **board.tags):
+    for row in board.record.rows("rank_flips"):
         if row.value:
             pair = (called(str(row.tags["ranked_by"])), called(str(row.tags["than"])))
             flips = str(row.tags.get("pairs", ""))

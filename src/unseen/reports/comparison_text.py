@@ -11,7 +11,7 @@ from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
 from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, scored, told_apart
+from unseen.types.numbers import DASH, bounds, number, scored, thousandths, told_apart
 
 KINDS = ("better", "worse", "higher", "lower", "unclear", "same")
 """Of a change, as a sentence lists them; higher and lower where nobody knows which is better."""
@@ -222,8 +222,7 @@ def _brief(what: str, change: Change) -> str:
 
 def _rounded(row: Measurement) -> list[Cell]:
     a, b = (float(row.tags[side]) for side in "ab")
-    ends = bounds(row, lambda end: number(end, 3))
-    return [number(a, 3), number(b, 3), number(row.value, 3), ends or DASH]
+    return [*map(thousandths, (a, b, row.value)), bounds(row, thousandths) or DASH]
 
 
 def _exact(row: Measurement) -> list[Cell]:

@@ -135,12 +135,8 @@ def _picture(rows: Sequence[Measurement], layers: int) -> list[Markup]:
             low, high = (accuracy[0].low, accuracy[0].high) if len(accuracy) == 1 else (None, None)
             curve.append(CurvePoint((_mean(used) or 0.0) * layers, _mean(accuracy) or 0.0, low, high))
         series.append(Series(place or "all", tuple(sorted(curve, key=lambda point: point.x))))
-    if not series:
-        return []
-    wide, narrow = (
-        curve_chart(series[:LINES], "layers used, on average", "accuracy", narrow=narrow) for narrow in (False, True)
-    )
-    return [two_widths(wide, narrow)]
+    axes = ("layers used, on average", "accuracy")
+    return [two_widths(lambda narrow: curve_chart(series[:LINES], *axes, narrow=narrow))] if series else []
 
 
 def _sentence(rows: Sequence[Measurement], layers: int) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from unseen.reports.actions import Action
+from unseen.reports.columns import score, table_of
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, drawn, sorted_findings
 from unseen.reports.record import RunRecord
@@ -55,23 +56,26 @@ def page(record: RunRecord) -> Page:
         printed_findings=sorted_findings(record.findings),
         tables=made,
         printed=[made[name] for name in ("faithfulness", "plausibility", "terms") if name in made],
-        files={"attributions": "attributions.parquet"} | ({"texts with scores": HIGHLIGHTS} if _texts(record) else {}),
+        files={
+            name: file
+            for name, file in {"attributions": "attributions.parquet", "texts with scores": HIGHLIGHTS}.items()
+            if file != HIGHLIGHTS or record.file(file)
+        },
     )
 
 
-def methods_of(record: RunRecord) -> list[str]:
-    """The methods that were judged, chance last."""
-    names = dict.fromkeys(str(row.tags["method"]) for row in record.rows(MAIN))
-    return sorted(names, key=lambda name: name == CHANCE)
+def methods_of(record: RunRecord) -> dict[str, RunRecord]:
+    """The methods that were judged, each with its numbers, chance last."""
+    names = sorted(record.names("method", MAIN), key=lambda name: name == CHANCE)
+    return record.where(floor=None).by("method", names)
 
 
 def verdict(record: RunRecord) -> Verdict:
     """Which method is faithful, whether it beats chance, and whether it is plausible."""
-    judged = [row for name in methods_of(record) if name != CHANCE and (row := _row(record, MAIN, name)) is not None]
-    judged = [row for row in judged if row.value is not None]
+    judged = [row for row in _of_methods(record, MAIN) if row.value is not None]
     if not judged:
         return Verdict("No explanation could be judged.", [], "skipped", badge=BADGES["skipped"])
-    best, chance = max(judged, key=lambda row: row.value or 0.0), _row(record, MAIN, CHANCE)
+    best, chance = max(judged, key=lambda row: row.value or 0.0), record.row(MAIN, method=CHANCE, floor=None)
     beaten = chance is None or chance.high is None or (best.low is not None and best.low > chance.high)
     headline = (
         f"The most faithful method is {best.tags['method']}: without its top words the label is {points(best.value)} "
@@ -81,14 +85,15 @@ def verdict(record: RunRecord) -> Verdict:
     )
     sentences = [*_not_faithful(judged, chance), *_plausible(record), *_shift(record), *_misled(record)]
     level = "ok" if beaten else "warn"
-    actions = (
-        [] if _texts(record) else [Action("look", "See the texts with their words highlighted", command="--texts")]
-    )
+    look = Action("look", "See the texts with their words highlighted", command="--texts")
+    actions = [] if record.file(HIGHLIGHTS) else [look]
     return Verdict(headline, sentences, level, actions, BADGES[level])
 
 
-def _row(record: RunRecord, metric: str, method: str, slice: str = "all") -> Measurement | None:
-    return record.row(metric, slice, method=method, floor=None)
+def _of_methods(record: RunRecord, metric: str) -> list[Measurement]:
+    """A number of every method but chance."""
+    rows = [own.row(metric) for name, own in methods_of(record).items() if name != CHANCE]
+    return [row for row in rows if row is not None]
 
 
 def _not_faithful(judged: Sequence[Measurement], chance: Measurement | None) -> list[str]:
@@ -100,8 +105,7 @@ def _not_faithful(judged: Sequence[Measurement], chance: Measurement | None) -> 
 def _plausible(record: RunRecord) -> list[str]:
     """The most plausible method beside the constant and the annotators."""
     floors = {name: record.row("auprc", floor="yes", method=name) for name in ("constant", "annotator")}
-    rows = [row for name in methods_of(record) if (row := _row(record, "auprc", name)) is not None and row.value]
-    rows = [row for row in rows if row.tags["method"] != CHANCE]
+    rows = [row for row in _of_methods(record, "auprc") if row.value]
     if not rows or floors["constant"] is None:
         return []
     best = max(rows, key=lambda row: row.value or 0.0)
@@ -117,8 +121,8 @@ def _plausible(record: RunRecord) -> list[str]:
 def _shift(record: RunRecord) -> list[str]:
     """Whether explanations are worse where the model is wrong."""
     sentences = []
-    for name in methods_of(record):
-        right, wrong = (_row(record, MAIN, name, part) for part in ("right", "wrong"))
+    for name, own in methods_of(record).items():
+        right, wrong = (own.row(MAIN, part) for part in ("right", "wrong"))
         if name == CHANCE or right is None or wrong is None or right.low is None or wrong.high is None:
             continue
         if wrong.high < right.low:
@@ -174,38 +178,32 @@ def sections(record: RunRecord, made: dict[str, Table]) -> list[Section]:
         if name in made:
             folded = {"Methods two by two": [made[name]]} if name == "differences" else {}
             parts.append(Section(heading, text, tables=[] if folded else [made[name]], folded=folded))
-    if _texts(record):
-        texts = read_json(record.place / HIGHLIGHTS)["texts"]
-        parts.append(Section("Texts", HIGHLIGHT_TEXT, pictures=[highlighted(texts)]))
+    if path := record.file(HIGHLIGHTS):
+        parts.append(Section("Texts", HIGHLIGHT_TEXT, pictures=[highlighted(read_json(path)["texts"])]))
     return parts
 
 
 def tables(record: RunRecord) -> dict[str, Table]:
     """By the name of their file."""
-    names, about = methods_of(record), record.about
-    metrics = {metric: title for metric, title in FAITHFUL.items() if any(_row(record, metric, name) for name in names)}
+    methods, about = methods_of(record), record.about
+    metrics = {metric: title for metric, title in FAITHFUL.items() if any(own.row(metric) for own in methods.values())}
     explains, passes = about.get("explains") or {}, about.get("passes") or {}
     made = {
-        "faithfulness": Table(
-            "Faithfulness", ("method", "explains", "asks", *metrics.values()),
-            tuple((name, str(explains.get(name, "given")), passes.get(name),
-                   *(scored(_row(record, metric, name)) for metric in metrics)) for name in names),
+        "faithfulness": table_of(
+            "Faithfulness",
+            ("method", "explains", "asks"),
+            [((name, str(explains.get(name, "given")), passes.get(name)), own) for name, own in methods.items()],
+            {title: score(metric) for metric, title in metrics.items()},
         )
-    }  # fmt: skip
-    if record.row("auprc", floor="yes", method="constant") is not None:
-        lines = [
-            (name, *(scored(_row(record, metric, name)) for metric in PLAUSIBLE), _wrong_reason(record, name))
-            for name in names
-            if name != CHANCE
-        ]
-        floors = dict.fromkeys(str(row.tags["method"]) for row in record.rows("auprc", floor="yes"))
-        lines += [
-            (f"– {name}", *(scored(record.row(metric, floor="yes", method=name)) for metric in PLAUSIBLE), "")
-            for name in floors
-        ]
-        columns = ("method", *PLAUSIBLE.values(), "right for the wrong reason")
-        made["plausibility"] = Table("Plausibility", columns, tuple(lines))
-    made |= _slice_table(record, names)
+    }
+    floors = record.where(floor="yes")
+    if floors.row("auprc", method="constant") is not None:
+        lines = {name: own for name, own in methods.items() if name != CHANCE}
+        lines |= {f"– {name}": own for name, own in floors.by("method", floors.names("method", "auprc")).items()}
+        columns = {title: score(metric) for metric, title in PLAUSIBLE.items()}
+        columns["right for the wrong reason"] = _wrong_reason
+        made["plausibility"] = table_of("Plausibility", "method", lines, columns)
+    made |= _slice_table(record, methods)
     pairs = [row for row in record.measurements if row.metric.startswith("difference.")]
     if pairs:
         made["differences"] = Table(
@@ -216,20 +214,20 @@ def tables(record: RunRecord) -> dict[str, Table]:
     return made | _term_table(record)
 
 
-def _wrong_reason(record: RunRecord, method: str) -> str:
-    row = _row(record, "right_for_the_wrong_reason", method)
+def _wrong_reason(own: RunRecord) -> str:
+    row = own.row("right_for_the_wrong_reason")
     return "" if row is None else percent(row.value)
 
 
-def _slice_table(record: RunRecord, names: Sequence[str]) -> dict[str, Table]:
+def _slice_table(record: RunRecord, methods: Mapping[str, RunRecord]) -> dict[str, Table]:
     slices = dict.fromkeys(row.slice for row in record.measurements if row.metric == MAIN and row.slice != "all")
     if not slices:
         return {}
     has_people = record.row("auprc", floor="yes", method="constant") is not None
     lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, method, row.n, scored(row), scored(_row(record, TAU, method, name)),
-         *([scored(_row(record, "auprc", method, name))] if has_people else []))
-        for name in slices for method in names if (row := _row(record, MAIN, method, name)) is not None
+        (name, method, row.n, scored(row), scored(own.row(TAU, name)),
+         *([scored(own.row("auprc", name))] if has_people else []))
+        for name in slices for method, own in methods.items() if (row := own.row(MAIN, name)) is not None
     )  # fmt: skip
     columns = ("slice", "method", "texts", FAITHFUL[MAIN], FAITHFUL[TAU])
     return {"slices": Table("By slice", (*columns, *(["AUPRC"] if has_people else [])), lines)}
@@ -272,8 +270,8 @@ def under_shift(record: RunRecord, worst: str | None) -> list[Section]:
 
     columns = ("split", "part", "method", FAITHFUL[MAIN], "… of right answers", "… of wrong ones", FAITHFUL[TAU])
     table = Table("Explanations", (*columns, *(["AUPRC"] if has_people else [])), tuple(map(cells, rows)))
-    shown = record.folder and worst and record.folder / "explanations" / f"{file_name(worst)}.json"
-    pictures = [highlighted(read_json(shown)["texts"][:EXAMPLES])] if shown and shown.exists() else []
+    shown = record.file(f"explanations/{file_name(worst)}.json") if worst else None
+    pictures = [highlighted(read_json(shown)["texts"][:EXAMPLES])] if shown else []
     text = UNDER_SHIFT_TEXT + (f" Below, texts of “{worst}”. {HIGHLIGHT_TEXT}" if pictures else "")
     return [Section("Explanations", text, parts=[table, *pictures])]
 
@@ -284,10 +282,6 @@ HIGHLIGHT_TEXT = (
     "Orange speaks for the label, blue against it; the darker, the more. Strong words are underlined as well, those "
     "against with dots. A frame: people highlighted the word. Wrong answers come first."
 )
-
-
-def _texts(record: RunRecord) -> bool:
-    return record.folder is not None and (record.folder / HIGHLIGHTS).exists()
 
 
 def highlighted(texts: Sequence[dict[str, Any]]) -> Markup:

@@ -157,7 +157,7 @@ class GapRow:
     """Score of each run."""
 
 
-def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None, *, narrow: bool = False) -> str:
+def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None, narrow: bool = False) -> str:
     """Scores of each family, test part over independent part, with whiskers; ticks are single runs.
 
     The narrow form has room for a telephone: names stand above their lines.
@@ -367,12 +367,11 @@ def curve_chart(
     x: str,
     metric: str,
     *,
-    guessing: float | None = None,
     logarithmic: bool = False,
     narrow: bool = False,
     marked: bool = True,
 ) -> str:
-    """A line per series over what `x` names, with whiskers for intervals; `guessing` is a dashed rule.
+    """A line per series over what `x` names, with whiskers for intervals.
 
     Points are joined in the order of `x`. Where whiskers of two series would hide each other they stand side
     by side. The narrow form has room for a telephone. The lines between points are there to lead the eye:
@@ -389,8 +388,6 @@ def curve_chart(
     _bare(axes, x, metric, places)
     for place, line in enumerate(shown):
         _draw(axes, line, _look(line, place, marked), _series_aside(place, len(shown)) if marked else 0.0)
-    if guessing is not None:
-        axes.axhline(guessing, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=0)
     _write_scores(axes)
     if keys:
         _keys(axes, columns, 1 + ABOVE / plot)
@@ -448,7 +445,7 @@ def pareto_chart(marks: Sequence[CostMark], cost: str, score: str, *, narrow: bo
     return svg(figure, f"{score} over {cost}. {in_words}. The tables have the same numbers.")
 
 
-def alpha_chart(sweep: AlphaSweep, metric: str, *, narrow: bool = False) -> str:
+def alpha_chart(sweep: AlphaSweep, metric: str, narrow: bool = False) -> str:
     """A curve per model over α, the power of its rows that a class weighs by; a rule where the winner changes.
 
     At 0 it is macro, at 0.75 dodrans, at 1 weighted. The curves are known everywhere, so nothing on them is a guess.
@@ -535,8 +532,7 @@ def _look(series: Series, place: int, marked: bool) -> dict[str, Any]:
     """Colour, line and mark of the series at a place."""
     if series.dashed:
         return {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (4, 3))}
-    colour = CLASS_COLOURS[place] if place < len(CLASS_COLOURS) else OTHER_COLOUR
-    return {"color": colour, "linewidth": 1.3, "marker": MARKERS[place % len(MARKERS)] if marked else None}
+    return {"color": colour_of(place), "linewidth": 1.3, "marker": MARKERS[place % len(MARKERS)] if marked else None}
 
 
 def _draw(axes: Any, series: Series, look: Mapping[str, Any], aside: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -44,7 +45,7 @@ def parts(record: RunRecord) -> list[Section]:
     shown = tables(record)
     sections = [Section("Scores", SCORES_TEXT, tables=[shown[name] for name in ("scores", "slices") if name in shown])]
     if "estimators" in shown:
-        picture = two_widths(*(_chart(record, narrow) for narrow in (False, True)))
+        picture = two_widths(partial(_chart, record))
         sections.append(Section("The ladder", LADDER_TEXT, pictures=[picture], tables=[shown["ladder"]]))
         sections.append(Section("Estimators", ESTIMATORS_TEXT, tables=[shown["estimators"]]))
         sections.append(Section("Prediction sets", SETS_TEXT, tables=[shown["sets"]]))

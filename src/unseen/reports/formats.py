@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -18,6 +18,7 @@ from unseen.errors import InputError
 from unseen.store.files import csv_rows, harmless
 
 Cell = str | int | float | None
+Item = TypeVar("Item")
 
 STARTS_LIKE_A_NUMBER = re.compile(r"[−+-]?\.?\d|–$")
 SPACE = re.compile(r"\s+")
@@ -77,6 +78,11 @@ class Table:
                 expected=f"{len(self.columns)} cells in each row, and a column",
                 got=f"{len(self.rows[wrong[0]])} in row {wrong[0]}" if wrong else "no columns",
             )
+
+    @classmethod
+    def of(cls, title: str, items: Iterable[Item], columns: Mapping[str, Callable[[Item], Cell]]) -> Table:
+        """A line for each item; columns by their heading, each with what is shown of an item."""
+        return cls(title, tuple(columns), tuple(tuple(cell(item) for cell in columns.values()) for item in items))
 
     def numeric(self, column: int) -> bool:
         """Whether the cells of a column begin like numbers or are empty, and not all are empty; sentences are none."""

@@ -79,8 +79,7 @@ def model_index(record: RunRecord, scores: list[Score], dataset: str | None) -> 
     for family in dict.fromkeys(score.family for score in scores):
         about = {"type": dataset or data["name"], "name": data["name"]}
         about |= {"config": family, "split": "test"} if family else {}
-        metrics = [_metric(score.row) for score in scores if score.family == family]
-        results.append({"task": {"type": TASK}, "dataset": about, "metrics": metrics})
+        results.append(_result(about, [score.row for score in scores if score.family == family]))
     return {"name": str(record.about.get("model") or "model"), "results": results}
 
 
@@ -90,15 +89,15 @@ def write_model_indexes(rows: Sequence[Measurement], metrics: Sequence[str], fol
     for model in dict.fromkeys(str(row.tags["model"]) for row in levels):
         own = [row for row in levels if row.tags["model"] == model]
         results = [
-            {
-                "task": {"type": TASK},
-                "dataset": {"type": data, "name": data},
-                "metrics": [_metric(row) for row in own if row.tags["data"] == data],
-            }
+            _result({"type": data, "name": data}, [row for row in own if row.tags["data"] == data])
             for data in dict.fromkeys(str(row.tags["data"]) for row in own)
         ]
         content = front_matter({"model-index": [{"name": model, "results": results}]})
         write_text(folder / f"{file_name(model)}.md", content)
+
+
+def _result(dataset: Mapping[str, str], rows: Sequence[Measurement]) -> dict[str, Any]:
+    return {"task": {"type": TASK}, "dataset": dataset, "metrics": [_metric(row) for row in rows]}
 
 
 def _metric(row: Measurement) -> dict[str, Any]:

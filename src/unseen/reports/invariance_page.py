@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from functools import partial
 
 from unseen.evaluation.invariance import BIASED, CLASSIFIER, IDENTITY, NOTHING, OPEN, SIDES, BiasVerdict
 from unseen.reports.actions import Action
+from unseen.reports.columns import Column, score, table_of, value
 from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, counted, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord
 from unseen.types import Finding, Measurement
-from unseen.types.numbers import DASH, magnitude, number, percent, points, scored
+from unseen.types.numbers import DASH, magnitude, number, percent, points, scored, thousandths
 
 FLIPS = "flips.csv"
 """The texts whose answer flips, in the folder of the run."""
@@ -32,13 +34,13 @@ def findings_of(
     name: str, outcome: BiasVerdict, rows: Sequence[Measurement], single: bool, trial: str = TRIALS[0]
 ) -> list[Finding]:
     """What is found of one transformation: of the distributions, and, by a single classifier, of the flips."""
-    own = [row for row in rows if row.tags.get("transformation") == name]
+    own = _of(RunRecord({}, rows), name)
     called = ON_TRIAL[outcome.kind] if trial == TRIALS[1] else outcome.kind
     labels = outcome.labels if len(_labels(own)) > 2 and outcome.labels else _labels(own)[-1:]
     shares = "; ".join(_shift(own, label) for label in labels)
     bias = Finding(f"bias[{name}]", LEVELS[outcome.kind], f"{name}: {called}: {outcome.why}. {shares}.")
-    above, rate = _row(own, "difference.flip_rate"), _row(own, "flip_rate")
-    floor = _row(own, "flip_rate.floor", floor=above.tags["than"])
+    above, rate = own.needed("difference.flip_rate"), own.needed("flip_rate")
+    floor = own.needed("flip_rate.floor", floor=above.tags["than"])
     flipped = f"{name}: {scored(rate, percent)} of the answers flip; where nothing should, {scored(floor, percent)}"
     if not single:
         message = f"{flipped} ({above.tags['than']}). Two classifiers also differ by themselves: flips are not judged."
@@ -53,9 +55,9 @@ def side_findings(rows: Sequence[Measurement], names: Sequence[str], *, is_retra
     """Outputs that are as before or empty, answers that are not the same twice, and a floor that is too low."""
     findings = []
     for name in names:
-        own = [row for row in rows if row.tags.get("transformation") == name]
-        unchanged, empty = _row(own, "unchanged"), _row(own, "empty")
-        again = _row(own, "flip_rate.floor", floor=IDENTITY)
+        own = _of(RunRecord({}, rows), name)
+        unchanged, empty = own.needed("unchanged"), own.needed("empty")
+        again = own.needed("flip_rate.floor", floor=IDENTITY)
         if (unchanged.value or 0) > MANY_UNCHANGED:
             message = f"{name} leaves {percent(unchanged.value)} of the texts as they were: these cannot flip."
             findings.append(Finding(f"unchanged[{name}]", "warn", message))
@@ -72,25 +74,28 @@ def side_findings(rows: Sequence[Measurement], names: Sequence[str], *, is_retra
     return list(dict.fromkeys(findings))
 
 
-def _shift(rows: Sequence[Measurement], label: str) -> str:
-    gold, before, after = (_row(rows, f"share[{label}]", side=side) for side in ("gold", *SIDES))
-    moved = _row(rows, f"difference.skew[{label}]")
+def _of(record: RunRecord, name: str) -> RunRecord:
+    """What was measured of a transformation, over all trainings."""
+    return record.where(transformation=name, seed=None)
+
+
+def _shift(own: RunRecord, label: str) -> str:
+    gold, before, after = _shares(own, label)
+    moved = own.needed(f"difference.skew[{label}]")
     return (
         f"“{label}”: gold {percent(gold.value)}, before {percent(before.value)}, after {percent(after.value)}, "
         f"{scored(moved, points)} points"
     )
 
 
-def _labels(rows: Sequence[Measurement]) -> list[str]:
-    return [row.metric[6:-1] for row in rows if row.metric.startswith("share[") and row.tags["side"] == "gold"]
+def _shares(own: RunRecord, label: str) -> tuple[Measurement, ...]:
+    """The share of a label in the gold labels, in the answers before and in those after."""
+    return tuple(own.needed(f"share[{label}]", side=side) for side in ("gold", *SIDES))
 
 
-def _row(rows: Sequence[Measurement], metric: str, slice: str = "all", **tags: object) -> Measurement:
-    for row in rows:
-        named = (row.metric, row.slice) == (metric, slice) and "seed" not in row.tags
-        if named and all(str(row.tags.get(name)) == str(value) for name, value in tags.items()):
-            return row
-    raise LookupError(f"{metric} of {slice} was not measured")
+def _labels(own: RunRecord) -> list[str]:
+    gold = [row.metric for row in own.measurements if row.tags.get("side") == "gold"]
+    return [metric[6:-1] for metric in gold if metric.startswith("share[")]
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ def page(record: RunRecord) -> Page:
     """What became of the property."""
     about, made = record.about, tables(record)
     findings = sorted_findings(record.findings)
-    pictures = [two_widths(*(_chart(record, narrow) for narrow in (False, True)))]
+    pictures = [two_widths(partial(_chart, record))]
     sections = [
         Section("Distributions", DISTRIBUTIONS_TEXT, pictures, [made["distributions"]]),
         Section("Distances and tests", DISTANCES_TEXT, tables=[made["distances"]]),
@@ -151,9 +156,9 @@ def verdict(record: RunRecord) -> Verdict:
     return Verdict(messages[0], messages[1:], level, actions, BADGES[level])
 
 
-def transformations(record: RunRecord) -> list[str]:
-    """The transformations, in the order they were named."""
-    return list(record.about["transformed"])
+def transformations(record: RunRecord) -> dict[str, RunRecord]:
+    """The transformations, in the order they were named, each with what was measured of it."""
+    return {name: _of(record, name) for name in record.about["transformed"]}
 
 
 def tables(record: RunRecord) -> dict[str, Table]:
@@ -170,29 +175,24 @@ def tables(record: RunRecord) -> dict[str, Table]:
     return made | ({"examples": examples} if examples is not None else {})
 
 
-def _of(record: RunRecord, name: str) -> list[Measurement]:
-    return [row for row in record.measurements if row.tags.get("transformation") == name]
-
-
 def _chart(record: RunRecord, narrow: bool) -> str:
-    lines = []
-    for name in transformations(record):
-        rows = _of(record, name)
-        for label in _labels(rows):
-            shares = tuple(_row(rows, f"share[{label}]", side=side) for side in ("gold", *SIDES))
-            lines.append(DotLine(f"{name}: {label}", name, shares))
+    lines = [
+        DotLine(f"{name}: {label}", name, _shares(own, label))
+        for name, own in transformations(record).items()
+        for label in _labels(own)
+    ]
     return dot_chart(lines, ("gold", "p(A), before", "p(B), after"), "share of the texts", narrow)
 
 
 def _distributions(record: RunRecord) -> Table:
     lines: list[tuple[Cell, ...]] = []
-    for name in transformations(record):
-        rows = _of(record, name)
-        for label in _labels(rows):
-            shares = [scored(_row(rows, f"share[{label}]", side=side)) for side in ("gold", *SIDES)]
-            moved, soft = (_row(rows, f"difference.{kind}skew[{label}]") for kind in ("", "soft_"))
-            seeds = [row.value or 0.0 for row in rows if row.metric == moved.metric and "seed" in row.tags]
+    for name, own in transformations(record).items():
+        for label in _labels(own):
+            moved, soft = (own.needed(f"difference.{kind}skew[{label}]") for kind in ("", "soft_"))
+            of_all = record.rows(moved.metric, transformation=name)
+            seeds = [row.value or 0.0 for row in of_all if "seed" in row.tags]
             again = f"{points(min(seeds))} to {points(max(seeds))}" if seeds else DASH
+            shares = map(scored, _shares(own, label))
             lines.append((name, label, *shares, scored(moved, points), again, scored(soft, points)))
     columns = ("transformation", "class", "gold", "p(A)", "p(B)", "moved, points", "trained again", "moved, soft")
     return Table("Distributions", columns, tuple(lines))
@@ -200,13 +200,12 @@ def _distributions(record: RunRecord) -> Table:
 
 def _distances(record: RunRecord) -> Table:
     lines: list[tuple[Cell, ...]] = []
-    for name in transformations(record):
-        rows = _of(record, name)
+    for name, own in transformations(record).items():
         for soft, kind in (("", "labels"), ("soft_", "soft")):
-            before, after = (_row(rows, f"{soft}kl.gold", side=side) for side in SIDES)
-            between, direct = _row(rows, f"difference.{soft}kl.gold"), _row(rows, f"{soft}kl.answers")
+            before, after = (own.needed(f"{soft}kl.gold", side=side) for side in SIDES)
+            between, direct = own.needed(f"difference.{soft}kl.gold"), own.needed(f"{soft}kl.answers")
             tests = [_p(after, "p.chi2"), _p(direct, "p.mcnemar", "p.stuart_maxwell"), _p(direct, "p.bhapkar")]
-            cells = [scored(row, _thousandths) for row in (before, after, between, direct)]
+            cells = [scored(row, thousandths) for row in (before, after, between, direct)]
             lines.append((name, kind, *cells, *(tests if not soft else [DASH] * 3)))
     columns = (
         "transformation", "of", "KL gold, p(A)", "KL gold, p(B)", "difference", "KL p(A), p(B)", "χ² gold, p(B): p",
@@ -215,81 +214,64 @@ def _distances(record: RunRecord) -> Table:
     return Table("Distances and tests", columns, tuple(lines))
 
 
-def _thousandths(value: float | None) -> str:
-    return number(value, 3)
-
-
 def _p(row: Measurement, *names: str) -> str:
     value = next((row.tags[name] for name in names if name in row.tags), None)
     return DASH if value is None else magnitude(float(value))
 
 
 def _flips(record: RunRecord) -> Table:
-    lines: list[tuple[Cell, ...]] = []
-    for name in transformations(record):
-        rows = _of(record, name)
-        floors = {str(row.tags["floor"]): row for row in rows if row.metric == "flip_rate.floor"}
-        above = _row(rows, "difference.flip_rate")
-        lines.append((
-            name, scored(_row(rows, "flip_rate"), percent), percent(_row(rows, "flip_rate", "changed").value),
-            "; ".join(f"{floor} {percent(row.value)}" for floor, row in floors.items()), scored(above, points),
-            percent(_row(rows, "flip_rate.independent").value), percent(_row(rows, "probability_moved").value),
-        ))  # fmt: skip
-    columns = (
-        "transformation", "flips", "of changed texts", "floors", "above the highest, points", "if independent",
-        "probability moved",
-    )  # fmt: skip
-    return Table("Flips and their floor", columns, tuple(lines))
+    columns: dict[str, Column] = {
+        "flips": score("flip_rate", percent),
+        "of changed texts": value("flip_rate", percent, "changed"),
+        "floors": lambda own: "; ".join(
+            f"{row.tags['floor']} {percent(row.value)}" for row in own.rows("flip_rate.floor")
+        ),
+        "above the highest, points": score("difference.flip_rate", points),
+        "if independent": value("flip_rate.independent", percent),
+        "probability moved": value("probability_moved", percent),
+    }
+    return table_of("Flips and their floor", "transformation", transformations(record), columns)
 
 
 def _transitions(record: RunRecord) -> Table:
     lines: list[tuple[Cell, ...]] = []
     labels: list[str] = []
-    for name in transformations(record):
-        rows = _of(record, name)
-        labels = _labels(rows)
+    for name, own in transformations(record).items():
+        labels = _labels(own)
         for before in labels:
-            cells = [_row(rows, "transition", f"from={before} & to={after}") for after in labels]
-            flipped = _row(rows, "flip_rate", f"from={before}")
+            cells = [own.needed("transition", f"from={before} & to={after}") for after in labels]
             counts = [f"{round((row.value or 0) * row.n):,}" for row in cells]
-            lines.append((name, before, *counts, percent(flipped.value)))
+            lines.append((name, before, *counts, percent(own.needed("flip_rate", f"from={before}").value)))
     columns = ("transformation", "before", *(f"after: {label}" for label in labels), "of these flip")
     return Table("Answers before and after, texts", columns, tuple(lines))
 
 
 def _classifiers(record: RunRecord) -> Table:
-    held = {str(row.tags["classifier"]): row for row in record.rows("held_out.f1.macro")}
-    lines = []
-    for name in transformations(record):
-        rows = _of(record, name)
-        before, after = (_row(rows, "f1.macro", side=side) for side in SIDES)
-        own = [number(held[side].value) for side in SIDES if side in held]
-        lines.append(
-            (name, scored(before), scored(after), scored(_row(rows, "fall.f1.macro"), points), " / ".join(own))
-        )
-    columns = ("transformation", "macro F1 before", "after", "fall, points", "held-out macro F1")
-    return Table("Classifiers", columns, tuple(lines))
+    held = {str(row.tags["classifier"]): number(row.value) for row in record.rows("held_out.f1.macro")}
+    columns: dict[str, Column] = {
+        "macro F1 before": score("f1.macro", side=SIDES[0]),
+        "after": score("f1.macro", side=SIDES[1]),
+        "fall, points": score("fall.f1.macro", points),
+        "held-out macro F1": lambda _: " / ".join(held[side] for side in SIDES if side in held),
+    }
+    return table_of("Classifiers", "transformation", transformations(record), columns)
 
 
 def _outputs(record: RunRecord) -> Table:
-    lines = []
-    for name in transformations(record):
-        rows = _of(record, name)
-        unchanged, empty, ratio, longer = (
-            _row(rows, metric) for metric in ("unchanged", "empty", "length_ratio", "longer")
-        )
-        lines.append((
-            name, f"{ratio.n:,}", percent(unchanged.value), percent(empty.value), number(ratio.value),
-            percent(longer.value),
-        ))  # fmt: skip
-    columns = ("transformation", "texts", "unchanged", "empty", "length by the original's, median", "longer")
-    return Table("Outputs", columns, tuple(lines))
+    columns: dict[str, Column] = {
+        "texts": lambda own: f"{own.needed('length_ratio').n:,}",
+        "unchanged": value("unchanged", percent),
+        "empty": value("empty", percent),
+        "length by the original's, median": value("length_ratio"),
+        "longer": value("longer", percent),
+    }
+    return table_of("Outputs", "transformation", transformations(record), columns)
 
 
 def _examples(record: RunRecord) -> Table | None:
     """The first texts that flip, as they stand in the file of the folder."""
-    path = None if record.folder is None else record.folder / FLIPS
-    if path is None or not path.exists():
+    path = record.file(FLIPS)
+    if path is None:
         return None
     with path.open(encoding="utf-8", newline="") as file:
         header, *lines = csv.reader(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -20,7 +20,7 @@ from unseen.evaluation.gates import GateOutcome
 from unseen.reports import wording
 from unseen.reports.computed import computed
 from unseen.reports.formats import FORMATS, Table
-from unseen.reports.record import RunRecord
+from unseen.reports.record import RunRecord, flattened
 from unseen.store import write_text
 from unseen.types import Finding, Measurement, numbers
 
@@ -167,9 +167,9 @@ def write_page(record: RunRecord, page: Page) -> Path:
         verdict=page.verdict,
         about=record.about,
         gates=record.about.get("gates") or [],
-        settings=flat(record.about.get("settings")),
+        settings=flattened(record.about.get("settings") or {}).items(),
         finished=moment(record.about.get("finished")),
-        versions=flat(record.about.get("versions")),
+        versions=record.versions.items(),
         computed=computed([*record.measurements, *record.properties]),
         seconds=record.seconds,
         steps=len(record.about.get("timings") or ()),
@@ -229,9 +229,10 @@ def drawn(template: str, **context: Any) -> Markup:
     return Markup(environment().get_template(template).render(**context))
 
 
-def two_widths(wide: str, narrow: str) -> Markup:
-    """A chart for wide screens and for narrow ones."""
-    return Markup(f'<figure class="chart on-wide">{wide}</figure><figure class="chart on-narrow">{narrow}</figure>')
+def two_widths(chart: Callable[[bool], str]) -> Markup:
+    """A chart for wide screens and for narrow ones; `chart` draws it and is told whether narrowly."""
+    figures = (f'<figure class="chart on-{room}">{chart(room == "narrow")}</figure>' for room in ("wide", "narrow"))
+    return Markup("".join(figures))
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -255,13 +256,3 @@ def moment(stamp: Any) -> str:
         return datetime.fromisoformat(str(stamp)).strftime("%Y-%m-%d %H:%M %Z").strip()
     except ValueError:
         return str(stamp or "")
-
-
-def flat(content: Any, name: str = "") -> list[tuple[str, str]]:
-    """Nested settings as names and values, one line each."""
-    if content is None:
-        return []
-    if not isinstance(content, Mapping):
-        value = ", ".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
-        return [(name, value)]
-    return [line for key, value in content.items() for line in flat(value, f"{name}.{key}" if name else str(key))]

@@ -296,16 +296,17 @@ def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], la
 
 def _suspects(record: RunRecord, ids: pa.ChunkedArray) -> Iterator[Column]:
     """The label that a witness thinks likelier than the given one."""
-    if record.folder is None or not (record.folder / SUSPECTS).exists():
+    path = record.file(SUSPECTS)
+    if path is None:
         return
-    suspects = {suspect.id: suspect.likely for suspect in tried(read_suspects, record.folder / SUSPECTS, []) or ()}
+    suspects = {suspect.id: suspect.likely for suspect in tried(read_suspects, path, []) or ()}
     yield Column.of_values("suspected label", pa.array([suspects.get(key, NONE) for key in ids.to_pylist()]))
 
 
 def _leaks(record: RunRecord, ids: pa.ChunkedArray) -> Iterator[Column]:
     """How training gives a test text away, in every split that has such texts."""
-    path = None if record.folder is None else record.folder / LEAKS
-    table = None if path is None or not path.exists() else tried(leak_table, path, [])
+    path = record.file(LEAKS)
+    table = None if path is None else tried(leak_table, path, [])
     if table is None:
         return
     for split in pc.unique(table["split"]).to_pylist():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,6 +113,11 @@ class RunRecord:
         assert self.folder is not None, "this run was not written anywhere"
         return self.folder
 
+    def file(self, name: str) -> Path | None:
+        """A file or folder of the run; None where it is not there, or where nothing was written."""
+        path = None if self.folder is None else self.folder / name
+        return path if path is not None and path.exists() else None
+
     @property
     def kind(self) -> str:
         """Which sort of run it is."""
@@ -146,6 +151,11 @@ class RunRecord:
         return {str(name): dict(data) for name, data in (several or one).items() if isinstance(data, Mapping)}
 
     @property
+    def gates_hold(self) -> bool:
+        """Whether no gate failed."""
+        return all(gate["passed"] for gate in self.about.get("gates") or ())
+
+    @property
     def seconds(self) -> float:
         """What all steps took, one after the other."""
         return sum(float(step["seconds"]) for step in self.about.get("timings") or ())
@@ -160,17 +170,36 @@ class RunRecord:
     def rows(self, metric: str, slice: str = "all", /, **tags: Any) -> Iterator[Measurement]:
         """The measurements with these tags: a value, several that may be, or None for a tag that must be absent."""
         for row in self._index.get((metric, slice), ()):
-            if all(_matches(row.tags.get(name), value) for name, value in tags.items()):
+            if _has(row, tags):
                 yield row
 
     def row(self, metric: str, slice: str = "all", /, **tags: Any) -> Measurement | None:
         """The first of them; None when it was not measured."""
         return next(self.rows(metric, slice, **tags), None)
 
+    def needed(self, metric: str, slice: str = "all", /, **tags: Any) -> Measurement:
+        """The first of them, of what every such run has measured."""
+        row = self.row(metric, slice, **tags)
+        if row is None:
+            raise LookupError(f"{metric} of {slice} was not measured")
+        return row
+
     def value(self, metric: str, slice: str = "all", /, **tags: Any) -> float | None:
         """The number alone."""
         row = self.row(metric, slice, **tags)
         return None if row is None else row.value
+
+    def names(self, tag: str, metric: str) -> list[str]:
+        """The values of a tag among these measurements, in their order; rows without the tag are left out."""
+        return list(dict.fromkeys(str(row.tags[tag]) for row in self.rows(metric) if tag in row.tags))
+
+    def where(self, **tags: Any) -> RunRecord:
+        """The same run with the measurements that have these tags alone."""
+        return replace(self, measurements=[row for row in self.measurements if _has(row, tags)])
+
+    def by(self, tag: str, names: Iterable[str]) -> dict[str, RunRecord]:
+        """For each value of a tag the measurements that have it."""
+        return {name: self.where(**{tag: name}) for name in names}
 
     # -- by family of splits -------------------------------------------------------------------------------------
 
@@ -188,9 +217,9 @@ class RunRecord:
         """The splits of one family."""
         return [split for split in self.splits.values() if split.family == family]
 
-    def single(self, family: str, part: str = "test", metric: str | None = None, slice: str = "all") -> list[float]:
+    def single(self, family: str, part: str = "test") -> list[float]:
         """Score of each training, in file order."""
-        rows = self._trainings(family, part, metric or self.metric, slice)
+        rows = self._trainings(family, part, self.metric, "all")
         return [row.value for row in rows if row.value is not None]
 
     def score(
@@ -299,10 +328,10 @@ def tried(read: Callable[[Path], Read], path: Path, problems: list[str], optiona
 
 
 def flattened(settings: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """Nested settings as one level of text.
+    """Nested settings as one level of text, without those that are not set.
 
     >>> flattened({"test": 0.1, "recipe": {"epochs": 3}, "seeds": [1, 2], "groups": None})
-    {'test': '0.1', 'recipe.epochs': '3', 'seeds': '1, 2', 'groups': ''}
+    {'test': '0.1', 'recipe.epochs': '3', 'seeds': '1, 2'}
     """
     texts: dict[str, str] = {}
     for name, value in settings.items():
@@ -310,9 +339,13 @@ def flattened(settings: Mapping[str, Any], before: str = "") -> dict[str, str]:
             texts |= flattened(value, f"{before}{name}.")
         elif isinstance(value, list | tuple):
             texts[f"{before}{name}"] = ", ".join(map(str, value))
-        else:
-            texts[f"{before}{name}"] = "" if value is None else str(value)
+        elif value is not None:
+            texts[f"{before}{name}"] = str(value)
     return texts
+
+
+def _has(row: Measurement, tags: Mapping[str, Any]) -> bool:
+    return all(_matches(row.tags.get(name), value) for name, value in tags.items())
 
 
 def _matches(tag: Any, value: Any) -> bool:

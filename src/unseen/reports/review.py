@@ -140,8 +140,8 @@ def review_pool(record: RunRecord) -> ReviewPool:
             file = record.place / "predictions" / f"{split}-seed{seed}.parquet"
             probabilities = aligned(data, read_predictions(file, data), rows[split])
             runs.append((rows[split], probabilities.argmax(axis=1)))
-    path = record.place / SUSPECTS
-    suspects = [suspect.id for suspect in read_suspects(path)] if path.exists() else []
+    path = record.file(SUSPECTS)
+    suspects = [suspect.id for suspect in read_suspects(path)] if path else []
     suspect = pc.is_in(data.ids, value_set=pa.array(suspects, pa.large_string())).to_numpy()
     return ReviewPool(case, data, tested, suspect)
 

@@ -10,13 +10,14 @@ from unseen.reports.page import Section
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.wording import amount_within, fallen
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, percent, scored
+from unseen.types.numbers import DASH, percent, scored
 
 INTRO = (
     "Texts were drawn by a design and read without the model's opinion; those of which more were drawn count less, so "
     "that shares are those of all texts of a part. Label errors are among texts whose label can be told; the fall "
     "against right labels leaves out the others."
 )
+SHARES = ("label_errors", "unclear_texts", "invalid_texts")
 
 
 def review_sentences(case: Case) -> Iterator[str]:
@@ -27,11 +28,9 @@ def review_sentences(case: Case) -> Iterator[str]:
     people = int(read.tags["reviewers"])
     begin = f"{'one person has' if people == 1 else f'{people} people have'} read {read.value:.0f} of its texts"
     hard, usual = (run.measured("label_errors", family) for family in (case.family, BASELINE))
-    shares = [] if hard is None else [f"{_share(hard)} of the labels of “{case.family}” are wrong"]
+    shares = [] if hard is None else [f"{scored(hard, percent)} of the labels of “{case.family}” are wrong"]
     if usual is not None:
-        shares.append(
-            f"{_share(usual)} in random parts" if shares else f"{_share(usual)} of the labels of random parts"
-        )
+        shares.append(f"{scored(usual, percent)} {'in' if shares else 'of the labels of'} random parts")
     sentence = f"{begin}: {', '.join(shares)}" if shares else begin
     fall = case.reviewed
     if fall is not None and fall.value is not None:
@@ -54,7 +53,7 @@ def review_section(run: RunRecord, case: Case | None) -> Iterator[Section]:
     rows = tuple(
         (
             family, DASH if read_there is None else f"{read_there.value:.0f} of {read_there.n:,}",
-            *(_share(run.measured(name, family)) for name in ("label_errors", "unclear_texts", "invalid_texts")),
+            *(scored(run.measured(name, family), percent) for name in SHARES),
             fallen(run.metric, case.fall) if family == case.family else DASH,
             fallen(run.metric, case.reviewed) if family == case.family and case.reviewed else DASH,
         )
@@ -78,12 +77,8 @@ def _notes(run: RunRecord, read: Measurement) -> Iterator[str]:
     plain, alpha = (run.row(name, of="reviews") for name in ("rater_agreement", "krippendorff_alpha.nominal"))
     if plain is not None:
         beyond = "" if alpha is None else f"; Krippendorff's alpha is {scored(alpha)}"
-        yield f"On {plain.n:,} texts that several people read, pairs of them agree in {_share(plain)}{beyond}."
+        yield f"On {plain.n:,} texts that several people read, pairs of them agree in {scored(plain, percent)}{beyond}."
     elif int(read.tags["reviewers"]) > 1:
         yield "No text was read by two people, so how far they agree is not known."
     else:
         yield "One person's reading is an opinion: how far people agree is not known."
-
-
-def _share(row: Measurement | None) -> str:
-    return " ".join(filter(None, [percent(None if row is None else row.value), bounds(row, percent)]))

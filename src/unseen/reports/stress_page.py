@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,9 @@ from unseen.reports.forecast_page import parts as forecast_parts
 from unseen.reports.forecast_page import without_labels
 from unseen.reports.formats import Cell, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, flat, two_widths
+from unseen.reports.page import Folded, Page, Part, Section, Subheading, Tile, counted, drawn, two_widths
 from unseen.reports.points import packed_for_page, points_of
-from unseen.reports.record import BASELINE, RunRecord
+from unseen.reports.record import BASELINE, RunRecord, flattened
 from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
 from unseen.reports.wording import called, capital, duration, shortened
@@ -81,38 +82,35 @@ GAP_KEY = Markup(
 SOFT = Markup('<p class="soft">{}</p>')
 
 
-@dataclass(frozen=True)
-class FallBar:
-    """The fall of one family of splits in its parts."""
-
-    family: str
-    selection: Measurement
-    novelty: Measurement
-    mislabelled: float | None = None
-    """Points of the fall that wrong labels account for."""
+def _parts(case: Case) -> tuple[Measurement, Measurement]:
+    """Selection and novelty of a case that was parted."""
+    assert case.selection is not None
+    assert case.novelty is not None
+    return case.selection, case.novelty
 
 
-def fall_chart(bars: Sequence[FallBar], metric: str, *, narrow: bool = False) -> str:
+def fall_chart(parted: Sequence[Case], metric: str, narrow: bool = False) -> str:
     """A bar a family: selection from nought, novelty from there on; the end is the fall. Whiskers: 95 % intervals.
 
     A part below nought runs to the left. What wrong labels account for is hatched.
     """
-    figure, axes = lines_of_names(len(bars), 0.78 if narrow else 0.62, 0.7, narrow, left=0.22)
-    for place, bar in enumerate(bars):
-        _draw(axes, bar, place + 0.12 * narrow)
-        name_line(axes, bar.family, place, 0.36 if narrow else None, (16, 40))
+    figure, axes = lines_of_names(len(parted), 0.78 if narrow else 0.62, 0.7, narrow, left=0.22)
+    for place, case in enumerate(parted):
+        _draw(axes, case, place + 0.12 * narrow)
+        name_line(axes, case.family, place, 0.36 if narrow else None, (16, 40))
     axes.margins(x=0.04)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlabel(shortened(f"fall of {metric}, points", 44), color=INK, fontsize=9, parse_math=False)
-    numbers = "; ".join(
-        f"{bar.family}: selection {points(bar.selection.value)}, novelty {points(bar.novelty.value)} points"
-        for bar in bars
+    said = "; ".join(
+        f"{case.family}: selection {points(selection.value)}, novelty {points(novelty.value)} points"
+        for case in parted
+        for selection, novelty in [_parts(case)]
     )
-    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {numbers}.")
+    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {said}.")
 
 
-def _draw(axes: Any, bar: FallBar, place: float) -> None:
-    selection, novelty = (100 * (row.value or 0.0) for row in (bar.selection, bar.novelty))
+def _draw(axes: Any, case: Case, place: float) -> None:
+    selection, novelty = (100 * (row.value or 0.0) for row in _parts(case))
     over, under = place - HEIGHT / 2, place + HEIGHT / 2
     # side by side where the parts point in opposite directions, so that neither hides the other
     opposed = selection * novelty < 0
@@ -120,13 +118,11 @@ def _draw(axes: Any, bar: FallBar, place: float) -> None:
     tops = (over, place) if opposed else (over, over)
     axes.barh(tops[0], selection, heights[0], 0, align="edge", color=SELECTION_COLOUR, linewidth=0, alpha=0.8)
     axes.barh(tops[1], novelty, heights[1], selection, align="edge", color=NOVELTY_COLOUR, linewidth=0, alpha=0.85)
-    if bar.mislabelled is not None and bar.mislabelled > 0:
+    if case.mislabelled is not None:
         hatched = {"color": "none", "edgecolor": INK, "hatch": "////", "linewidth": 0, "alpha": 0.55}
-        axes.barh(tops[0], min(100 * bar.mislabelled, max(selection, 0)), heights[0], 0, align="edge", **hatched)
-    for row, start, line, colour in (
-        (bar.selection, 0.0, over - 0.09, SELECTION_COLOUR),
-        (bar.novelty, selection, under + 0.09, NOVELTY_COLOUR),
-    ):
+        axes.barh(tops[0], min(100 * case.mislabelled, max(selection, 0)), heights[0], 0, align="edge", **hatched)
+    whiskers = ((0.0, over - 0.09, SELECTION_COLOUR), (selection, under + 0.09, NOVELTY_COLOUR))
+    for row, (start, line, colour) in zip(_parts(case), whiskers, strict=True):
         if row.low is not None and row.high is not None:
             ends = [start + 100 * row.low, start + 100 * row.high]
             axes.plot(ends, [line, line], color=colour, linewidth=2, solid_capstyle="round")
@@ -212,9 +208,10 @@ def page(record: RunRecord) -> Page:
     counts = f": {counted(data['counts'])}" if "counts" in data else ""
     sections = [
         *_parts_of_falls(record, falls), *review_section(record, worst), _gap(record, worst), _maps(record, worst),
-        _splits(record), _properties(record), _results(record, worst), _findings(record), *_bias(record),
-        *_suites(record), *_forecast(record), *under_shift(record, worst.family if worst else None),
-        *depth_sections(record.measurements), _clusters(record, worst), _costs(record),
+        _splits(record), _properties(record), _results(record, worst), _findings(record),
+        *filter(None, [bias_section(record.measurements)]), *_suites(record), *_forecast(record),
+        *under_shift(record, worst.family if worst else None), *depth_sections(record.measurements),
+        _clusters(record, worst), _costs(record),
     ]  # fmt: skip
     return Page(
         "stress report",
@@ -224,11 +221,7 @@ def page(record: RunRecord) -> Page:
         note=f"Scores are {called(record.metric)}; brackets hold 95 % intervals.",
         sections=sections,
         tables=_files(record, falls),
-        files={
-            name: file
-            for name, file in FILES.items()
-            if file == ACTIONS or (record.folder and (record.folder / file).exists())
-        },
+        files={name: file for name, file in FILES.items() if file == ACTIONS or record.file(file)},
         tiles=_tiles(worst),
         points=b"" if (points := points_of(record)) is None else packed_for_page(points),
     )
@@ -268,18 +261,10 @@ def _parted(falls: Sequence[Case]) -> list[Case]:
 
 def _parts_of_falls(run: RunRecord, falls: Sequence[Case]) -> Iterator[Section]:
     """What every fall is made of; nothing without a seen control."""
-    bars = [
-        FallBar(case.family, case.selection, case.novelty, case.mislabelled)
-        for case in falls
-        if case.selection is not None and case.novelty is not None
-    ]
-    if bars:
-        wide, narrow = (fall_chart(bars, called(run.metric), narrow=narrow) for narrow in (False, True))
-        parts: list[Part] = [
-            PARTS_KEY.format(tables.falling(run)),
-            two_widths(wide, narrow),
-            tables.parts_table(run, _parted(falls)),
-        ]
+    parted = _parted(falls)
+    if parted:
+        chart = two_widths(partial(fall_chart, parted, called(run.metric)))
+        parts: list[Part] = [PARTS_KEY.format(tables.falling(run)), chart, tables.parts_table(run, parted)]
         yield Section("What the fall is made of", parts=parts, short="Parts of the fall")
 
 
@@ -287,10 +272,10 @@ def _gap(run: RunRecord, worst: Case | None) -> Section:
     rows, guessing = tables.gap_rows(run), chance(run, worst.family) if worst else None
     if not rows:
         return Section("How far it falls", "The run holds no scores.", short="Gap")
-    wide, narrow = (gap_chart(rows, called(run.metric), guessing, narrow=narrow) for narrow in (False, True))
+    chart = two_widths(partial(gap_chart, rows, called(run.metric), guessing))
     dotted = "" if guessing is None else f" Dotted: guessing by the class mix, {number(guessing)}."
     others = tables.metric_table(run)
-    parts: list[Part] = [GAP_KEY.format(dotted), two_widths(wide, narrow), tables.gap_table(run)]
+    parts: list[Part] = [GAP_KEY.format(dotted), chart, tables.gap_table(run)]
     parts += [Folded("Other metrics on the test part", [others])] if others else []
     return Section("How far it falls", parts=parts, short="Gap")
 
@@ -390,12 +375,6 @@ def _findings(run: RunRecord) -> Section:
     return Section("Findings", "" if findings else "No checks were made.", findings=findings or None)
 
 
-def _bias(run: RunRecord) -> Iterator[Section]:
-    section = bias_section(run.measurements)
-    if section is not None:
-        yield section
-
-
 def _suites(run: RunRecord) -> Iterator[Section]:
     suites = [drawn("suite.html", each=suite_section(suite), said=True) for suite in behaviours(run.measurements)]
     if suites:
@@ -422,7 +401,7 @@ def _clusters(run: RunRecord, worst: Case | None) -> Section:
 
 
 def _costs(run: RunRecord) -> Section:
-    table, host = tables.cost_table(run), ", ".join(value for _, value in flat(run.about.get("host"), "host"))
+    table, host = tables.cost_table(run), ", ".join(flattened({"host": run.about.get("host")}).values())
     seeds = tables.seeds(run)
     trained = f" Training seeds: {', '.join(seeds)}." if seeds else ""
     if table is None:

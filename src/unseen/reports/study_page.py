@@ -26,8 +26,8 @@ FILES = {"splits": "splits/", "properties of the splits": "properties.csv", "car
 
 def page(record: RunRecord) -> Page:
     """What a study found on each dataset, what was varied, and what it cost."""
-    failures, gates = record.about.get("failures") or {}, record.about.get("gates") or []
-    level = "fail" if failures or not all(gate["passed"] for gate in gates) else "ok"
+    failures = record.about.get("failures") or {}
+    level = "fail" if failures or not record.gates_hold else "ok"
     headline, *sentences = study_tables.headline(record)
     if failures:
         sentences.append(f"{len(failures)} steps were not done: {', '.join(failures)}.")
@@ -45,7 +45,7 @@ def page(record: RunRecord) -> Page:
             _costs(record),
         ],
         tables=study_tables.tables(record),
-        files={name: file for name, file in FILES.items() if record.folder and (record.folder / file).exists()},
+        files={name: file for name, file in FILES.items() if record.file(file)},
     )
 
 
@@ -98,10 +98,7 @@ def _difficulty(run: RunRecord, data: str) -> Iterator[Part]:
 
 
 def _chart(series: list[Series], axis: str, metric: str, logarithmic: bool = False) -> Markup:
-    wide, narrow = (
-        curve_chart(series, axis, metric, narrow=narrow, logarithmic=logarithmic) for narrow in (False, True)
-    )
-    return two_widths(wide, narrow)
+    return two_widths(lambda narrow: curve_chart(series, axis, metric, narrow=narrow, logarithmic=logarithmic))
 
 
 def _sensitivity(run: RunRecord) -> Iterator[Part]:

@@ -48,6 +48,15 @@ class Cell:
         """What its rows are marked with."""
         return {"data": self.data, "model": self.model} | ({"space": self.space} if self.space else {})
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """What tells its rows from those of other cells."""
+        return {"data": self.data, "space": self.space or None, "family": self.family, "model": self.model}
+
+    def is_of(self, variant: str) -> bool:
+        """Whether it is one of a variant's: a model with a bottleneck is called after the one it was made of."""
+        return variant in (self.data, self.family, self.model) or self.model.startswith(f"{variant}-")
+
 
 def cells_of(run: RunRecord) -> list[Cell]:
     """The cells of a study."""
@@ -56,8 +65,7 @@ def cells_of(run: RunRecord) -> list[Cell]:
 
 def level_of(run: RunRecord, cell: Cell, metric: str, part: str = "test") -> Measurement | None:
     """The mean over the trainings of a cell."""
-    place = {"data": cell.data, "model": cell.model, "family": cell.family, "space": cell.space or None}
-    return run.row(metric, part=part, split=None, **place)
+    return run.row(metric, part=part, split=None, **cell.place)
 
 
 def fall_of(run: RunRecord, cell: Cell) -> Measurement | None:
@@ -68,12 +76,8 @@ def fall_of(run: RunRecord, cell: Cell) -> Measurement | None:
 def control_of(run: RunRecord, cell: Cell) -> Cell | None:
     """The random splits that a cell was compared with: those of its size."""
     place = (cell.data, cell.model, cell.test, cell.dev)
-    return next(
-        (
-            other for other in cells_of(run)
-            if is_control(run, other) and (other.data, other.model, other.test, other.dev) == place
-        ), None,
-    )  # fmt: skip
+    controls = (other for other in cells_of(run) if is_control(run, other))
+    return next((other for other in controls if (other.data, other.model, other.test, other.dev) == place), None)
 
 
 def is_control(run: RunRecord, cell: Cell) -> bool:
@@ -229,25 +233,13 @@ def varied(run: RunRecord) -> Iterator[tuple[str, str, list[tuple[object, Cell]]
     variants = run.about.get("variants", {})
     settings = dict.fromkeys((variant["of"], name) for variant in variants.values() for name in variant if name != "of")
     for of, name in settings:
-        yield (
-            of,
-            name,
-            [
-                (variants[variant][name], cell)
-                for cell in cells_of(run)
-                for variant in _variant_names(cell, variants)
-                if cell.own and variants[variant]["of"] == of and name in variants[variant]
-            ],
-        )
-
-
-def _variant_names(cell: Cell, variants: object) -> list[str]:
-    known = variants if isinstance(variants, dict) else {}
-    # a model with a bottleneck is called after the one it was made of
-    return [
-        name for name in known
-        if name in (cell.data, cell.family, cell.model) or cell.model.startswith(f"{name}-")
-    ]  # fmt: skip
+        cells = [
+            (variants[variant][name], cell)
+            for cell in cells_of(run)
+            for variant in variants
+            if cell.own and cell.is_of(variant) and variants[variant]["of"] == of and name in variants[variant]
+        ]
+        yield of, name, cells
 
 
 def curves(run: RunRecord, data: str, seen: bool = False) -> dict[str, Curve]:
@@ -288,9 +280,8 @@ def _points(run: RunRecord, data: str, space: str, metric: str) -> list[Point]:
 
 def _by_split(run: RunRecord, cell: Cell, metric: str) -> dict[str, dict[int, float]]:
     """Scores of the single trainings of a cell."""
-    place = {"data": cell.data, "space": cell.space or None, "family": cell.family, "model": cell.model}
     by_split: dict[str, dict[int, float]] = {}
-    for row in run.rows(metric, part="test", **place):
+    for row in run.rows(metric, part="test", **cell.place):
         if row.value is not None and "split" in row.tags:
             by_split.setdefault(str(row.tags["split"]), {})[int(row.tags["seed"])] = row.value
     return by_split

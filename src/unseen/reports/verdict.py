@@ -111,7 +111,7 @@ def _sentences(run: RunRecord, worst: Case) -> Iterator[str]:
         yield from _independent(worst)
     yield from _certainty(worst)
     if worst.fell:
-        changes = [change.rstrip(". ") for change in differences(worst)]
+        changes = [change.rstrip(". ") for change in changes_of(run, hardest_split(worst), MOST_CHANGES)]
         if changes:
             yield f"What is different there: {'; '.join(changes)}."
 
@@ -260,11 +260,6 @@ def _certainty(case: Case) -> Iterator[str]:
             f"“{case.family}” is one of many such splits: from another seed of the latent space it keeps "
             f"{percent(overlap.value)} of its test texts{beside}."
         )
-
-
-def differences(case: Case, most: int = MOST_CHANGES) -> list[str]:
-    """How the hardest split differs from random ones, the largest change first."""
-    return changes_of(case.run, hardest_split(case), most)
 
 
 def changes_of(run: RunRecord, split: SplitFile, most: int) -> list[str]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import UnseenError
 from unseen.types import Measurement
-from unseen.types.numbers import bounds, number, percent, points
+from unseen.types.numbers import bounds, number, percent, points, scored
 
 if TYPE_CHECKING:
+    from unseen.evaluation.metrics import Metric
     from unseen.evaluation.weighting import Weighting
 
 SCORES = {
@@ -45,12 +46,7 @@ def called(metric: str) -> str:
     ('macro F1 without “none”', 'recall in a mix of 1.0 % “hate”, 99.0 % “no”')
     """
     if metric.endswith(")"):
-        from unseen.evaluation.metrics import metric as known
-
-        try:
-            weighting = known(metric).weighting
-        except UnseenError:
-            weighting = None
+        weighting = getattr(_known(metric), "weighting", None)
         return metric if weighting is None else _weighted(SCORES[metric.partition(".")[0]], weighting)
     of_label = OF_LABEL.match(metric)
     if of_label:
@@ -75,34 +71,31 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def higher_is_better(metric: str) -> bool:
-    """Whether more of this metric is better; yes for metrics nobody knows."""
+def _known(metric: str) -> Metric | None:
+    """The metric; None where nobody knows it."""
     from unseen.evaluation.metrics import metric as known
 
     try:
-        return known(metric).higher_is_better
+        return known(metric)
     except UnseenError:
-        return True
+        return None
+
+
+def higher_is_better(metric: str) -> bool:
+    """Whether more of this metric is better; yes for metrics nobody knows."""
+    known = _known(metric)
+    return known is None or known.higher_is_better
 
 
 def farthest(metric: str) -> float:
     """How far apart two scores of this metric can be; 1 for metrics nobody knows."""
-    from unseen.evaluation.metrics import metric as known
-
-    try:
-        return float(known(metric).high - known(metric).low)
-    except UnseenError:
-        return 1.0
+    known = _known(metric)
+    return 1.0 if known is None else float(known.high - known.low)
 
 
 def is_score(metric: str) -> bool:
     """Whether it is a metric of which it is known which way is better."""
-    from unseen.evaluation.metrics import metric as known
-
-    try:
-        return bool(known(metric).id)
-    except UnseenError:
-        return metric == "pass_rate"
+    return _known(metric) is not None or metric == "pass_rate"
 
 
 def in_points(metric: str) -> bool:
@@ -122,8 +115,7 @@ def writer(metric: str) -> Callable[[float | None], str]:
 
 def fallen(metric: str, row: Measurement) -> str:
     """A difference of a metric with its interval, without its unit."""
-    write = writer(metric)
-    return " ".join(filter(None, [write(row.value), bounds(row, write)]))
+    return scored(row, writer(metric))
 
 
 def amount_within(metric: str, row: Measurement) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup
 
 from unseen import api
 from unseen.audits.author_estimate import estimate_shared_authors
@@ -237,11 +238,10 @@ def page(record: RunRecord) -> Page:
         }.items()
         if table is not None
     }  # fmt: skip
-    wide, narrow = (lorenz_figure(record, narrow) for narrow in (False, True))
     curves = Section(
         "Few authors, many rows",
         "The further a line sags below “equal”, the fewer authors wrote most of the rows (Lorenz curve).",
-        [two_widths(wide, narrow)] if wide and narrow else [],
+        list(filter(None, [lorenz_figure(record)])),
     )
     data, split = record.about["data"], record.about["split"]
     return Page(
@@ -336,7 +336,7 @@ def estimate_table(record: RunRecord) -> Table | None:
     return Table("An estimate, with its measured error", ("what", "share", "of"), tuple(lines)) if lines else None
 
 
-def lorenz_figure(record: RunRecord, narrow: bool = False) -> str | None:
+def lorenz_figure(record: RunRecord) -> Markup | None:
     """Share of rows over share of authors, a line for all rows and for each class; None without authors."""
     curves: dict[str, list[CurvePoint]] = {}
     for row in record.measurements:
@@ -347,7 +347,7 @@ def lorenz_figure(record: RunRecord, narrow: bool = False) -> str | None:
     shown = [Series(name, tuple(curve)) for name, curve in list(curves.items())[:MOST_CURVES]]
     equal = Series("equal", (CurvePoint(0, 0), CurvePoint(1, 1)), dashed=True)
     axes = "share of authors, least prolific first", "share of rows"
-    return curve_chart([*shown, equal], *axes, narrow=narrow, marked=False)
+    return two_widths(lambda narrow: curve_chart([*shown, equal], *axes, narrow=narrow, marked=False))
 
 
 def _range(counts: Sequence[int]) -> int | str:

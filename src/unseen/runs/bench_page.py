@@ -43,7 +43,7 @@ TEXTS = {
 
 def page(record: RunRecord) -> Page:
     """Which model, by which number, and where."""
-    boards = {view: BoardView(record, {"view": view}) for view in VIEWS}
+    boards = {view: BoardView(record.where(view=view)) for view in VIEWS}
     boards = {view: board for view, board in boards.items() if board.datasets}
     shown = tables(record, boards)
     settings = record.about["settings"]
@@ -110,17 +110,11 @@ def verdict(record: RunRecord, boards: dict[str, BoardView]) -> Verdict:
         sentences.append(f"{len(failed)} steps failed: their cells are empty.")
     alone = len(ordinary.leaders) == 1
     headline = f"{leader} leads by {called(record.metric)}" + ("." if alone else ", but not for certain.")
-    level = "fail" if failed else "warn" if changed or not alone else "ok"
-    badge = (
-        "incomplete"
-        if failed
-        else "no clear winner"
-        if not alone
-        else "not everywhere"
-        if changed
-        else "a clear winner"
-    )
-    return Verdict(headline, sentences, level, badge=badge)
+    if failed:
+        return Verdict(headline, sentences, "fail", badge="incomplete")
+    if changed or not alone:
+        return Verdict(headline, sentences, "warn", badge="not everywhere" if alone else "no clear winner")
+    return Verdict(headline, sentences, "ok", badge="a clear winner")
 
 
 def tables(record: RunRecord, boards: dict[str, BoardView]) -> dict[str, Table]:
@@ -144,7 +138,7 @@ def fall_table(board: BoardView, view: str) -> Table:
     lines = [
         (
             data,
-            *(scored(board.record.row(metric, data=data, model=model, **board.tags), points) for model in board.models),
+            *(scored(board.record.row(metric, data=data, model=model), points) for model in board.models),
         )
         for data in board.datasets
     ]

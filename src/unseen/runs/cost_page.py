@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from unseen.costs.energy import ASSUMPTION
 from unseen.costs.operations import NOT_COUNTED
 from unseen.costs.pareto import dominated_by
 from unseen.functional.pass_rates import PASSED
+from unseen.reports.columns import Column, score, table_of, value
 from unseen.reports.figures import CostMark, pareto_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths
@@ -46,7 +47,6 @@ BATCH_TEXT = (
     "One model, one limit of tokens, several batches: what differs here is the batch and not the architecture. "
     "A larger batch takes fewer steps with the same rate of learning."
 )
-Writer = Callable[[float | None], str]
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,14 @@ class CostRecord:
         """Views that some candidate has a score in."""
         return [view for view in VIEWS if any(self.score(name, view) for name in self.names)]
 
+    @cached_property
+    def parts(self) -> dict[str, RunRecord]:
+        """What was measured of each candidate, without what was asked at once in other numbers than usual."""
+        return self.record.where(asked_at_once=None).by("model", self.names)
+
     def row(self, name: str, metric: str, **tags: Any) -> Measurement | None:
-        """The number of a candidate, without those of other batches unless they are asked for."""
-        for row in self.record.measurements:
-            own = row.metric == metric and row.tags.get("model") == name
-            if own and ("asked_at_once" in row.tags) == ("asked_at_once" in tags):
-                named = all(str(row.tags.get(tag)) == str(value) for tag, value in tags.items())
-                if named:
-                    return row
-        return None
+        """The number of a candidate."""
+        return self.parts[name].row(metric, **tags)
 
     def score(self, name: str, view: str) -> Measurement | None:
         """The score of a candidate in a view."""
@@ -152,15 +151,14 @@ def verdict(costs: CostRecord) -> Verdict:
         )  # fmt: skip
     if int(record.about["settings"]["trainings"]) < 2 and record.rows("seconds.training"):
         sentences.append("Every model was trained once: training again could order them otherwise.")
-    gates = record.about.get("gates") or ()
-    failed = not all(gate["passed"] for gate in gates) or any(one.level == "fail" for one in record.findings)
+    failed = not record.gates_hold or any(one.level == "fail" for one in record.findings)
     return Verdict(headline, sentences, "fail" if failed else "ok", badge="failed" if failed else "measured")
 
 
 def _alone(costs: CostRecord, best: str) -> str:
     return (
         f"It scores {scored(costs.score(best, ORDINARY))} in {called(costs.record.metric)} and takes "
-        f"{_written(costs.row(best, 'latency.p50'), _milliseconds)} ms for an answer."
+        f"{scored(costs.row(best, 'latency.p50'), _milliseconds)} ms for an answer."
     )
 
 
@@ -171,15 +169,15 @@ def _compared(costs: CostRecord, chosen: str, best: str) -> str:
     lost = "" if row is None else f"its score differs by {scored(row, points)} points, and "
     return (
         f"{capital(called(costs.record.metric))}: {scored(costs.score(chosen, ORDINARY))} against "
-        f"{scored(costs.score(best, ORDINARY))}; {lost}an answer takes {_written(fast, _milliseconds)} ms against "
-        f"{_written(slow, _milliseconds)} ms. Not shown to be worse is not shown to be equal: look at the interval."
+        f"{scored(costs.score(best, ORDINARY))}; {lost}an answer takes {scored(fast, _milliseconds)} ms against "
+        f"{scored(slow, _milliseconds)} ms. Not shown to be worse is not shown to be equal: look at the interval."
     )
 
 
 def _sections(costs: CostRecord, shown: dict[str, Table]) -> Iterator[Section]:
     for side, axis in AXES.items():
         pictures = [
-            two_widths(*(_chart(costs, view, side, axis, narrow) for narrow in (False, True)))
+            two_widths(partial(_chart, costs, view, side, axis))
             for view in costs.views
             if sum(bool(costs.score(name, view) and costs.row(name, side)) for name in costs.names) > 1
         ]
@@ -226,21 +224,12 @@ def _assumptions(costs: CostRecord) -> str:
     return " ".join(parts) + " The ranges are those of the assumption."
 
 
-def _written(row: Measurement | None, write: Writer) -> str:
-    """A number with the quartiles of its repeats."""
-    return DASH if row is None else scored(row, write)
-
-
-def _plain(value: float | None) -> str:
-    return DASH if value is None else digits(value)
+def _milliseconds(value: float | None) -> str:
+    return digits(None if value is None else 1e3 * value)
 
 
 def _whole(value: float | None) -> str:
     return DASH if value is None else f"{value:,.0f}"
-
-
-def _milliseconds(value: float | None) -> str:
-    return DASH if value is None else digits(1e3 * value)
 
 
 def _without_empty(table: Table) -> Table:
@@ -276,52 +265,36 @@ def _quality(costs: CostRecord) -> Table:
 
 
 def _training(costs: CostRecord) -> Table:
-    lines = []
-    for name in costs.names:
-        if costs.row(name, "seconds.training") is None:
-            continue
-        lines.append((
-            name, _written(costs.row(name, "speed.training"), _plain), *_numbers(costs, name, [
-                ("batch.training", _whole), ("seconds.training", in_seconds),
-                ("processor_seconds.training", in_seconds), ("memory.training", in_bytes),
-                ("operations.training", with_prefix),
-            ]), *_tokens(costs, name, "training"),
-        ))  # fmt: skip
-    columns = (
-        "model", "texts per second", "batch", "whole training", "processor time", "memory", "operations per text",
-        "tokens per text", "padded",
-    )  # fmt: skip
-    return _without_empty(Table("Training", columns, tuple(lines)))
+    trained = {name: part for name, part in costs.parts.items() if part.row("seconds.training") is not None}
+    columns = {
+        "texts per second": score("speed.training", digits),
+        "batch": value("batch.training", _whole),
+        "whole training": value("seconds.training", in_seconds),
+        "processor time": value("processor_seconds.training", in_seconds),
+        "memory": value("memory.training", in_bytes),
+        "operations per text": value("operations.training", with_prefix),
+    }
+    return _without_empty(table_of("Training", "model", trained, columns | _tokens("training")))
 
 
 def _inference(costs: CostRecord) -> Table:
-    lines = [
-        (
-            name, *(_written(costs.row(name, f"latency.p{share}"), _milliseconds) for share in (50, 95, 99)),
-            _written(costs.row(name, "speed.inference"), _plain), *_numbers(costs, name, [
-                ("batch.inference", _plain), ("processor_seconds.inference", in_seconds),
-                ("memory.inference", in_bytes), ("operations.inference", with_prefix), ("money.inference", _plain),
-            ]), *_tokens(costs, name, "inference"),
-        )
-        for name in costs.names
-    ]  # fmt: skip
-    columns = (
-        "model", "latency p50, ms", "p95, ms", "p99, ms", "texts per second", "batch", "processor time per 1,000",
-        "memory", "operations per text", "price per 1,000", "tokens per text", "padded",
-    )  # fmt: skip
-    return _without_empty(Table("Answers", columns, tuple(lines)))
+    columns = {
+        "latency p50, ms": score("latency.p50", _milliseconds),
+        "p95, ms": score("latency.p95", _milliseconds),
+        "p99, ms": score("latency.p99", _milliseconds),
+        "texts per second": score("speed.inference", digits),
+        "batch": value("batch.inference", digits),
+        "processor time per 1,000": value("processor_seconds.inference", in_seconds),
+        "memory": value("memory.inference", in_bytes),
+        "operations per text": value("operations.inference", with_prefix),
+        "price per 1,000": value("money.inference", digits),
+    }
+    return _without_empty(table_of("Answers", "model", costs.parts, columns | _tokens("inference")))
 
 
-def _numbers(costs: CostRecord, name: str, chosen: Sequence[tuple[str, Writer]]) -> Iterator[str]:
-    for metric, write in chosen:
-        row = costs.row(name, metric)
-        yield DASH if row is None else write(row.value)
-
-
-def _tokens(costs: CostRecord, name: str, phase: str) -> Iterator[str]:
-    for kind in ("true", "padded"):
-        row = costs.row(name, f"tokens.{kind}", phase=phase)
-        yield DASH if row is None else number(row.value, 1)
+def _tokens(phase: str) -> dict[str, Column]:
+    tokens = {"tokens per text": "tokens.true", "padded": "tokens.padded"}
+    return {head: value(metric, partial(number, places=1), phase=phase) for head, metric in tokens.items()}
 
 
 def _batches(costs: CostRecord) -> Table:
@@ -337,8 +310,8 @@ def _batches(costs: CostRecord) -> Table:
         for batch, name in sorted(members) if len(members) > 1 else ():
             lines.append((
                 base + (f", {length} tokens" if length else ""), batch,
-                *_numbers(costs, name, [("memory.training", in_bytes)]),
-                _written(costs.row(name, "speed.training"), _plain),
+                in_bytes(costs.parts[name].value("memory.training")),
+                scored(costs.row(name, "speed.training"), digits),
                 *(scored(costs.score(name, view)) for view in costs.views),
             ))  # fmt: skip
     return Table("Batches", ("model", "batch", "memory", "texts per second", *costs.views), tuple(lines))
@@ -349,18 +322,17 @@ def _at_once(costs: CostRecord) -> Table:
     for name in costs.names:
         cells = []
         for batch in ASK_BATCHES:
-            tags = {} if batch == ASKED_AT_ONCE else {"asked_at_once": batch}
-            used = costs.row(name, "batch.inference", **tags)
-            other = used is not None and used.value is not None and round(used.value, 1) != batch
-            beside = f" ({digits(used.value)})" if other and used is not None and used.value is not None else ""
-            cells.append(_written(costs.row(name, "speed.inference", **tags), _plain) + beside)
+            own = costs.record.where(model=name, asked_at_once=None if batch == ASKED_AT_ONCE else batch)
+            used = own.value("batch.inference")
+            beside = f" ({digits(used)})" if used is not None and round(used, 1) != batch else ""
+            cells.append(scored(own.row("speed.inference"), digits) + beside)
         lines.append((name, *cells))
     return Table("Texts asked about at once", ("model", *map(str, ASK_BATCHES)), tuple(lines))
 
 
 def _energy(costs: CostRecord) -> Table:
     lines = [
-        (str(row.tags["model"]), row.metric.partition(".")[2], _plain(row.value), str(row.tags.get("idle", DASH)),
+        (str(row.tags["model"]), row.metric.partition(".")[2], digits(row.value), str(row.tags.get("idle", DASH)),
          str(row.tags["source"]))
         for row in costs.record.measurements
         if row.metric.startswith("energy.")
@@ -373,7 +345,7 @@ def _estimates(costs: CostRecord) -> Table:
     units = {"energy_estimate": "J", "money_estimate": "money"}
     lines = [
         (str(row.tags["model"]), f"{kind.partition('_')[0]} of {phase}",
-         f"{_plain(row.low)} to {_plain(row.high)} {unit}")
+         f"{digits(row.low)} to {digits(row.high)} {unit}")
         for row in costs.record.measurements
         for kind, _, phase in [row.metric.partition(".")]
         if (unit := units.get(kind)) is not None

@@ -26,6 +26,7 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import drawn_groups
 from unseen.evaluation.metrics import metric
 from unseen.reports import wording
+from unseen.reports.columns import table_of, value
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import RunRecord
@@ -48,7 +49,7 @@ from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, numbers, some
-from unseen.types.numbers import difference_in_points, percent
+from unseen.types.numbers import difference_in_points, percent, scored, thousandths
 
 TRAIN = ("original", "cleaned", "random")
 TESTS = ("original", "cleaned")
@@ -306,11 +307,11 @@ def score_table(record: RunRecord) -> Table:
     lines = [
         (
             wording.called(name),
-            CLEANED[train],
-            *(numbers.scored(record.row(name, train=train, test=test), _decimals) for test in TESTS),
+            title,
+            *(scored(record.row(name, train=train, test=test), thousandths) for test in TESTS),
         )
         for name in record.about["settings"]["metrics"]
-        for train in CLEANED
+        for train, title in CLEANED.items()
     ]
     note = f"Means over {len(record.about['settings']['seeds'])} seeds; intervals of 95 % over seeds and texts."
     return Table("Scores", ("metric", "trained on", "all test rows", "unflagged test rows"), tuple(lines), note)
@@ -323,8 +324,8 @@ def difference_table(record: RunRecord) -> Table:
             wording.called(name),
             f"{CLEANED[str(row.tags['train'])]}, less {CLEANED[str(row.tags['than'])]}",
             "all" if row.tags["test"] == "original" else "unflagged",
-            _decimals(row.value),
-            numbers.bounds(row, _decimals),
+            thousandths(row.value),
+            numbers.bounds(row, thousandths),
         )
         for name in record.about["settings"]["metrics"]
         for row in record.rows(f"difference.{name}")
@@ -338,32 +339,21 @@ def difference_table(record: RunRecord) -> Table:
 
 def rule_table(record: RunRecord) -> Table:
     """What share of all rows and of the training and test parts each rule flags."""
-    places = ("all", "part=train", "part=test")
-    lines = [
-        (
-            name,
-            rule["pack"],
-            rule["trait"],
-            *(numbers.percent(record.value("rule_coverage", place, rule=name)) for place in places),
-        )
-        for name, rule in record.about["rules"].items()
-    ]
-    return Table("Rules", ("rule", "pack", "trait", "all", "train", "test"), tuple(lines), "Shares of rows flagged.")
+    rules = record.about["rules"]
+    lines = [((name, rule["pack"], rule["trait"]), record.where(rule=name)) for name, rule in rules.items()]
+    places = {"all": "all", "train": "part=train", "test": "part=test"}
+    columns = {head: value("rule_coverage", percent, place) for head, place in places.items()}
+    return table_of("Rules", ("rule", "pack", "trait"), lines, columns, "Shares of rows flagged.")
 
 
 def answer_table(record: RunRecord) -> Table:
     """Whether models answer alike whatever they are asked."""
-    names = ("identical_answers", "largest_predicted_class")
-    lines = [
-        (title, *(numbers.percent(record.value(name, train=train, test="original")) for name in names))
-        for train, title in CLEANED.items()
-    ]
-    columns = ("trained on", "most frequent answer", "most frequent label")
-    return Table("Answers", columns, tuple(lines), "Shares of the test rows, means over seeds.")
-
-
-def _decimals(value: float | None) -> str:
-    return numbers.number(value, 3)
+    lines = {title: record.where(train=train, test="original") for train, title in CLEANED.items()}
+    columns = {
+        "most frequent answer": value("identical_answers", percent),
+        "most frequent label": value("largest_predicted_class", percent),
+    }
+    return table_of("Answers", "trained on", lines, columns, "Shares of the test rows, means over seeds.")
 
 
 def row_of(rows: Sequence[Measurement], metric: str, **tags: str) -> Measurement:

@@ -16,7 +16,7 @@ from unseen.reports.record import RunRecord
 from unseen.reports.wording import capital
 from unseen.store.files import unharmed
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, percent, points, scored, turned
+from unseen.types.numbers import DASH, bounds, number, percent, points, scored, thousandths, turned
 
 STRICTEST = ("class", "functionality", "pair", "template", "target")
 """Schemes by how far what they hold out is from what is trained on, as far as names can tell."""
@@ -121,8 +121,8 @@ class LearningRun:
     @cached_property
     def changes(self) -> list[dict[str, str]]:
         """Lines of changes.csv: the largest changes, with texts when the run was asked for some."""
-        path = None if self.record.folder is None else self.record.folder / "changes.csv"
-        if path is None or not path.exists():
+        path = self.record.file("changes.csv")
+        if path is None:
             return []
         with path.open(encoding="utf-8", newline="") as file:
             return [{name: unharmed(value or "") for name, value in line.items()} for line in csv.DictReader(file)]
@@ -233,7 +233,7 @@ def _beyond(run: LearningRun) -> Iterator[str]:
 
 
 def _kept(run: LearningRun, row: Measurement | None) -> Iterator[str]:
-    levels = run.before_and_after("f1.macro", _decimals, part="task test")
+    levels = run.before_and_after("f1.macro", thousandths, part="task test")
     if row is None or not levels:
         yield "the task was not measured: that takes the scheme all."
     else:
@@ -241,16 +241,12 @@ def _kept(run: LearningRun, row: Measurement | None) -> Iterator[str]:
 
 
 def _ranked(run: LearningRun, task: Measurement | None, row: Measurement | None) -> Iterator[str]:
-    levels = run.before_and_after(run.ranking, _decimals, part="task test")
+    levels = run.before_and_after(run.ranking, thousandths, part="task test")
     if row is None or not levels:
         return
     yield f"its ROC AUC, which knows no threshold, went from {levels[0]} to {levels[1]} ({_told(row)})."
     if _falls(row) and not _falls(task):
         yield "macro F1 hides that: the threshold moved with the mix of labels."
-
-
-def _decimals(value: float | None) -> str:
-    return number(value, 3)
 
 
 def _told(row: Measurement) -> str:

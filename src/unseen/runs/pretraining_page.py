@@ -204,14 +204,8 @@ def curve(run: PretrainingRun, data: str) -> Markup:
     if not any(line.points for line in lines):
         return Markup("")
     several = f", {data}" if len(run.names) > 1 else ""
-    wide, narrow = (
-        curve_chart(
-            lines, "unlabelled texts of the domain", f"{called(run.record.metric)}{several}",
-            logarithmic=len(run.sizes) > 1, narrow=slim,
-        )
-        for slim in (False, True)
-    )  # fmt: skip
-    return two_widths(wide, narrow)
+    axes = ("unlabelled texts of the domain", f"{called(run.record.metric)}{several}")
+    return two_widths(lambda narrow: curve_chart(lines, *axes, logarithmic=len(run.sizes) > 1, narrow=narrow))
 
 
 def score_table(run: PretrainingRun) -> Table:

@@ -23,7 +23,7 @@ from unseen.runs import frame
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement
-from unseen.types.numbers import difference_in_points, number, scored
+from unseen.types.numbers import difference_in_points, number, scored, thousandths
 
 MAIN = "f1.macro"
 CALIBRATION = ("ece.15", "brier", "log_loss")
@@ -118,13 +118,11 @@ def page(record: RunRecord) -> Page:
 
 def _level(record: RunRecord, main: Measurement | None, guessed: float | None) -> str:
     """fail: a gate failed; warn: it is not clearly better than guessing; else ok."""
-    if not all(gate["passed"] for gate in record.about.get("gates") or ()):
+    if not record.gates_hold:
         return "fail"
     least = None if main is None else main.value if main.low is None else main.low
     return "warn" if least is None or guessed is None or least <= guessed else "ok"
 
 
 def _lines(rows: Sequence[Measurement], metrics: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (called(row.metric), scored(row, lambda value: number(value, 3))) for row in rows if row.metric in metrics
-    )
+    return tuple((called(row.metric), scored(row, thousandths)) for row in rows if row.metric in metrics)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from unseen.forecasts.score_table import (
     read_scores,
 )
 from unseen.reports.figures import DotLine, dot_chart
-from unseen.reports.formats import Strong, Table
+from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import shortened
@@ -315,20 +316,15 @@ def _verdict(record: RunRecord, forecasts: Sequence[Measurement]) -> Verdict:
 
 def error_table(record: RunRecord) -> Table:
     """Each model's error and coverage on targets that were left out."""
-    rows = [row for row in record.measurements if row.metric == ERROR and row.slice == "all"]
+    rows = list(record.rows(ERROR))
     best = min((row.value for row in rows if row.value is not None), default=None)
-    lines = [
-        (
-            str(row.tags["model"]),
-            Strong(points(row.value)) if row.value == best else points(row.value),
-            percent(record.value(COVERAGE, model=row.tags["model"])),
-            row.n,
-        )
-        for row in rows
-    ]
-    return Table(
-        "Errors on targets that were left out", ("model", "error, points", "in the interval", "targets"), tuple(lines)
-    )
+    columns: dict[str, Callable[[Measurement], Cell]] = {
+        "model": lambda row: str(row.tags["model"]),
+        "error, points": lambda row: Strong(points(row.value)) if row.value == best else points(row.value),
+        "in the interval": lambda row: percent(record.value(COVERAGE, model=row.tags["model"])),
+        "targets": lambda row: row.n,
+    }
+    return Table.of("Errors on targets that were left out", rows, columns)
 
 
 def target_table(record: RunRecord) -> Table:
@@ -345,41 +341,33 @@ def target_table(record: RunRecord) -> Table:
 
 def forecast_table(forecasts: Sequence[Measurement]) -> Table:
     """Every forecast, or why there is none."""
-    lines = [
-        (
-            _target(row),
-            shortened(str(row.tags["configuration"]), ROOM),
-            number(row.value),
-            bounds(row),
-            str(row.tags.get("reason", "")),
-        )
-        for row in forecasts
-    ]
-    return Table("Forecasts", ("target", "configuration", "score", "interval", "why not"), tuple(lines))
+    columns: dict[str, Callable[[Measurement], Cell]] = {
+        "target": _target,
+        "configuration": lambda row: shortened(str(row.tags["configuration"]), ROOM),
+        "score": lambda row: number(row.value),
+        "interval": bounds,
+        "why not": lambda row: str(row.tags.get("reason", "")),
+    }
+    return Table.of("Forecasts", forecasts, columns)
 
 
 def best_table(forecasts: Sequence[Measurement]) -> Table:
     """The best configuration of each target, and how many others it cannot be told apart from."""
-    lines = [
-        (
-            _target(best.row),
-            shortened(best.name, ROOM),
-            number(best.row.value),
-            bounds(best.row),
-            f"{best.alike} of {best.others}",
-        )
-        for best in best_configurations(forecasts)
-    ]
-    columns = ("target", "configuration", "score", "interval", "others that cannot be told apart")
-    return Table("The best configuration of each target", columns, tuple(lines))
+    columns: dict[str, Callable[[BestConfiguration], Cell]] = {
+        "target": lambda best: _target(best.row),
+        "configuration": lambda best: shortened(best.name, ROOM),
+        "score": lambda best: number(best.row.value),
+        "interval": lambda best: bounds(best.row),
+        "others that cannot be told apart": lambda best: f"{best.alike} of {best.others}",
+    }
+    return Table.of("The best configuration of each target", best_configurations(forecasts), columns)
 
 
 def _forecast_section(forecasts: Sequence[Measurement], best: Table, every: Table) -> Section:
     """The best of each target first; a picture where scores are shares."""
     shares = [row for row in forecasts if row.value is not None and 0 <= row.value <= 1]
     lines = [DotLine(f"{_target(row)}, {row.tags['configuration']}", _target(row), (row,)) for row in shares]
-    charts = [dot_chart(lines, ["forecast"], "score", narrow) for narrow in (False, True)] if shares else []
-    pictures = [two_widths(*charts)] if charts else []
+    pictures = [two_widths(partial(dot_chart, lines, ["forecast"], "score"))] if shares else []
     return Section("Forecasts", tables=[best], pictures=pictures, folded={"Every forecast": [every]})
 
 

@@ -33,6 +33,16 @@ def number(value: float | None, places: int = 2) -> str:
     return sign + (written[1:] if written.startswith("0.") else written)
 
 
+def whole(value: float | None) -> str:
+    """A number without decimals."""
+    return number(value, 0)
+
+
+def thousandths(value: float | None) -> str:
+    """A score with three decimals."""
+    return number(value, 3)
+
+
 def points(difference: float | None) -> str:
     """A difference in hundredths: whole numbers, one decimal below ten.
 
@@ -166,12 +176,14 @@ def in_bytes(size: float | None) -> str:
     return f"{digits(size / 1e9)} GB" if size >= 1e9 else f"{digits(size / 1e6)} MB"
 
 
-def digits(value: float) -> str:
+def digits(value: float | None) -> str:
     """Three digits that count, thousands set apart; below a hundredth two.
 
-    >>> digits(51234.0), digits(512.3), digits(5.123), digits(0.5123), digits(0.00512), digits(0.0)
-    ('51,234', '512', '5.12', '0.512', '0.0051', '0')
+    >>> digits(51234.0), digits(512.3), digits(5.123), digits(0.5123), digits(0.00512), digits(0.0), digits(None)
+    ('51,234', '512', '5.12', '0.512', '0.0051', '0', '–')
     """
+    if value is None:
+        return DASH
     size = abs(value)
     if not size:
         return "0"

@@ -85,14 +85,13 @@ def validation_verdict(record: RunRecord) -> Verdict:
     """fail: a gate or a training failed, or authors are on both sides where they must not be; warn: a price is sure."""
     sentences = [sentence for learner in record.about["learners"] if (sentence := _sentence(record, learner))]
     broken = any(finding.level == "fail" and finding.check != "copied before the split" for finding in record.findings)
-    gates = all(gate["passed"] for gate in record.about.get("gates") or ())
     fall = f"fall.{record.metric}"
     prices = [
         _row(record, fall, learner, "total") or _row(record, fall, learner, "authors")
         for learner in record.about["learners"]
     ]
     sure = any(row is not None and row.low is not None and row.low > 0 for row in prices)
-    level = "fail" if broken or not gates else "warn" if sure else "ok"
+    level = "fail" if broken or not record.gates_hold else "warn" if sure else "ok"
     first, *rest = sentences or ["Nothing could be measured."]
     return Verdict(first, rest, level, badge=BADGES[level])
 
