@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unseen.data.sample import sample_corpus
-from unseen.runs.training_steps import Lexicon, Marking
+from unseen.runs.training_steps import Lexicon, MarkedClassifier
 from unseen.training import RECIPES
 from unseen.types import Dataset
 
@@ -36,14 +36,14 @@ def test_a_lexicon_holds_words_that_lean_to_a_label() -> None:
 def test_what_is_trained_on_and_what_is_asked_are_marked() -> None:
     data = sample_corpus(160)
     lexicon = Lexicon({"any": frozenset({"zebra"})})
-    recipe = Reading()
-    found = Marking(recipe, lexicon).fit(data, data, 1)
+    recipe = Reading().fit(lexicon.marked(data), data, 1)
     assert recipe.texts == data.texts.to_pylist()
-    found.predict_proba(["a zebra", "a horse"])
+    MarkedClassifier(recipe, lexicon).predict_proba(["a zebra", "a horse"])
     assert recipe.asked == ["a zebra lexicon0any", "a horse"]
 
 
 def test_a_marked_model_answers_like_any_other() -> None:
     data = sample_corpus(200)
-    found = Marking(RECIPES.make("logistic"), Lexicon.of(data)).fit(data, data, 1)
+    lexicon = Lexicon.of(data)
+    found = MarkedClassifier(RECIPES.make("logistic").fit(lexicon.marked(data), data, 1), lexicon)
     assert found.predict_proba(["well", "done"]).shape == (2, 3)

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.analysis.sides import Sides, sides_of
-from unseen.data.columns import is_list
 from unseen.errors import InputError
 from unseen.types import Dataset, Measurement, Split
-from unseen.types.arrays import Rows
+from unseen.types.arrays import Rows, is_list
 
 MOST_CATEGORIES = 50
 ROWS_PER_CATEGORY = 10

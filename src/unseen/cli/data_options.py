@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.console import notes
+from unseen.cli.console import notes, progress
 from unseen.cli.frame import keyword, with_parameters
 from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, named_roles
 from unseen.errors import InputError
@@ -91,7 +91,7 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
             command(data=None, **given)
             return
         _refuse_column(source, given.get("split"), "parts" in given, loading)
-        with notes(given["quiet"]):
+        with notes(given["quiet"]), progress(given["quiet"]):
             data = _loaded(source, _columns_named(given), dict(loading))
         if "typed" in signature.parameters:
             given["typed"] = _as_typed(source, given, loading)

@@ -7,7 +7,7 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,11 +22,14 @@ from unseen.costs.energy import (
     idle_watts,
     measured_energy,
 )
+from unseen.store import read_json, write_json
 from unseen.types.numbers import in_bytes, in_seconds
 
 INTERVAL = 0.02
 """Seconds between two looks at memory and power."""
 PROC = Path("/proc")
+KEPT = "costs.json"
+"""The file in which a training leaves what it cost."""
 
 
 @dataclass
@@ -175,3 +178,36 @@ def _uses_card() -> bool:
     """Whether torch is loaded and has a graphics card."""
     torch: Any = sys.modules.get("torch")
     return torch is not None and bool(torch.cuda.is_available())
+
+
+# -- costs that are kept -----------------------------------------------------------------------------------------------
+
+
+def write_costs(folder: Path, training: tuple[int, Cost], answering: tuple[int, Cost]) -> None:
+    """Put beside the answers of a training what they cost: texts, seconds, processor seconds and memory of both."""
+    content = {
+        phase: {
+            "texts": texts, "seconds": cost.seconds, "processor_seconds": cost.processor_seconds,
+            "peak_memory": cost.peak_memory,
+        }
+        for phase, (texts, cost) in (("training", training), ("answering", answering))
+    }  # fmt: skip
+    write_json(folder / KEPT, content)
+
+
+def summed_costs(folders: Iterable[Path]) -> dict[str, Any]:
+    """What trainings cost: texts per second of whole trainings and of answers, and of one the rest.
+
+    Empty where trainings of an older version kept nothing. Memory is that of the process at its highest, which may
+    have done other steps before.
+    """
+    known = [read_json(folder / KEPT) for folder in folders if (folder / KEPT).is_file()]
+    if not known:
+        return {}
+    summed: dict[str, Any] = {"trainings": len(known)}
+    for phase in ("training", "answering"):
+        spent = sum(one[phase]["seconds"] for one in known)
+        summed[phase] = sum(one[phase]["texts"] for one in known) / spent if spent else None
+    both = [half for one in known for half in one.values()]
+    summed["processor_seconds"] = sum(half["processor_seconds"] for half in both) / len(known)
+    return summed | {"peak_memory": max(half["peak_memory"] for half in both)}

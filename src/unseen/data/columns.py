@@ -29,6 +29,7 @@ import pyarrow.compute as pc
 
 from unseen.errors import InputError
 from unseen.types import ROWS_AT_ONCE
+from unseen.types.arrays import is_list
 
 COLLECTIONS = (list, tuple, set, frozenset)
 NESTED = (*COLLECTIONS, dict)
@@ -56,11 +57,6 @@ def slices(column: pa.ChunkedArray) -> Iterator[pa.Array]:
     for chunk in column.chunks:
         for start in range(0, len(chunk), ROWS_AT_ONCE):
             yield chunk.slice(start, ROWS_AT_ONCE)
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether a type holds several values per row."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _is_sortable(kind: pa.DataType) -> bool:

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.data.columns import as_text, is_list
+from unseen.data.columns import as_text
 from unseen.errors import InputError
 from unseen.types import Dataset
+from unseen.types.arrays import is_list
 
 TOKEN = re.compile(r"\S+")
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})", re.ASCII)

@@ -28,7 +28,6 @@ from unseen.data.columns import (
     filled_strings,
     from_python,
     is_blank,
-    is_list,
     plain,
     slices,
     unified,
@@ -42,7 +41,7 @@ from unseen.data.selection import Candidates, Mask, check_drop, made_ids, repeat
 from unseen.errors import InputError, TableError, UnseenWarning
 from unseen.store.files import sha256_of
 from unseen.types import ROWS_AT_ONCE, Dataset, Origin, some
-from unseen.types.arrays import Codes, encode_labels
+from unseen.types.arrays import Codes, encode_labels, is_list
 
 BLOCK = 1 << 16
 FIXES = {

@@ -147,3 +147,8 @@ def timings(steps: Sequence[Step], results: Results) -> list[dict[str, Any]]:
     return [
         {"step": step.name, "seconds": results.record(step.key)["seconds"]} for step in steps if results.has(step.key)
     ]
+
+
+def folders_of(steps: Sequence[Step], results: Results) -> list[Path]:
+    """What each finished step has left."""
+    return [results.folder(step.key) for step in steps if results.has(step.key)]

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.columns import is_list
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.intervals import Interval, interval
 from unseen.evaluation.metrics import METRICS, Metric, metric
 from unseen.types import Dataset, Measurement, Predictions, Split, some
-from unseen.types.arrays import Floats, Rows
+from unseen.types.arrays import Floats, Rows, is_list
 
 DEFAULT_METRICS = ("accuracy", "f1.macro", "f1.dodrans", "f1.weighted")
 NEED_PROBABILITIES = ("roc_auc", "average_precision", "log_loss", "brier", "ece")

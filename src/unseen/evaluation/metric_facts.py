@@ -7,16 +7,19 @@ that unseen computes come from `Metric`, so that nothing is said twice.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import TypeAdapter
+
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.metrics import find_metric
 from unseen.evaluation.weighting import Weighting
-from unseen.store.settings_file import NO_OTHER_KEYS, Problems, read_content
+from unseen.store.settings_file import NO_OTHER_KEYS
 
 FILE = Path(__file__).with_name("metric_facts.toml")
 SEVERAL_MEANINGS = "several_meanings"
@@ -84,17 +87,20 @@ class MetricFact:
 @cache
 def entries() -> dict[str, MetricFact]:
     """The entries of the file by id, as they stand there."""
-    problems = Problems()
-    tables = {name: table for name, table in read_content(FILE).items() if name != SEVERAL_MEANINGS}
-    read = [problems.read(MetricFact, {"id": name, **table}, (name,)) for name, table in tables.items()]
-    problems.refuse(f"{FILE.name} is damaged")
-    return {entry.id: entry for entry in read if entry is not None}
+    tables = {name: {"id": name, **table} for name, table in _tables().items() if name != SEVERAL_MEANINGS}
+    return TypeAdapter(dict[str, MetricFact]).validate_python(tables)
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    """The file, which is ours: nobody else writes it, so nothing explains what is wrong with it."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 @cache
 def several_meanings() -> dict[str, str]:
     """Names that mean several things, and which."""
-    return dict(read_content(FILE)[SEVERAL_MEANINGS])
+    return dict(_tables()[SEVERAL_MEANINGS])
 
 
 @cache

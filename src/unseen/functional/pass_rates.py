@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.data.columns import is_list
 from unseen.errors import InputError
 from unseen.evaluation.contrasts import holm
 from unseen.evaluation.measurements import aligned
@@ -36,7 +35,7 @@ from unseen.functional.catalogue import published
 from unseen.functional.rates import difference, rate
 from unseen.functional.suite import balanced, judged_by_label, partners, references, role_values, template_codes
 from unseen.types import Dataset, Measurement, Predictions
-from unseen.types.arrays import Codes, Floats, Mask, Rows
+from unseen.types.arrays import Codes, Floats, Mask, Rows, is_list
 from unseen.types.numbers import percent
 
 TOLERANCE = 0.1

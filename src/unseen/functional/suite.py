@@ -27,12 +27,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.columns import is_list
 from unseen.data.groups import referred
 from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.catalogue import Published
 from unseen.types import Dataset, Origin, some, string_array
-from unseen.types.arrays import Mask, Rows, encode_labels
+from unseen.types.arrays import Mask, Rows, encode_labels, is_list
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "functionality": ("functionality",),

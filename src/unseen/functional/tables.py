@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.catalogue import card, cards, load_card
-from unseen.data.columns import attribute_column, is_list
+from unseen.data.columns import attribute_column
 from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table, load_texts
@@ -35,7 +35,7 @@ from unseen.functional.suite import (
 from unseen.store import read_json, sha256_of, write_json
 from unseen.store.files import holds, twin_of, write_rows
 from unseen.types import Dataset, some
-from unseen.types.arrays import encode_labels
+from unseen.types.arrays import encode_labels, is_list
 
 TWIN_KEYS = {"suite", "csv_sha256"}
 """What the JSON file beside a suite of ours holds at least."""

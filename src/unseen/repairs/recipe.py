@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from unseen.data.columns import is_list
 from unseen.data.groups import alone, group_codes, holds_links
 from unseen.errors import InputError, UnknownNameError
 from unseen.types import Dataset, Split
+from unseen.types.arrays import is_list
 
 KINDS = ("exact", "normalised", "near")
 """How alike copies are, the narrowest first; each includes the one before it."""

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from unseen.audits.subject import texts_together
+from unseen.costs.meter import summed_costs
 from unseen.engines import Local, Step, in_order
+from unseen.engines.steps import folders_of
 from unseen.errors import InputError
 from unseen.evaluation.boards import Board, board_measurements
 from unseen.evaluation.falls import Run, fall
@@ -30,7 +32,7 @@ from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import Source
 from unseen.runs.spaces import Space
 from unseen.runs.study import carry_out_all
-from unseen.runs.training_steps import SPLIT, Cut, space_cut, split_step, summed_costs
+from unseen.runs.training_steps import SPLIT, Cut, space_cut, split_step
 from unseen.seeding import child_seed, generator
 from unseen.store import read_split
 from unseen.store.files import file_name
@@ -349,7 +351,9 @@ def _about(grid: BenchGrid, results: Results) -> dict[str, Any]:
                 and results.has(step.key)]  # fmt: skip
         spent = {kind: round(sum(record[kind] for record in done), 1) for kind in ("seconds", "cpu_seconds")}
         steps = [step for (model, _), step in grid.steps.items() if model == name]
-        costs.append({"model": name, "trainings": len(done), **spent, "speeds": summed_costs(steps, results)})
+        costs.append({
+            "model": name, "trainings": len(done), **spent, "speeds": summed_costs(folders_of(steps, results)),
+        })  # fmt: skip
     return {
         "settings": {
             "metric": bench.file.metric, "metrics": bench.metrics, "seed": bench.file.seed, "seeds": dict(bench.seeds),

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.columns import is_list
 from unseen.errors import InputError, UnknownNameError
 from unseen.registry import VERSION, Registry, check_numbers
 from unseen.seeding import generator
 from unseen.types import Dataset, Split
-from unseen.types.arrays import Mask
+from unseen.types.arrays import Mask, is_list
 
 
 def some_texts(data: Dataset, limit: int | None, seed: int, split: Split | None = None) -> Dataset:

@@ -36,8 +36,7 @@ from unseen.models import as_classifier, open_model
 from unseen.progress import reporting, track
 from unseen.redaction import redacted
 from unseen.runs.experiment import Arm, predictions_of, taken
-from unseen.runs.spaces import Model
-from unseen.runs.training_steps import MODEL, fit
+from unseen.runs.spaces import MODEL, Model, fit
 from unseen.seeding import generator
 from unseen.store import read_json, write_json, write_predictions
 from unseen.store.files import file_name

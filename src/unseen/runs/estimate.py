@@ -16,8 +16,7 @@ from unseen.errors import UnseenError
 from unseen.evaluation import measure
 from unseen.progress import reporting
 from unseen.registry import VERSION
-from unseen.runs.spaces import Model
-from unseen.runs.training_steps import fit
+from unseen.runs.spaces import Model, fit
 from unseen.seeding import generator
 from unseen.training import RECIPES
 from unseen.types import Dataset, Origin, Predictions

@@ -8,7 +8,6 @@ differs from another in one thing.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,17 +20,15 @@ import pyarrow.compute as pc
 
 from unseen import inference
 from unseen.audits.price import ENOUGH, cost_of_removal
-from unseen.costs.meter import measure_cost
+from unseen.costs.meter import measure_cost, write_costs
 from unseen.engines import Inline, Local, Step, Workspace
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run, fall, level
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.models import open_model
-from unseen.naming import recipe_of
 from unseen.runs.estimate import FASTER, Estimate, speed
-from unseen.runs.spaces import Model
-from unseen.runs.training_steps import MODEL, fit, write_costs
+from unseen.runs.spaces import MODEL, Model, fit
 from unseen.splits.split_records import random_rows
 from unseen.store import read_predictions, write_predictions
 from unseen.store.files import file_name
@@ -265,7 +262,7 @@ def train(here: Workspace) -> None:
     with measure_cost(idle_seconds=0) as answering:
         for name, data in arm.ask.items():
             write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
-    write_costs(here, (_size(arm.train), training), (sum(map(_size, arm.ask.values())), answering))
+    write_costs(here.folder, (_size(arm.train), training), (sum(map(_size, arm.ask.values())), answering))
 
 
 def _fitted(here: Workspace, arm: Arm) -> Any:
@@ -275,10 +272,8 @@ def _fitted(here: Workspace, arm: Arm) -> Any:
         described = {"model": "transformer", "params": params}
     if "start" not in here.needs:
         return fit(described, *rows, arm.seed, here.scratch)
-    recipe = recipe_of(described["model"], **described["params"])
     start = open_model(here.needs["start"] / MODEL, **here.settings.get("opening", {}))
-    resumable = "scratch" in inspect.signature(recipe.fit).parameters
-    return recipe.fit(*rows, arm.seed, start=start, **{"scratch": here.scratch} if resumable else {})
+    return fit(described, *rows, arm.seed, here.scratch, start=start)
 
 
 def _identity(rows: Dataset | Chosen) -> list[str]:

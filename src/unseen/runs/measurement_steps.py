@@ -43,13 +43,11 @@ from unseen.reports.points import LEAKS
 from unseen.runs.chosen_texts import some_texts
 from unseen.runs.explain import RATIONALES, explained_by_default, highlights
 from unseen.runs.source import Source, hashes_of
-from unseen.runs.spaces import Model, Space
+from unseen.runs.spaces import MODEL, Model, Space, fit
 from unseen.runs.training_steps import (
     EXITS,
-    MODEL,
     PREDICTIONS,
     PlannedTraining,
-    fit,
     space_step,
     split_of,
     step_on,

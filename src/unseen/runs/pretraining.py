@@ -31,8 +31,7 @@ from unseen.registry import check_parameters
 from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import by_id
-from unseen.runs.spaces import Model
-from unseen.runs.training_steps import MODEL
+from unseen.runs.spaces import MODEL, Model
 from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members
 from unseen.seeding import generator
 from unseen.store import read_json, write_json

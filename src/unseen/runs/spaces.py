@@ -21,7 +21,10 @@ from unseen.representations.tfidf import TfidfEncoder
 from unseen.roles import is_pipeline
 from unseen.store.files import sha256_of
 from unseen.training import RECIPES
+from unseen.types import Dataset
 
+MODEL = "model"
+"""The folder of a step in which it leaves its model."""
 OWN = "own"
 """The space that a model has by itself; of a model without one, that of the features it reads."""
 REPRESENTATION = re.compile(rf"own|full|pretrained|bottleneck-(\d+)|(pretrained-)?({'|'.join(REDUCTIONS)})-(\d+)")
@@ -206,3 +209,10 @@ class Space:
             return str(self.of.outline.settings.encoder)
         features = getattr(self.of.outline, "features", None)
         return features if isinstance(features, str) else api.DEFAULT_ENCODER
+
+
+def fit(model: Mapping[str, Any], train: Dataset, dev: Dataset, seed: int, scratch: Path, **more: Any) -> Any:
+    """A trained model, of what `Model.described` says; one that can go on after an interruption keeps its progress."""
+    recipe = recipe_of(model["model"], **model["params"])
+    resumable = "scratch" in inspect.signature(recipe.fit).parameters
+    return recipe.fit(train, dev, seed, **more, **{"scratch": scratch} if resumable else {})

@@ -21,10 +21,11 @@ import pyarrow.parquet as pq
 
 from unseen.audits import FOLDS
 from unseen.audits.reviewed_labels import reviews_of
+from unseen.costs.meter import summed_costs
 from unseen.data.tables import load_texts
 from unseen.duplicates import same_forms
 from unseen.engines import Inline, Local, Step, in_order
-from unseen.engines.steps import carry_out, timings
+from unseen.engines.steps import carry_out, folders_of, timings
 from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
@@ -63,10 +64,9 @@ from unseen.runs.measurement_steps import (
     stability_step,
 )
 from unseen.runs.source import DataSettings, Source, load_source
-from unseen.runs.spaces import Model, Space
+from unseen.runs.spaces import MODEL, Model, Space
 from unseen.runs.training_steps import (
     BASELINE,
-    MODEL,
     PREDICTIONS,
     SPLIT,
     TRANSFORMER_FOLDS,
@@ -81,7 +81,6 @@ from unseen.runs.training_steps import (
     space_cut,
     space_step,
     split_step,
-    summed_costs,
     train_step,
 )
 from unseen.splits import SPLITTERS
@@ -590,7 +589,7 @@ def stress(
             {
                 "splits": dict(possible.settings.families), "impossible": impossible,
                 "timings": timings(possible.training_steps + possible.measuring_steps, folder.results),
-                "speeds": summed_costs(possible.training_steps, folder.results),
+                "speeds": summed_costs(folders_of(possible.training_steps, folder.results)),
             },
             possible.source.data,
         )  # fmt: skip

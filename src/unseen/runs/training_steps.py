@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,28 +18,26 @@ import numpy.typing as npt
 from unseen import api, inference
 from unseen.analysis.words import Words, typical_words, words_of
 from unseen.audits import FOLDS, seen_fold
-from unseen.costs.meter import Cost, measure_cost
+from unseen.costs.meter import measure_cost, write_costs
 from unseen.engines import Step, Workspace
 from unseen.errors import InputError
-from unseen.naming import content_of_name, recipe_of
+from unseen.naming import content_of_name
 from unseen.registry import VERSION
 from unseen.representations.reduction import reduce as reduced
 from unseen.runs.source import Source, joined
-from unseen.runs.spaces import Model, Space
+from unseen.runs.spaces import MODEL, Model, Space, fit
 from unseen.splits import SPLITTERS
 from unseen.splits.quotas import rows_asked
 from unseen.splits.split_records import random_rows, split_records
 from unseen.store import (
     read_embeddings,
-    read_json,
     read_split,
     write_embeddings,
     write_exits,
-    write_json,
     write_predictions,
     write_split,
 )
-from unseen.store.results import Results, key_of
+from unseen.store.results import key_of
 from unseen.types import Dataset, Embeddings, Split, string_array
 
 TOP = 300
@@ -48,10 +45,7 @@ BASELINE = "random"
 """The splitter whose splits every other one is compared with."""
 TRANSFORMER_FOLDS = 2
 """Folds of the seen control of a transformer when nothing is said: its trainings take minutes."""
-VECTORS, MODEL, SPLIT, PREDICTIONS, EXITS = (
-    "vectors.npy", "model", "split.csv", "predictions.parquet", "exits.parquet",
-)  # fmt: skip
-STEP_COSTS = "costs.json"
+VECTORS, SPLIT, PREDICTIONS, EXITS = "vectors.npy", "split.csv", "predictions.parquet", "exits.parquet"
 """The files that these steps leave."""
 
 
@@ -86,20 +80,8 @@ class Lexicon:
         return data.with_column("text", string_array([self.mark(text) for text in data.texts.to_pylist()]))
 
 
-class Marking:
-    """A recipe whose model reads marked texts."""
-
-    def __init__(self, recipe: Any, lexicon: Lexicon) -> None:
-        self.recipe, self.lexicon = recipe, lexicon
-
-    def fit(self, train: Dataset, dev: Dataset, seed: int, **more: Any) -> MarkedClassifier:
-        """A classifier trained on marked texts; what it is asked about is marked too."""
-        classifier = self.recipe.fit(self.lexicon.marked(train), self.lexicon.marked(dev), seed, **more)
-        return MarkedClassifier(classifier, self.lexicon)
-
-
 class MarkedClassifier:
-    """A classifier that marks texts before it reads them."""
+    """A classifier that was trained on marked texts, and marks what it is asked about."""
 
     def __init__(self, classifier: Any, lexicon: Lexicon) -> None:
         self.classifier, self.lexicon = classifier, lexicon
@@ -386,54 +368,17 @@ def _train_and_ask(here: Workspace, cut: Split, rows: npt.NDArray[np.intp], aske
     train = data.take(rows)
     if "added" in here.shared:
         train = joined(train, here.shared["added"].data)
+    dev = data.take(cut.rows("dev"))
     lexicon = Lexicon.of(here.shared["lexicon"].data) if "lexicon" in here.shared else None
+    if lexicon is not None:
+        train, dev = lexicon.marked(train), lexicon.marked(dev)
     with measure_cost(idle_seconds=0) as training:
-        model = fit(here.settings["model"], train, data.take(cut.rows("dev")), seed, here.scratch, lexicon)
+        model = fit(here.settings["model"], train, dev, seed, here.scratch)
+    model = model if lexicon is None else MarkedClassifier(model, lexicon)
     with measure_cost(idle_seconds=0) as answering:
         predictions = inference.predict(model, data, asked)
     write_predictions(predictions, here.folder / PREDICTIONS)
     if hasattr(model, "trace"):
         some = data.take(asked)
         write_exits(model.trace(some.texts.to_pylist(), some.ids.to_pylist()), here.folder / EXITS)
-    write_costs(here, (len(train), training), (len(asked), answering))
-
-
-def write_costs(here: Workspace, training: tuple[int, Cost], answering: tuple[int, Cost]) -> None:
-    """Put beside the answers of a step what they cost: texts, seconds, processor seconds and memory of both halves."""
-    content = {
-        phase: {
-            "texts": texts, "seconds": cost.seconds, "processor_seconds": cost.processor_seconds,
-            "peak_memory": cost.peak_memory,
-        }
-        for phase, (texts, cost) in (("training", training), ("answering", answering))
-    }  # fmt: skip
-    write_json(here.folder / STEP_COSTS, content)
-
-
-def summed_costs(steps: Sequence[Step], results: Results) -> dict[str, Any]:
-    """What trainings cost that are done: texts per second of whole trainings and of answers, and of one the rest.
-
-    Empty where steps of an older version kept nothing. Memory is that of the process at its highest, which may have
-    done other steps before.
-    """
-    files = [results.folder(step.key) / STEP_COSTS for step in steps if results.has(step.key)]
-    known = [read_json(file) for file in files if file.is_file()]
-    if not known:
-        return {}
-    summed: dict[str, Any] = {"trainings": len(known)}
-    for phase in ("training", "answering"):
-        spent = sum(one[phase]["seconds"] for one in known)
-        summed[phase] = sum(one[phase]["texts"] for one in known) / spent if spent else None
-    both = [half for one in known for half in one.values()]
-    summed["processor_seconds"] = sum(half["processor_seconds"] for half in both) / len(known)
-    return summed | {"peak_memory": max(half["peak_memory"] for half in both)}
-
-
-def fit(
-    model: Mapping[str, Any], train: Dataset, dev: Dataset, seed: int, scratch: Path, lexicon: Lexicon | None = None
-) -> Any:
-    """A trained model; one that can go on after an interruption keeps its progress in `scratch`."""
-    recipe = recipe_of(model["model"], **model["params"])
-    resumable = "scratch" in inspect.signature(recipe.fit).parameters
-    marking = recipe if lexicon is None else Marking(recipe, lexicon)
-    return marking.fit(train, dev, seed, **{"scratch": scratch} if resumable else {})
+    write_costs(here.folder, (len(train), training), (len(asked), answering))

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.data.columns import is_list
 from unseen.data.groups import NONE, alone, group_codes, holds_links
 from unseen.errors import InfeasibleError, InputError, UnseenWarning
 from unseen.seeding import child_seed, generator
 from unseen.splits.problem import Choice, Mask, pose
 from unseen.splits.quotas import rows_asked
 from unseen.types import DEV, INDEPENDENT, TEST, TRAIN, Certificate, Dataset, Origin, Split, some
+from unseen.types.arrays import is_list
 from unseen.types.records import versions
 
 

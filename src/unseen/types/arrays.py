@@ -25,6 +25,11 @@ LONGEST_TEXT = 100_000
 """Characters of a text that models read: features take up to a kilobyte for each."""
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type holds several values per row."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
 def refuse_repeats(ids: pa.ChunkedArray) -> None:
     """Refuse ids of which two are equal."""
     repeated = len(ids) - pc.count_distinct(ids).as_py()
