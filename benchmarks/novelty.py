@@ -18,10 +18,10 @@ from sklearn.metrics import f1_score
 
 import unseen
 from benchmarks.setting import ROOT, data_folder, machine, table
-from unseen.audits.cross_validation import dealt
 from unseen.data.sample import sample_corpus
 from unseen.inference import predict
 from unseen.seeding import child_seed, generator
+from unseen.splits.split_records import dealt
 from unseen.training import RECIPES
 from unseen.types import Dataset, Split
 

@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from threadpoolctl import threadpool_limits
 
-from unseen.audits.cross_validation import dealt
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation import Run, fall, metric
 from unseen.evaluation.bootstrap import DRAWS
@@ -32,6 +31,7 @@ from unseen.evaluation.intervals import Spread, apart, wilson
 from unseen.evaluation.measurements import aligned, rows_of
 from unseen.progress import track
 from unseen.seeding import child_seed, generator
+from unseen.splits.split_records import dealt
 from unseen.training.features import Vocabulary
 from unseen.training.probabilities import softmax
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, SuspectLabel

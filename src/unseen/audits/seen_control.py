@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.cross_validation import dealt
 from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.seeding import child_seed, generator
+from unseen.splits.split_records import dealt
 from unseen.types import Dataset, Measurement, Split
 
 Rows = npt.NDArray[np.intp]

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from unseen import inference
-from unseen.audits.cross_validation import dealt
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation import measure
 from unseen.evaluation.contrasts import paired_over_rows
@@ -36,7 +35,7 @@ from unseen.runs.experiment import Arm, Chosen, answers, in_order
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.spaces import Model
 from unseen.seeding import child_seed
-from unseen.splits.split_records import random_rows
+from unseen.splits.split_records import dealt, random_rows
 from unseen.store.files import file_name, harmless, write_rows
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder

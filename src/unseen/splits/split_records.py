@@ -17,7 +17,7 @@ from unseen.seeding import child_seed, generator
 from unseen.splits.problem import Choice, Mask, pose
 from unseen.splits.quotas import rows_asked
 from unseen.types import DEV, INDEPENDENT, TEST, TRAIN, Certificate, Dataset, Origin, Split, some
-from unseen.types.arrays import is_list
+from unseen.types.arrays import Rows, is_list
 from unseen.types.records import versions
 
 
@@ -202,3 +202,21 @@ def _own_groups(data: Dataset, attribute: str, named: npt.NDArray[Any]) -> npt.N
         warning = f"{len(ids):,} rows have no {attribute}, each is a group of its own: {some(ids)}"
         warnings.warn(warning, UnseenWarning, stacklevel=2)
     return named
+
+
+def dealt(data: Dataset, folds: int, seed: int, groups: str | None = None) -> Rows:
+    """The fold of each row: distinct texts of one label (that of their first id) dealt out in random order.
+
+    With `groups`, what is dealt out are the values of that attribute. The order of rows decides nothing.
+    """
+    by_id = data.by_id
+    units = (data.texts if groups is None else data.attribute(groups)).take(pa.array(by_id)).combine_chunks()
+    codes = units.dictionary_encode("encode").indices.to_numpy(zero_copy_only=False)
+    first = np.unique(codes, return_index=True)[1]  # codes are 0, 1, …: the place in `first` is the code
+    labels = data.labels[by_id[first]]
+    shuffled = generator(seed, "folds").permutation(len(first))
+    of_text = np.empty(len(first), np.intp)
+    of_text[shuffled[np.argsort(labels[shuffled], kind="stable")]] = np.arange(len(first)) % folds
+    fold = np.empty(len(data), np.intp)
+    fold[by_id] = of_text[codes]
+    return fold

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unseen.audits.cross_validation import dealt
+from unseen.splits.split_records import dealt
 
 TEXTS = [f"text {i // 2 if i < 20 else i}" for i in range(100)]  # ten texts stand there twice
 
