@@ -95,13 +95,10 @@ def cost(
 def described(plan: Any) -> str:
     """A plan in a few lines."""
     about = "" if plan.seconds is None else f", {rough_duration(plan.seconds)}"
-    return "\n".join(
-        [
-            f"candidates: {', '.join(plan.candidates)}",
-            f"trainings: {plan.trainings}, of which {plan.done} are done{about}; their measuring comes on top",
-            *(f"{name}: asked about {texts:,} texts" for name, texts in plan.asked.items()),
-        ]
-    )
+    lines = [f"candidates: {', '.join(plan.candidates)}"]
+    if plan.trainings:
+        lines.append(f"trainings: {plan.trainings}, of which {plan.done} are done{about}; their measuring comes on top")
+    return "\n".join([*lines, *(f"{name}: asked about {texts:,} texts" for name, texts in plan.asked.items())])
 
 
 def _models(typed: list[str]) -> dict[str, str]:
