@@ -101,12 +101,12 @@ def fall_chart(parted: Sequence[Case], metric: str, narrow: bool = False) -> str
     axes.margins(x=0.04)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlabel(shortened(f"fall of {metric}, points", 44), color=INK, fontsize=9, parse_math=False)
-    said = "; ".join(
+    described = "; ".join(
         f"{case.family}: selection {points(selection.value)}, novelty {points(novelty.value)} points"
         for case in parted
         for selection, novelty in [_parts(case)]
     )
-    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {said}.")
+    return svg(figure, f"Fall of {metric} in two parts, with 95 % intervals: {described}.")
 
 
 def _draw(axes: Any, case: Case, place: float) -> None:
