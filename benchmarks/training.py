@@ -13,6 +13,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ TRAIN, VALIDATION, PUBLISHED, ENCODED = 2_400, 2_000, 8, 600
 EPOCHS, BATCH, RATE, SEED = 2, 32, 1e-4, 42
 SEEDS = (42, 43, 44)
 STEPS = 10
+FROZEN = 2
 LIGHT = {3_000: (101, 102, 103), 20_000: (101,)}
 RECIPES_MEASURED = ("logistic", "svm", "neural")
 SHARED = {"learning_rate": RATE, "num_train_epochs": EPOCHS}
@@ -120,6 +122,35 @@ def step_times(train: Any, batch: int, precision: str) -> dict[str, float]:
     return {way: taken[way] / taken[""] for way in SAVINGS} | {"products": products / sum(times.values())}
 
 
+def frozen_share(train: Any) -> dict[str, float]:
+    """Share of a step's processor time that goes into frozen layers, and bytes of what they say about a text, in bf16."""
+    import torch
+
+    from unseen.training.transformer import Transformer, _step, decaying
+    from unseen.training.transformer_classifier import TransformerClassifier
+
+    recipe = Transformer("minilm", preset="fast", batch=BATCH, frozen=FROZEN)
+    classifier = TransformerClassifier.untrained(recipe.settings, train.label_names)
+    classifier.backbone.freeze(FROZEN)
+    network = classifier.backbone.network
+    tokens = classifier.backbone.tokens(train.texts.to_pylist())
+    optimiser = torch.optim.AdamW(decaying(classifier.modules, 0.01), RATE, fused=True)
+    classifier.modules.train()
+    equal, times = torch.ones(len(train.label_names)), list[float]()
+    for part in (network.embeddings, *network.encoder.layer[:FROZEN]):
+        part.register_forward_pre_hook(lambda *given: times.append(-process_time()))
+        part.register_forward_hook(lambda *given: times.append(process_time()))
+    whole = 0.0
+    for at, rows in enumerate(tokens.shuffled_batches(BATCH, SEED)[: STEPS + 1]):
+        begun = process_time()
+        _step(classifier, optimiser, tokens, train.labels, rows, 1e-5, equal)
+        whole += process_time() - begun
+        if not at:  # the first one is always slow
+            whole = 0.0
+            times.clear()
+    return {"share": sum(times) / whole, "bytes": 2 * classifier.backbone.width * float(tokens.lengths.mean())}
+
+
 def savings_section() -> str:
     """What each saving is worth in a step."""
     rows = []
@@ -138,7 +169,17 @@ def savings_section() -> str:
     return (
         f"\n## What each saving is worth in a step\n\n{machine()}. Processor time of {STEPS} steps without a saving ÷ "
         f"with all of them, steps of all ways in turn in one process, {TRAIN} texts as above. Matrix products bound "
-        "what is left to save without other mathematics.\n\n" + table(heads, rows)
+        "what is left to save without other mathematics.\n\n" + table(heads, rows) + "\n" + frozen_sentence()
+    )
+
+
+def frozen_sentence() -> str:
+    """What computing frozen layers once could save at most."""
+    answer = json.loads(in_fresh_process("-m", "benchmarks.training", "frozen share", str(SEED)).splitlines()[-1])
+    return (
+        f"With `frozen={FROZEN}` the frozen layers, forwards, are {answer['share']:.0%} of a step (batches of {BATCH}, bf16). "
+        "Computing them once for all epochs could save no more than that from the second epoch on; it would take "
+        f"{answer['bytes'] / 1e3:.0f} kB for each text, and dropout in these layers would be gone. It is not done.\n"
     )
 
 
@@ -238,12 +279,13 @@ WAYS = {
     "unseen": ours,
     "trainer": trainer,
     "fp32": lambda *given: ours(*given, precision="fp32"),
-    "frozen": lambda *given: ours(*given, frozen=2),
+    "frozen": lambda *given: ours(*given, frozen=FROZEN),
     "published": lambda train, validation, seed: trainer(
         train.take(range(PUBLISHED)), validation.take(range(8)), seed, 512, 4
     ),
     "steps bf16": lambda train, validation, batch: step_times(train, batch, "bf16"),
     "steps fp32": lambda train, validation, batch: step_times(train, batch, "fp32"),
+    "frozen share": lambda train, validation, seed: frozen_share(train),
     "encoding": lambda train, validation, seed: encoding(train, validation),
     "light": lambda train, validation, seed: light(train, validation),
 }
@@ -251,7 +293,7 @@ CALLED = {
     "unseen": "unseen, fast preset, bf16 where the processor multiplies it",
     "trainer": "Trainer, its defaults",
     "fp32": "unseen in fp32",
-    "frozen": "unseen with `frozen=2`: embeddings and two of six layers stay as they are",
+    "frozen": f"unseen with `frozen={FROZEN}`: embeddings and two of six layers stay as they are",
     "published": "padded to 512 tokens, batches of 4",
 }
 ONCE = ("published", "encoding")

@@ -2,12 +2,13 @@
 
 python -m studies.cost FOLDER [RUN…]
 
-Makes the runs that are named (or all) in FOLDER, goes on where it was interrupted, and writes the page from those that
-are there. The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
+Makes the runs that are named (or all) in FOLDER, goes on where it was interrupted, and writes their sections of the
+page; those of runs that are not in FOLDER stay as they are. The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -97,10 +98,13 @@ def plain(shown: Table) -> str:
 
 
 def write_page(folder: Path) -> None:
-    """The page with its tables made anew."""
-    parts = [f"{machine()}; seed {SEED}. Made by `python -m studies.cost FOLDER`.\n"]
+    """The page, with the tables of the runs in the folder made anew."""
+    sections = re.split(r"^(?=## |<!-- end)", PAGE.read_text(encoding="utf-8"), flags=re.M)
+    before = {section.partition("\n")[0].removeprefix("## "): section.strip() for section in sections}
+    parts = []
     for name, title in RUNS.items():
         if not (folder / name / "measurements.csv").is_file():
+            parts.append(before.get(title, "") + "\n")
             continue
         record = read_record(folder / name)
         costs = CostRecord(record)
@@ -109,7 +113,7 @@ def write_page(folder: Path) -> None:
         sizes = ", ".join(f"{part} {rows:,}" for part, rows in about["split"]["sizes"].items() if rows)
         settings = about["settings"]
         parts.append(
-            f"## {title}\n\n{about['data']['rows']:,} texts ({sizes}), {settings['trainings']} trainings each, "
+            f"## {title}\n\n{machine()}; seed {SEED}. {about['data']['rows']:,} texts ({sizes}), {settings['trainings']} trainings each, "
             f"{settings['repeats']} repeats of every timing, {settings['texts']} texts timed, {settings['threads']} "
             "thread.\n"
         )

@@ -177,7 +177,7 @@ def test_slices_are_resampled_some_at_a_time(tiny, monkeypatch):
     cases = swap_cases(data, ["cook", "clerk", "nurse", "pilot"])
     said = predict(Counting(), cases)
     whole = swap_measurements(cases, said, ["yes"])
-    monkeypatch.setattr("unseen.bias.swaps.AT_ONCE", 3_000)
+    monkeypatch.setattr("unseen.bias.swaps.NUMBERS_AT_ONCE", 3_000)
     assert swap_measurements(cases, said, ["yes"]) == whole
 
 

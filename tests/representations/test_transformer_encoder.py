@@ -241,3 +241,15 @@ def test_the_environment_says_what_auto_is(folder: str, monkeypatch: pytest.Monk
     monkeypatch.setenv(backbone.PRECISION, "fp64")
     with pytest.raises(UnknownNameError, match="fp64"):
         backbone.Backbone(folder)
+
+
+@pytest.mark.parametrize("own", [None, "7"])
+def test_torch_keeps_few_compiled_products_unless_the_user_says_how_many(
+    folder: str, monkeypatch: pytest.MonkeyPatch, own: str | None
+) -> None:
+    name, few = backbone.KERNELS_KEPT
+    monkeypatch.setenv(name, own or "")
+    if own is None:
+        monkeypatch.delenv(name)
+    backbone.Backbone(folder)
+    assert os.environ[name] == (own or few)

@@ -17,7 +17,7 @@ from unseen.reports.record import RunRecord
 from unseen.runs import cost_steps
 from unseen.runs.cost import CostSetting, budget_of, in_words_of_suite, is_trained, plan_cost, settled
 from unseen.runs.cost_page import CostRecord
-from unseen.runs.cost_steps import Candidate, cost_rows
+from unseen.runs.cost_steps import LONGEST, SHARE, Candidate, cost_rows, tried_texts
 from unseen.types import Dataset, Measurement, Origin, Predictions
 
 NUMBERS = {
@@ -115,7 +115,7 @@ def test_with_a_budget_each_trains_with_the_largest_batch(
 ) -> None:
     def here(work: Any, *arguments: Any) -> Any:
         """A peak of known size; everything else is done in this process."""
-        return 1e9 + 1e7 * arguments[2] if work is cost_steps.peak_of_training else work(*arguments)
+        return SHARE * (1e9 + 1e7 * arguments[2]) if work is cost_steps.peak_of_training else work(*arguments)
 
     monkeypatch.setattr(cost_steps, "in_fresh_process", here)
     result = unseen.cost(
@@ -129,6 +129,15 @@ def test_with_a_budget_each_trains_with_the_largest_batch(
     assert "trains with batches of 20; the budget sets the limit" in str([one.message for one in result.findings])
     with pytest.raises(InputError, match="no model fits"):
         unseen.cost(posts, ["neural"], budget=1e6, hard="none")
+
+
+@pytest.mark.parametrize(("texts", "batch", "tried"), [(1_000, 4, 128), (1_000, 256, 1_000), (40, 4, 40), (5, 8, 5)])
+def test_a_batch_is_tried_with_the_longest_texts_and_some_of_every_length(texts: int, batch: int, tried: int) -> None:
+    longest, others = tried_texts(texts, batch)
+    both = np.concatenate([longest, others])
+    assert longest.tolist() == list(range(min(texts, LONGEST * batch)))
+    assert len(np.unique(both)) == len(both) == tried
+    assert both.max() == texts - 1  # down to the shortest
 
 
 def test_a_suite_is_asked_in_its_own_words(posts: Dataset) -> None:

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.metrics import log_loss
@@ -21,7 +22,6 @@ from unseen.training import CLASSIFIERS, RECIPES
 from unseen.training.features import Vocabulary, pieces
 from unseen.training.labelled_texts import label_weights, labelled_texts
 from unseen.training.linear import TEMPERATURES, CharacterLogistic, LinearClassifier, LinearSVM, LogisticRegression
-from unseen.training.probabilities import softmax
 
 RECIPE_NAMES = ["logistic", "svm"]
 """Those whose C dev chooses."""
@@ -136,7 +136,7 @@ def test_the_factor_of_the_margins_has_the_lowest_weighted_log_loss(parts, class
     texts = dev.texts.to_pylist()
     per_row = label_weights(labelled_texts(train), class_weights)[dev.labels]
     margins = np.log(LinearSVM(C=1.0, class_weights=class_weights).fit(train, dev.take([]), 42).predict_proba(texts))
-    losses = [log_loss(dev.labels, softmax(margins * each), sample_weight=per_row) for each in TEMPERATURES]
+    losses = [log_loss(dev.labels, softmax(margins * each, axis=1), sample_weight=per_row) for each in TEMPERATURES]
     found = LinearSVM(C=1.0, class_weights=class_weights).fit(train, dev, 42).predict_proba(texts)
     assert log_loss(dev.labels, found, sample_weight=per_row) == pytest.approx(min(losses), rel=1e-9)
 

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from unseen.errors import InputError, MismatchError
@@ -33,7 +34,6 @@ from unseen.progress import track
 from unseen.seeding import child_seed, generator
 from unseen.splits.split_records import dealt
 from unseen.training.features import Vocabulary
-from unseen.training.probabilities import softmax
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, SuspectLabel
 from unseen.types.numbers import percent
 
@@ -314,7 +314,7 @@ def posterior(sure: Floats, rates: Floats, given: npt.NDArray[np.integer]) -> Fl
 
 
 def _sure(logs: Floats, logarithm: float) -> Floats:
-    return softmax(np.exp(logarithm) * logs)
+    return np.asarray(softmax(np.exp(logarithm) * logs, axis=1))
 
 
 def corrected_fall(

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.evaluation.bootstrap import DRAWS, Patterns, blocks, bootstrap, percentiles, times_drawn
+from unseen.evaluation.bootstrap import DRAWS, Patterns, bootstrap, percentiles, times_drawn
 from unseen.evaluation.falls import Run
 from unseen.evaluation.measurements import aligned, checked, drawn_groups
 from unseen.evaluation.metrics import Metric, metric
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, Predictions
-from unseen.types.arrays import Codes, Floats
+from unseen.types.arrays import Codes, Floats, blocks
 from unseen.types.numbers import bounds, difference_in_points, percent, points, turned
 
 ENOUGH = 20

@@ -13,14 +13,14 @@ from unseen.bias.bounds import bounds, exact_bounds, refusal
 from unseen.bias.groups import Finder, Terms, checked_terms, folded_term
 from unseen.bias.positives import binary
 from unseen.errors import InputError, UnseenWarning
-from unseen.evaluation.bootstrap import AT_ONCE, DRAWS, times_drawn
+from unseen.evaluation.bootstrap import DRAWS, times_drawn
 from unseen.evaluation.intervals import Bounds
 from unseen.evaluation.measurements import aligned
 from unseen.functional.alterations import ORIGINAL
 from unseen.functional.suite import references, suite_of
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Origin, Predictions
-from unseen.types.arrays import Floats, Rows
+from unseen.types.arrays import NUMBERS_AT_ONCE, Floats, Rows
 
 Case = dict[str, str | None]
 Swap = tuple[str, str, str]
@@ -207,7 +207,9 @@ def _intervals(values: Floats, slices: _Slices, sources: Rows, texts: Sequence[i
     source = np.unique(sources, return_inverse=True)[1].reshape(-1)
     totals = [_per_original(of_versions, slices, source) for of_versions in (np.ones(len(source)), *values)]
     intervals: list[list[Bounds]] = []
-    some = max(1, AT_ONCE // DRAWS)  # slices at a time: lists of many terms have more pairs than memory has room for
+    some = max(
+        1, NUMBERS_AT_ONCE // DRAWS
+    )  # slices at a time: lists of many terms have more pairs than memory has room for
     for start in range(0, len(slices.names), some):
         sizes, *sums = _drawn([total[start : start + some] for total in totals], int(source.max()) + 1, seed)
         with np.errstate(invalid="ignore"):  # a draw without a version of a slice says nothing about it

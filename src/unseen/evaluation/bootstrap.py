@@ -16,11 +16,9 @@ import numpy.typing as npt
 from unseen.evaluation.f_scores import tally_places
 from unseen.evaluation.metrics import Metric
 from unseen.seeding import generator
-from unseen.types.arrays import Codes, Floats, Rows
+from unseen.types.arrays import Codes, Floats, Rows, blocks
 
 DRAWS = 1_000
-AT_ONCE = 4_000_000
-"""Numbers held at a time while resampling."""
 
 
 def bootstrap(
@@ -127,12 +125,6 @@ def times_drawn(groups: int, draws: int, draw: np.random.Generator) -> Iterator[
     for size in blocks(draws, groups):
         drawn = draw.integers(groups, size=(size, groups)) + groups * np.arange(size)[:, None]
         yield np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups)
-
-
-def blocks(draws: int, width: int) -> list[int]:
-    """How many draws of `width` numbers to make at a time."""
-    size = max(1, AT_ONCE // max(1, width))
-    return [min(size, draws - start) for start in range(0, draws, size)]
 
 
 def percentiles(values: Floats) -> tuple[float, float] | None:

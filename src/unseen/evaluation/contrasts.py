@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.evaluation.bootstrap import DRAWS, Patterns, blocks, bootstrap, group_numbers, percentiles
+from unseen.evaluation.bootstrap import DRAWS, Patterns, bootstrap, group_numbers, percentiles
 from unseen.evaluation.measurements import DEFAULT_METRICS, aligned, checked, groups_of_rows, places_by_slice
 from unseen.evaluation.metrics import Metric
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Predictions
-from unseen.types.arrays import Codes, Floats, Mask, Rows
+from unseen.types.arrays import Codes, Floats, Mask, Rows, blocks
 
 ENUMERATED = 12
 """Up to so many groups all ways to swap them are tried; with more, ways are drawn."""

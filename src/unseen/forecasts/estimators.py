@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import softmax
 
 from unseen.errors import InputError
 from unseen.evaluation.f_scores import tally
 from unseen.evaluation.metrics import Metric
 from unseen.registry import Registry
 from unseen.seeding import generator
-from unseen.training.probabilities import log_loss, softmax
+from unseen.training.labelled_texts import log_loss
 from unseen.types.arrays import Codes, Floats
 
 ESTIMATORS = Registry(
@@ -106,10 +107,10 @@ def calibrated(home: Answers, *others: Floats) -> list[Floats]:
     rows = np.arange(len(home))
 
     def loss(logarithm: float) -> float:
-        return float(log_loss(softmax(np.exp(logarithm) * logs)[rows, home.known], np.ones(len(home))))
+        return float(log_loss(softmax(np.exp(logarithm) * logs, axis=1)[rows, home.known], np.ones(len(home))))
 
     factor = np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x)
-    return [softmax(factor * np.log(np.clip(some, SMALLEST, 1.0))) for some in (home.probabilities, *others)]
+    return [softmax(factor * np.log(np.clip(some, SMALLEST, 1.0)), axis=1) for some in (home.probabilities, *others)]
 
 
 def average_confidence(home: Answers, target: Answers) -> Floats:

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.bootstrap import DRAWS, blocks, group_numbers, percentiles, times_drawn
+from unseen.evaluation.bootstrap import DRAWS, group_numbers, percentiles, times_drawn
 from unseen.evaluation.intervals import Bounds
 from unseen.seeding import generator
 from unseen.types import Measurement
-from unseen.types.arrays import Codes, Floats, Rows
+from unseen.types.arrays import Codes, Floats, Rows, blocks
 
 Ratings = Sequence[Sequence[Any]] | npt.NDArray[Any]
 """Ratings [items, raters]; None and NaN are missing."""

@@ -31,6 +31,9 @@ PRECISIONS = ("auto", "fp32", "bf16")
 PRECISION = "UNSEEN_PRECISION"
 """The variable of the environment that says what `auto` is: with fp32, machines of every kind give the same numbers."""
 DECODERS = ("llama", "gpt2", "qwen2", "mistral")
+KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
+"""How many compiled products torch keeps on a CPU, one for each shape: those of a batch. Its own 1,024 take up to a
+gigabyte after batches of many lengths, and save no time."""
 TOKENS_AT_ONCE = 4_096
 TEXTS_AT_ONCE = 256
 POOL = 50
@@ -305,6 +308,7 @@ def _loaded(checkpoint: Checkpoint, trust: bool, eager: bool, masked: bool) -> t
     import torch
 
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    os.environ.setdefault(*KERNELS_KEPT)
     with quiet_transformers():
         options = {"trust": trust, **checkpoint.options}
         try:

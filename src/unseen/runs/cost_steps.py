@@ -42,11 +42,15 @@ from unseen.store import read_json, write_json, write_predictions
 from unseen.store.files import file_name
 from unseen.store.results import Results, key_of
 from unseen.types import Dataset, Measurement, Predictions
+from unseen.types.arrays import Rows
 
 LARGEST = 256
 """Texts in the largest batch that is tried."""
-TRIED = 8
-"""Batches of the longest texts that a batch is tried with."""
+LONGEST, OTHERS = 8, 24
+"""Batches of the longest texts, and of texts of all other lengths, that a size is tried with: what a training takes
+grows with the shapes that it meets."""
+SHARE = 0.85
+"""What a trial may take of the budget: whole trainings take more steps and keep their best weights, so more memory."""
 FIT_SAMPLE = 1_000
 """Texts on which recipes without a clock of their own are timed."""
 ASK_BATCHES = (1, 8, 32, 128)
@@ -118,7 +122,7 @@ def largest_step(candidate: Candidate, train: Dataset, budget: float) -> Step:
 
 
 def find_largest(here: Workspace) -> None:
-    """Train a little with larger and larger batches of the longest texts, each in a process of its own."""
+    """Train a little with larger and larger batches, each in a process of its own."""
     candidate: Candidate = here.shared["candidate"]
     train: Dataset = here.shared["train"]
     assert candidate.model is not None
@@ -130,7 +134,7 @@ def find_largest(here: Workspace) -> None:
         except UnseenError:
             return math.inf  # the process died for want of memory
 
-    largest = largest_batch(peak, here.settings["budget"], max(1, min(LARGEST, len(train) // 2)))
+    largest = largest_batch(peak, SHARE * here.settings["budget"], max(1, min(LARGEST, len(train) // 2)))
     content = {"batch": largest.batch, "limited": largest.limited, "tried": [*largest.tried.items()]}
     write_json(here.folder / LARGEST_FILE, content)
 
@@ -141,19 +145,28 @@ def read_largest(step: Step, results: Results) -> LargestBatch:
     return LargestBatch(content["batch"], dict(map(tuple, content["tried"])), content["limited"])
 
 
-def peak_of_training(model: Model, longest: Dataset, batch: int) -> float:
-    """Bytes at most while a recipe trains for an epoch on some batches of the longest texts, and validates on them.
+def peak_of_training(model: Model, by_length: Dataset, batch: int) -> float:
+    """Bytes at most while a recipe trains for an epoch on some batches, and validates on the longest texts.
 
-    A whole training meets more shapes of batches and may take more; the page then says so.
+    `by_length` are the training texts, the longest first. A whole training takes more steps and may take more memory;
+    the page then says so.
     """
     once = {"epochs": 1} if "epochs" in inspect.signature(type(model.outline)).parameters else {}
     recipe = replace(model, params={**model.params, **once, "batch": batch}).recipe()
-    some = longest.take(np.arange(min(len(longest), TRIED * batch)))
+    longest, others = tried_texts(len(by_length), batch)
+    train, dev = by_length.take(np.concatenate([longest, others])), by_length.take(longest)
     with measure_cost(idle_seconds=0) as cost, reporting(None), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so few texts teach nothing
-        recipe.fit(some, some, 0)
+        recipe.fit(train, dev, 0)
     assert cost.peak_memory is not None
     return cost.peak_memory
+
+
+def tried_texts(texts: int, batch: int) -> tuple[Rows, Rows]:
+    """Places among texts by length: the first, and others in even steps."""
+    longest = min(texts, LONGEST * batch)
+    others = min(texts - longest, OTHERS * batch)
+    return np.arange(longest), np.linspace(longest, texts - 1, others).astype(np.intp)
 
 
 # -- one candidate -----------------------------------------------------------------------------------------------------

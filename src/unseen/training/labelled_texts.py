@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
-from unseen.training.probabilities import log_loss
 from unseen.types import Dataset, some
 
 ClassWeights = str | bool | Mapping[str, float] | None
@@ -102,6 +101,11 @@ def warn_if_worse_than_a_constant(
             UnseenWarning,
             stacklevel=3,
         )
+
+
+def log_loss(probabilities: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> float:
+    """Weighted mean log loss, given the probability of the right label of each row."""
+    return float(np.average(-np.log(np.maximum(probabilities, 1e-15)), weights=weights))
 
 
 def _given_weights(class_weights: Mapping[str, float], label_names: tuple[str, ...]) -> npt.NDArray[np.float64]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
 from unseen.errors import InputError
 from unseen.progress import track
@@ -22,10 +23,10 @@ from unseen.training.labelled_texts import (
     ClassWeights,
     LabelledTexts,
     label_weights,
+    log_loss,
     training_texts,
     warn_if_worse_than_a_constant,
 )
-from unseen.training.probabilities import log_loss, softmax
 from unseen.types import Dataset
 
 Features = str | Any
@@ -65,7 +66,7 @@ class LinearClassifier:
         probabilities = np.zeros((len(texts), len(self.classes_)))
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             rows = self.features.transform(texts[start : start + TEXTS_AT_ONCE])
-            probabilities[start : start + rows.shape[0], self.present] = softmax(_scores(rows, self.weights))
+            probabilities[start : start + rows.shape[0], self.present] = softmax(_scores(rows, self.weights), axis=1)
         return probabilities
 
     def save(self, folder: Path) -> None:
@@ -310,7 +311,7 @@ class _Judge:
         """Weighted mean log loss; zero without texts."""
         if not len(self):
             return 0.0
-        return log_loss(softmax(_scores(self.rows, weights))[np.arange(len(self)), self.columns], self.per_row)
+        return log_loss(softmax(_scores(self.rows, weights), axis=1)[np.arange(len(self)), self.columns], self.per_row)
 
 
 class _Scale:

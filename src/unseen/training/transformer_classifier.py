@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from safetensors.torch import load_file, save_file
+from scipy.special import softmax
 from torch import nn
 
 from unseen.errors import InputError, UnknownNameError
@@ -21,7 +22,6 @@ from unseen.representations.backbone import Backbone, Tokens, quiet_transformers
 from unseen.store import read_json, write_json
 from unseen.store.files import door
 from unseen.training.labelled_texts import ClassWeights
-from unseen.training.probabilities import softmax
 from unseen.training.supervision import check_supervision
 
 STOP_ON = ("loss", "accuracy")
@@ -164,7 +164,7 @@ class TransformerClassifier:
     def predict_proba(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Probabilities [texts, labels]."""
         logits = self.run(self.backbone.tokens(texts), self.head, len(self.classes_), "predicting")
-        return softmax(logits.astype(np.float64))
+        return np.asarray(softmax(logits.astype(np.float64), axis=1))
 
     def encode(self, texts: Sequence[str], layer: str | None = None) -> npt.NDArray[np.float32]:
         """One vector per text: the bottleneck's output, or the pooled last hidden layer (`full`)."""

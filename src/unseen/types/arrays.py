@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 ROWS_AT_ONCE = 65_536
 """Rows handled together wherever a whole column would be too large to copy."""
+NUMBERS_AT_ONCE = 4_000_000
+"""Numbers drawn together."""
 LONGEST_TEXT = 100_000
 """Characters of a text that models read: features take up to a kilobyte for each."""
 
@@ -101,3 +103,9 @@ def encode_labels(labels: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Chunked
         for chunk in labels.cast(pa.string()).chunks
     ]
     return pa.chunked_array(chunks, type=pa.dictionary(pa.int32(), pa.string()))
+
+
+def blocks(draws: int, width: int) -> list[int]:
+    """How many draws of `width` numbers to make at a time, so that memory does not grow with the draws."""
+    size = max(1, NUMBERS_AT_ONCE // max(1, width))
+    return [min(size, draws - start) for start in range(0, draws, size)]
