@@ -61,7 +61,7 @@ def made(name: str, folder: Path) -> None:
     short = f"minilm-{LAYERS}"
     minilm = {"minilm": "minilm", short: str(cut_encoder(folder))}
     light = {"logistic": "logistic", "neural": "neural"}
-    posts = unseen.load("hatexplain-thesis")
+    posts = unseen.load("hatexplain-thesis", data_dir=real_file())
     reviews = sample(unseen.load(real_file("reviews", "reviews.csv"), text="text", label="label", id="id"), 2_000)
     split = unseen.split(reviews, "random", test=0.4, dev=0.06, seed=SEED)
     epochs: dict[str, dict[str, Any]] = {name: {"epochs": EPOCHS} for name in minilm}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 import unseen
+from unseen.costs import meter
 from unseen.costs.energy import CounterGauge
 from unseen.costs.meter import Cost, measure_cost
 
@@ -36,6 +39,20 @@ def test_memory_and_processor_time_of_a_child_that_has_ended_are_counted() -> No
     assert 150 * MEGABYTE <= cost.peak_memory - cost.memory_before < 210 * MEGABYTE
     assert cost.seconds is not None
     assert cost.seconds > 0.3
+
+
+def test_a_child_whose_program_has_not_begun_has_the_memory_of_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, starting, begun = os.getpid(), 1_000_001, 1_000_002
+    families = {own: ("9000 500 80 1 0 70 0\n", f"{starting} {begun}"), starting: ("9000 500 80 1 0 70 0\n", ""),
+                begun: ("4000 300 80 1 0 70 0\n", "")}  # fmt: skip
+    for process, (sizes, children) in families.items():
+        (tmp_path / str(process) / "task" / "1").mkdir(parents=True)
+        (tmp_path / str(process) / "statm").write_text(sizes)
+        (tmp_path / str(process) / "task" / "1" / "children").write_text(children)
+    monkeypatch.setattr(meter, "PROC", tmp_path)
+    assert meter.memory_now() == 800 * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_a_child_that_lives_on_is_counted_up_to_the_end_of_the_block() -> None:

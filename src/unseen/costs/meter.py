@@ -137,8 +137,7 @@ def memory_now() -> float:
     """Bytes of memory of this process and its children; without /proc, the highest of this process so far."""
     if not PROC.is_dir():
         return own_highest()
-    page = os.sysconf("SC_PAGE_SIZE")
-    return float(sum(_pages(process) for process in (os.getpid(), *descendants())) * page)
+    return float(_family_pages(os.getpid()) * os.sysconf("SC_PAGE_SIZE"))
 
 
 def own_highest() -> float:
@@ -147,12 +146,18 @@ def own_highest() -> float:
     return float(most if sys.platform == "darwin" else most * 1024)
 
 
-def descendants(process: int | None = None) -> list[int]:
-    """Children of a process, and theirs; none on systems without /proc."""
+def _children(process: int) -> list[int]:
+    """None on systems without /proc."""
     children: list[int] = []
-    for tasks in (PROC / str(process or os.getpid()) / "task").glob("*/children"):
+    for tasks in (PROC / str(process) / "task").glob("*/children"):
         with suppress(OSError):
             children += map(int, tasks.read_text().split())
+    return children
+
+
+def descendants(process: int | None = None) -> list[int]:
+    """Children of a process, and theirs."""
+    children = _children(process or os.getpid())
     return [*children, *(below for child in children for below in descendants(child))]
 
 
@@ -168,10 +173,16 @@ def _clock() -> int:
     return os.sysconf("SC_CLK_TCK")
 
 
-def _pages(process: int) -> int:
+def _family_pages(process: int, of_parent: str = "") -> int:
+    """Pages in memory of a process and its descendants.
+
+    A child that is just being started has the very memory of its parent until its program begins: it counts once.
+    """
+    sizes = ""
     with suppress(OSError):
-        return int((PROC / str(process) / "statm").read_text().split()[1])
-    return 0
+        sizes = (PROC / str(process) / "statm").read_text()
+    own = int(sizes.split()[1]) if sizes and sizes != of_parent else 0
+    return own + sum(_family_pages(child, sizes) for child in _children(process))
 
 
 def _uses_card() -> bool:
