@@ -83,7 +83,7 @@ def test_a_checked_sample_gives_the_precision(folder: Path, write_posts: Any) ->
     answers = [f"{row['id']},email,{'no' if row['id'] == 'p00' else 'yes'}" for row in rows]
     Path("check.csv").write_text("\n".join(["id,category,right", *answers]))
     again = run("init", "posts.csv", *COLUMNS, "--checked", "check.csv", "-q")
-    assert "0.75 [0.30, 0.95] (n = 4)" in again.stdout
+    assert ".75 [.30, .95] (n = 4)" in again.stdout
     assert read_document("card.json").card["personal_sensitive_info"].value["precision"]["email"]["right"] == 0.75
 
 

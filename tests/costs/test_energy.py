@@ -98,6 +98,18 @@ def test_every_package_and_every_card_is_read(tmp_path: Path) -> None:
     assert [gauge.joules for gauge in gauges] == pytest.approx([1.5, 3.0, 4.0, 60.0])
 
 
+def test_what_is_inside_a_package_is_counted_there_and_one_that_cannot_be_read_spoils_all(tmp_path: Path) -> None:
+    card = SimpleNamespace()
+    write_package(tmp_path, 0, 2_000_000)
+    inner = tmp_path / "intel-rapl:0:0"
+    inner.mkdir()
+    (inner / "energy_uj").write_text("900000\n")
+    assert [gauge.name for gauge in gauges_here(tmp_path, card)] == ["RAPL intel-rapl:0"]
+    write_package(tmp_path, 1, 1)
+    (tmp_path / "intel-rapl:1" / "energy_uj").write_text("what")
+    assert gauges_here(tmp_path, card) == []
+
+
 def test_without_a_counter_there_is_a_range_that_says_what_it_is(tmp_path: Path) -> None:
     assert gauges_here(tmp_path, nvml=SimpleNamespace()) == []
     guessed = estimated_energy(10.0)

@@ -19,7 +19,7 @@ from html_page import Page, written
 
 from unseen.reports import figures
 from unseen.reports import stress_tables as tables
-from unseen.reports.figures import FAINT, INK, PAPER, GapRow, class_map, gap_chart, part_map
+from unseen.reports.figures import FAINT, INK, PAPER, ScoreRow, class_map, part_map, score_chart
 from unseen.reports.record import read_record
 from unseen.types import Finding
 
@@ -213,9 +213,9 @@ def test_twenty_thousand_texts_and_many_splits_stay_small(tmp_path: Path) -> Non
 
 
 def test_the_chart_draws_what_it_is_given() -> None:
-    rows = [GapRow("$a_1$", "test", 0.5, 0.4, 0.6, (0.45, 0.55)), GapRow("b", "independent", 0.7, None, None, ())]
+    rows = [ScoreRow("$a_1$", "test", 0.5, 0.4, 0.6, (0.45, 0.55)), ScoreRow("b", "independent", 0.7, None, None, ())]
     for narrow in (False, True):
-        svg = gap_chart(rows, "macro F1", 0.33, narrow=narrow)
+        svg = score_chart(rows, "macro F1", 0.33, narrow=narrow)
         assert re.findall(r"<text[^>]*>([^<]*)</text>", svg)[-2:] == ["$a_1$", "b"]
         assert svg.count("stroke-opacity: 0.75") == 1, "one whisker"
         assert svg.count("stroke-opacity: 0.8;") == 2, "two ticks"

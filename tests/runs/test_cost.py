@@ -23,7 +23,7 @@ from unseen.types import Dataset, Measurement, Origin, Predictions
 NUMBERS = {
     "training": {"processor_seconds": 4.0, "peak_memory": 3e9, "seconds": 5.0,
                  "energy": {"joules": None, "idle": None, "low": 8.0, "high": 60.0, "source": "guess"}},
-    "seconds.training": [5.0], "speed.training": [10.0, 30.0, 20.0],
+    "speed.training": [10.0, 30.0, 20.0],
     "inference": {"processor_seconds": 1.0, "peak_memory": 1e9, "seconds": 1.0,
                   "energy": {"joules": 50.0, "idle": 20.0, "low": None, "high": None, "source": "RAPL 0"}},
     "texts": 500, "speed.inference": {"1": [5.0] * 3, "32": [100.0] * 3}, "batches": {"32": 16.0},
@@ -126,6 +126,8 @@ def test_with_a_budget_each_trains_with_the_largest_batch(
         "neural (batch 20)": 20, "neural (batch 4)": 4,
     }  # fmt: skip
     assert len(result.tables["batches"].rows) == 2
+    planned = plan_cost(posts, ["neural"], budget="memory=1.2GB", batches=[64], hard="none")
+    assert planned.candidates == ("neural (largest batch)", "neural")  # 64 is neural's own
     assert "trains with batches of 20; the budget sets the limit" in str([one.message for one in result.findings])
     with pytest.raises(InputError, match="no model fits"):
         unseen.cost(posts, ["neural"], budget=1e6, hard="none")

@@ -21,7 +21,7 @@ def test_the_small_budget_trains_transformers_once_per_split_and_light_models_fr
 
 def test_splits_of_others_are_compared_with_random_ones_alone() -> None:
     settings = settled("neural", split_files=["their/split.csv"])
-    assert settings.methods == ("random", "split")
+    assert settings.families == ("random", "split")
     assert settings.hard == ("split",)
     assert settled("neural", split_files=["split.csv"], splits=["random", "closest"]).hard == ("closest", "split")
 

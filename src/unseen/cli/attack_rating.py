@@ -57,6 +57,7 @@ def rate(
             serve_here([], RatingTask(folder, rater or own_name(), simulated), port, no_browser, quiet)
         return
     from unseen.attacks.ratings import GRAMMAR, notice, rating_measurements
+    from unseen.types.numbers import bounds, number
 
     with notes(quiet):
         attacked, ratings = read_key(folder), read_ratings(folder / RATED)
@@ -70,9 +71,7 @@ def rate(
     lines = [["metric", "of", "attack", "value", "interval", "n"]]
     for row in rows:
         of = " ".join(str(row.tags[name]) for name in ("mode", "question", "rated_by", "source") if name in row.tags)
-        interval = "" if row.low is None or row.high is None else f"[{row.low:.2f}, {row.high:.2f}]"
-        value = "–" if row.value is None else f"{row.value:.2f}"
-        lines.append([row.metric, of, str(row.tags.get("attack", "")), value, interval, str(row.n)])
+        lines.append([row.metric, of, str(row.tags.get("attack", "")), number(row.value), bounds(row), str(row.n)])
     if warning:
         say(warning)
     print_table(lines, numbers_from=3)

@@ -243,11 +243,12 @@ def _line(name: str, figures: Mapping[str, Any]) -> list[str]:
 
 def _print_side_by_side(rows: Sequence[Any]) -> None:
     """A line per number, a column per place."""
+    from unseen.types.numbers import thousandths
+
     columns = list(dict.fromkeys(map(_place, rows)))
     lines: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in rows:
-        value = "-" if row.value is None else f"{row.value:.3f}"
-        lines.setdefault((row.metric, row.slice, row.tags["background"]), {})[_place(row)] = value
+        lines.setdefault((row.metric, row.slice, row.tags["background"]), {})[_place(row)] = thousandths(row.value)
     table = [[*key, *(cells.get(column, "") for column in columns)] for key, cells in sorted(lines.items())]
     print_table([["side by side", "slice", "background", *columns], *table], numbers_from=3)
     say("")
@@ -294,11 +295,14 @@ def _place(row: Any) -> str:
 
 
 def _by_chance(row: Any) -> str:
-    return f" (by chance about {row.tags['by_chance']:.3f})" if "by_chance" in row.tags else ""
+    from unseen.types.numbers import thousandths
+
+    return f" (by chance about {thousandths(row.tags['by_chance'])})" if "by_chance" in row.tags else ""
 
 
 def _figure(row: Any) -> str:
-    value = "-" if row.value is None else f"{row.value:.3f}"
+    from unseen.types.numbers import scored, thousandths
+
     if "few_texts" in row.tags and row.value is not None:
-        return f"{value} (too few texts: {row.tags['few_texts']})"
-    return value if row.low is None or row.high is None else f"{value} [{row.low:.3f}, {row.high:.3f}]"
+        return f"{thousandths(row.value)} (too few texts: {row.tags['few_texts']})"
+    return scored(row, thousandths)

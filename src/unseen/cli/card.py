@@ -176,11 +176,13 @@ def _tell(audited: CardAudit) -> None:
 
 
 def _personal(audited: CardAudit) -> None:
+    from unseen.types.numbers import bounds, number
+
     rates = [row for row in audited.measurements if row.metric == "personal_texts_per_1000"]
     right = {row.slice: row for row in audited.measurements if row.metric == "personal_precision"}
     if not rates:
         return
-    rows = [[row.slice.removeprefix("category="), f"{row.value:.2f}", f"[{row.low:.2f}, {row.high:.2f}]",
+    rows = [[row.slice.removeprefix("category="), number(row.value), bounds(row),
              _precision(right.get(row.slice))] for row in rates]  # fmt: skip
     say("")
     print_table([["personal data", "texts per 1,000", "95 % interval", "right when checked"], *rows], numbers_from=1)
@@ -188,7 +190,9 @@ def _personal(audited: CardAudit) -> None:
 
 
 def _precision(row: Any) -> str:
-    return "not checked" if row is None else f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}] (n = {row.n})"
+    from unseen.types.numbers import scored
+
+    return "not checked" if row is None else f"{scored(row)} (n = {row.n})"
 
 
 def _ask(audited: CardAudit) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -74,9 +75,10 @@ def print_table(lines: Sequence[Sequence[str]], numbers_from: int = 10**6) -> No
 
 def measured_cells(row: Any, places: int = 3) -> list[str]:
     """Value, 95 % interval and n of a measurement; a dash for what it does not have."""
-    value = "-" if row.value is None else f"{row.value:.{places}f}"
-    bounds = "-" if row.low is None or row.high is None else f"[{row.low:.{places}f}, {row.high:.{places}f}]"
-    return [value, bounds, f"{row.n:,}"]
+    from unseen.types.numbers import DASH, bounds, number
+
+    write = functools.partial(number, places=places)
+    return [write(row.value), bounds(row, write) or DASH, f"{row.n:,}"]
 
 
 def print_result(result: Any, as_json: bool, junit: Path | None = None, summary: Path | None = None) -> None:

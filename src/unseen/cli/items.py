@@ -150,12 +150,14 @@ def _views(given: list[str] | None) -> dict[str, list[str]] | None:
 
 
 def _rule_lines(flags: Any, rows: Sequence[Any]) -> list[list[str]]:
+    from unseen.types.numbers import percent
+
     alone = {row.tags["rule"]: row.value for row in rows if row.metric == "rule_alone"}
     number = flags.fired.sum(axis=0).tolist()
     return [
         [
-            rule.name, rule.pack, f"{n:,}", f"{n / max(1, len(flags)):.1%}",
-            f"{alone[rule.name]:.0%}" if rule.name in alone else "-", rule.trait,
+            rule.name, rule.pack, f"{n:,}", percent(n / max(1, len(flags)), 1),
+            percent(alone.get(rule.name)), rule.trait,
         ]
         for rule, n in zip(flags.rules, number, strict=True)
     ]  # fmt: skip
@@ -163,9 +165,11 @@ def _rule_lines(flags: Any, rows: Sequence[Any]) -> list[list[str]]:
 
 def _print_slices(rows: Sequence[Any]) -> None:
     """Items that any rule flags, by label, part and what else was asked for."""
+    from unseen.types.numbers import bounds, percent
+
     shown = [row for row in rows if row.metric == "flagged_share" and row.tags["threshold"] == 1 and row.slice != "all"]
     say()
-    lines = [[row.slice, f"{row.value:.1%}", f"[{row.low:.1%}, {row.high:.1%}]", f"{row.n:,}"] for row in shown]
+    lines = [[row.slice, percent(row.value), bounds(row, percent), f"{row.n:,}"] for row in shown]
     print_table([["flagged of", "share", "95 % interval", "items"], *lines], numbers_from=1)
     say()
 

@@ -172,11 +172,13 @@ def score(
         write_measurements(everything, out)
 
     def show() -> None:
+        from unseen.types.numbers import number
+
         print_table([["part", "slice", "metric", "value", "95 % interval", "n"], *map(_cells, rows)], numbers_from=3)
         for path, compared in differences.items():
             say()
             head = ["part", "slice", f"less {path}", "value", "95 % interval", "n", "p"]
-            lines = [[*_cells(row), f"{row.tags['p']:.4f}" if "p" in row.tags else "-"] for row in compared]
+            lines = [[*_cells(row), number(row.tags.get("p"), 4)] for row in compared]
             print_table([head, *lines], numbers_from=3)
         print_schemes(by_scheme)
         for line in _without_interval(everything):

@@ -189,7 +189,6 @@ DataDir = Annotated[
 DataFile = Annotated[Text, typer.Option("--file", help="Which file of a known dataset. (default: the main one)")]
 Labels = Annotated[Text, typer.Option(help="Labels in order, 'a,b,c', or raw values and names, '0=a,1=b'.")]
 
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 CLUSTERS = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
 
 
@@ -258,10 +257,12 @@ def class_mix(typed: str) -> str | dict[str, float]:
 
 def name_and_place(typed: str) -> tuple[str, str]:
     """A name and the file or column that it stands for: `mine=b.csv`, or what is typed for both."""
+    from unseen.data.files import FORMATS
+
     name, middle, place = typed.partition("=")
     if not middle or Path(typed).is_file():
         name, place = (Path(typed).stem if Path(typed).is_file() else typed), typed
-    if Path(place).suffix.lower() in TABLES and not Path(place).is_file():
+    if Path(place).suffix.lower() in FORMATS and not Path(place).is_file():
         raise InputError(f"there is no file {place}")
     return name, place
 

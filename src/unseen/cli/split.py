@@ -7,6 +7,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -110,17 +111,20 @@ def make(
 
 def print_split(data: Any, split: Any) -> None:
     """Sizes, classes and certificate of a split, for people."""
+    from unseen.types.numbers import percent
+
     certificate = split.certificate
     sizes = ", ".join(f"{part} {count:,}" for part, count in split.sizes.items())
     say(f"{printable(split.name)}: {sizes}")
     counts = {part: data.take(split.rows(part)).label_counts for part in split.sizes}
     lines = [["label", *counts, "test asked"]]
     for name in data.label_names:
-        shares = [f"{own[name]:,} ({own[name] / max(1, sum(own.values())):.1%})" for own in counts.values()]
+        shares = [f"{own[name]:,} ({percent(own[name] / max(1, sum(own.values())), 1)})" for own in counts.values()]
         lines.append([name, *shares, f"{certificate.asked[name]:,}" if name in certificate.asked else "-"])
     print_table(lines, numbers_from=1)
     if certificate.n_clusters:
-        say(f"clusters: {certificate.n_clusters}; added one by one: {certificate.completed_share:.1%} of the test part")
+        singly = percent(certificate.completed_share, 1)
+        say(f"clusters: {certificate.n_clusters}; added one by one: {singly} of the test part")
     proven = ", proven to be the least possible" if certificate.optimal else ""
     if certificate.optimal is False and certificate.missed > (certificate.missed_at_least or 0):
         proven = f", at least {certificate.missed_at_least} for any choice"
@@ -200,11 +204,12 @@ def describe(
     )
 
     def show() -> None:
+        from unseen.types.numbers import number, scored
+
         print_split(data, parted)
         for row in measured:
             if row.metric.startswith("nearest") and row.value is not None:
-                interval = f" [{row.low:.4f}, {row.high:.4f}]" if row.low is not None else ""
-                say(f"{row.metric}: {row.value:.4f}{interval} (n = {row.n:,})")
+                say(f"{row.metric}: {scored(row, partial(number, places=4))} (n = {row.n:,})")
         _print_properties(measured)
 
     return Reply(measured, show)
@@ -226,13 +231,17 @@ def _print_properties(measured: Sequence[Any]) -> None:
 
 
 def _with_interval(row: Any) -> tuple[str, str]:
-    return _figure(row), "" if row.low is None else f"[{row.low:.3f}, {row.high:.3f}]"
+    from unseen.types.numbers import bounds, thousandths
+
+    return _figure(row), bounds(row, thousandths)
 
 
 def _figure(row: Any) -> str:
-    if row is None or row.value is None:
-        return "" if row is None else "-"
-    return f"{row.value:.0f} of {row.n}" if row.metric.startswith("under_represented.") else f"{row.value:.3f}"
+    from unseen.types.numbers import thousandths
+
+    if row is not None and row.value is not None and row.metric.startswith("under_represented."):
+        return f"{row.value:.0f} of {row.n}"
+    return "" if row is None else thousandths(row.value)
 
 
 @app.command()

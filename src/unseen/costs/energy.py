@@ -15,9 +15,10 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from unseen.machine import COUNTERS, energy_counters, joules, microjoules
 from unseen.types.numbers import digits
 
+COUNTERS = "/sys/class/powercap"
+"""Linux: one counter per processor package, readable by root or where the administrator allows it."""
 WATTS = (2.0, 15.0)
 """Per busy core, from a core among many of a server to one of a desktop at full clock."""
 ASSUMPTION = (
@@ -93,11 +94,29 @@ AnyGauge = CounterGauge | PowerGauge
 
 def gauges_here(root: str | Path = COUNTERS, nvml: Any = None) -> list[AnyGauge]:
     """A gauge for every package and every graphics card of this machine that can be read."""
-    packages = [] if joules(root) is None else [
-        CounterGauge(f"RAPL {name}", partial(microjoules, file), wraps_at)
-        for name, (file, wraps_at) in energy_counters(root).items()
+    return [*_packages(Path(root)), *_graphics_cards(nvml)]
+
+
+def _packages(root: Path) -> list[AnyGauge]:
+    """All packages of processors, what is inside them counted there; none where one of them cannot be read."""
+    counters = [file for file in sorted(root.glob("intel-rapl:[0-9]*/energy_uj")) if file.parent.name.count(":") == 1]
+    if any(_microjoules(file) is None for file in counters):
+        return []
+    return [
+        CounterGauge(
+            f"RAPL {file.parent.name}", partial(_microjoules, file),
+            wraps_at=_microjoules(file.with_name("max_energy_range_uj")),
+        )
+        for file in counters
     ]  # fmt: skip
-    return [*packages, *_graphics_cards(nvml)]
+
+
+def _microjoules(file: Path) -> float | None:
+    """Joules that stand in a file in millionths; None where nobody may read it."""
+    try:
+        return int(file.read_text()) / 1e6
+    except (OSError, ValueError):
+        return None
 
 
 def _graphics_cards(nvml: Any) -> list[AnyGauge]:

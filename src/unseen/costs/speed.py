@@ -65,14 +65,16 @@ def timed(work: Callable[[], object], repeats: int = REPEATS, *, warm: bool = Fa
     return Repeated(tuple(spent))
 
 
+def ask_in_batches(ask: Ask, texts: Sequence[str], batch: int) -> None:
+    """Ask about all texts, so many at once."""
+    for start in range(0, len(texts), batch):
+        ask(list(texts[start : start + batch]))
+
+
 def texts_per_second(ask: Ask, texts: Sequence[str], batch: int, repeats: int = REPEATS) -> Repeated:
     """How many texts a second are answered when `batch` of them are asked about at once."""
-
-    def everything() -> None:
-        for start in range(0, len(texts), batch):
-            ask(list(texts[start : start + batch]))
-
-    return Repeated(tuple(len(texts) / seconds for seconds in timed(everything, repeats).values))
+    spent = timed(lambda: ask_in_batches(ask, texts, batch), repeats)
+    return Repeated(tuple(len(texts) / seconds for seconds in spent.values))
 
 
 def latencies(ask: Ask, texts: Sequence[str], repeats: int = REPEATS) -> dict[int, Repeated]:

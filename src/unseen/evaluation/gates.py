@@ -16,9 +16,11 @@ from unseen.types import LEVELS, Finding, Measurement
 from unseen.types.numbers import SECONDS, UNITS, in_bytes, in_seconds, number, quantity
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+"""Those that begin with another one come before it."""
+BOUND = "|".join(OPERATORS)
 GATE = re.compile(
     r'^\s*(?P<metric>\S+?(?:\[.+?\]|\((?:"(?:\\.|[^"\\])*"|[^"()])*\))?)'
-    r"\s*(?:\s+where\s+(?P<where>.+?))?\s*(?P<bound><=|>=|<|>)\s*(?P<limit>[-+.\deE]+\s*[A-Za-z]*)\s*$",
+    rf"\s*(?:\s+where\s+(?P<where>.+?))?\s*(?P<bound>{BOUND})\s*(?P<limit>[-+.\deE]+\s*[A-Za-z]*)\s*$",
     re.DOTALL,
 )
 EXPECTED = "METRIC<=NUMBER, e.g. 'fall.f1.macro<=0.2', 'pass_rate where functionality=* >= 0.5' or 'latency.p95<=50ms'"
@@ -27,7 +29,7 @@ FINDINGS = "findings."
 CROSSED = re.compile(r" & (?=[^=&]+=)")
 """Between the two halves of a slice that crosses two axes."""
 ROUNDING = 1e-9
-LIMIT_UNIT = re.compile(r"[<>]=?\s*[-+.\deE]+([A-Za-z]+)$")
+LIMIT_UNIT = re.compile(rf"(?:{BOUND})\s*[-+.\deE]+([A-Za-z]+)$")
 """The unit of a limit, where a gate has one."""
 
 
@@ -138,6 +140,11 @@ class GateOutcome:
 
     def __str__(self) -> str:
         return f"gate {self.outcome}: {self.gate}: {self.measured}" + (f" ({self.place})" if self.place else "")
+
+
+def parsed_gates(gates: Iterable[Gate | str]) -> list[Gate]:
+    """The gates, those parsed that are still as they were typed."""
+    return [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
 
 
 def judged(

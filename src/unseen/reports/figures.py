@@ -145,8 +145,8 @@ def plane(vectors: npt.NDArray[np.float32], seed: int = 42) -> npt.NDArray[np.fl
 
 
 @dataclass(frozen=True)
-class GapRow:
-    """One line of the gap chart: a family's score on one part."""
+class ScoreRow:
+    """One line of the chart of scores: a family's score on one part."""
 
     family: str
     part: str
@@ -157,7 +157,7 @@ class GapRow:
     """Score of each run."""
 
 
-def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None, narrow: bool = False) -> str:
+def score_chart(rows: Sequence[ScoreRow], metric: str, guessing: float | None = None, narrow: bool = False) -> str:
     """Scores of each family, test part over independent part, with whiskers; ticks are single runs.
 
     The narrow form has room for a telephone: names stand above their lines.
@@ -176,7 +176,7 @@ def gap_chart(rows: Sequence[GapRow], metric: str, guessing: float | None = None
     return svg(figure, f"{metric} with 95 % intervals: {scores}. The table below has the same numbers.")
 
 
-def _draw_score(axes: Any, row: GapRow, place: float) -> None:
+def _draw_score(axes: Any, row: ScoreRow, place: float) -> None:
     test = row.part == "test"
     colour = TEST_COLOUR if test else INDEPENDENT_COLOUR
     if row.low is not None and row.high is not None:
@@ -185,7 +185,7 @@ def _draw_score(axes: Any, row: GapRow, place: float) -> None:
     axes.plot([row.value], [place], "o" if test else "D", color=colour, markersize=6.5 if test else 5)
 
 
-def _scale(axes: Any, rows: Sequence[GapRow], guessing: float | None, metric: str) -> None:
+def _scale(axes: Any, rows: Sequence[ScoreRow], guessing: float | None, metric: str) -> None:
     """A horizontal scale of round numbers."""
     values = [value for row in rows for value in (row.value, row.low, row.high, *row.single) if value is not None]
     low, high = min([*values, guessing or values[0]]), max(values)

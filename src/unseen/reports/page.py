@@ -140,6 +140,8 @@ class Page:
     tiles: Sequence[Tile] = ()
     points: bytes = b""
     """The texts as points, packed, for the map that is drawn by a script; without them the page has no script."""
+    picture: Callable[[], str] | None = None
+    """Draws what a notebook shows below the tables."""
 
     @property
     def brief(self) -> Sequence[Table]:

@@ -26,10 +26,10 @@ from unseen.reports.figures import (
     TEST_COLOUR,
     class_colours,
     class_map,
-    gap_chart,
     lines_of_names,
     name_line,
     part_map,
+    score_chart,
     svg,
 )
 from unseen.reports.forecast_page import parts as forecast_parts
@@ -69,13 +69,14 @@ FILES = {
     "splits": "splits/", "answers": "predictions/", "what people said": REVIEWS, "card of the splits": "card.md",
 }  # fmt: skip
 PARTS_KEY = Markup(
-    '<p class="soft"><i class="key" style="background:#3b8fd4"></i> selection: what these texts lose even when the '
-    'rest of their region is in training &nbsp; <i class="key" style="background:#d55e00"></i> novelty: what being '
+    f'<p class="soft"><i class="key" style="background:{SELECTION_COLOUR}"></i> selection: what these texts lose even '
+    f'when the rest of their region is in training &nbsp; <i class="key" style="background:{NOVELTY_COLOUR}"></i> '
+    "novelty: what being "
     "unseen costs. The upright mark is the whole fall; lines: 95 % intervals. Hatched: what wrong labels account for, "
     "where that can be told. Without: the {} among right labels alone. Stays: share of the test texts that remain when "
     "the space is made from another seed.</p>"
 )
-GAP_KEY = Markup(
+SCORES_KEY = Markup(
     '<p class="soft"><i class="key"></i> test part of the split &nbsp; <i class="key diamond"></i> independent part, '
     "which no split touches. Whiskers: 95 % intervals; small ticks: single training runs.{}</p>"
 )
@@ -137,7 +138,7 @@ def bias_section(rows: Sequence[Measurement]) -> Section | None:
     places = list(dict.fromkeys(_place(row) for row in grouped))
     summary = _summary(grouped, places)
     intro = f"Groups by {grouped[0].tags['grouping']}. .5 is chance, 1 is perfect order; false rates are better low."
-    maps = [Markup(drawn) for metric in _measured(grouped) if (drawn := _heat(grouped, metric, places))]
+    maps = [Markup(heat) for metric in _measured(grouped) if (heat := _heat(grouped, metric, places))]
     parts: list[Part] = [*([summary] if summary else []), *maps]
     return Section("Is it worse on texts about some groups?", intro, parts=parts, short="Bias")
 
@@ -202,12 +203,12 @@ def _shown(rows: Sequence[Measurement]) -> str:
 
 
 def page(record: RunRecord) -> Page:
-    """Verdict, actions, gap, maps, splits, properties, clusters and cost of a stress run."""
+    """Verdict, actions, falls, maps, splits, properties, clusters and cost of a stress run."""
     data, falls = record.about["data"], cases(record)
-    worst = falls[0] if falls else None
+    worst, scores = falls[0] if falls else None, tables.score_rows(record)
     counts = f": {counted(data['counts'])}" if "counts" in data else ""
     sections = [
-        *_parts_of_falls(record, falls), *review_section(record, worst), _gap(record, worst), _maps(record, worst),
+        *_parts_of_falls(record, falls), *review_section(record, worst), _falls(record, worst), _maps(record, worst),
         _splits(record), _properties(record), _results(record, worst), _findings(record),
         *filter(None, [bias_section(record.measurements)]), *_suites(record), *_forecast(record),
         *under_shift(record, worst.family if worst else None), *depth_sections(record.measurements),
@@ -224,6 +225,7 @@ def page(record: RunRecord) -> Page:
         files={name: file for name, file in FILES.items() if file == ACTIONS or record.file(file)},
         tiles=_tiles(worst),
         points=b"" if (points := points_of(record)) is None else packed_for_page(points),
+        picture=partial(score_chart, scores, called(record.metric)) if scores else None,
     )
 
 
@@ -248,7 +250,7 @@ def _files(run: RunRecord, falls: Sequence[Case]) -> dict[str, Table]:
     """The tables that are worth a file."""
     properties, sliced = tables.property_tables(run)
     named = {
-        "scores": tables.gap_table(run), "parts-of-the-fall": tables.parts_table(run, _parted(falls)),
+        "scores": tables.scores_table(run), "parts-of-the-fall": tables.parts_table(run, _parted(falls)),
         "other-metrics": tables.metric_table(run), "splits": tables.split_table(run),
         "properties": properties, "properties-by-slice": sliced,
     }  # fmt: skip
@@ -268,16 +270,16 @@ def _parts_of_falls(run: RunRecord, falls: Sequence[Case]) -> Iterator[Section]:
         yield Section("What the fall is made of", parts=parts, short="Parts of the fall")
 
 
-def _gap(run: RunRecord, worst: Case | None) -> Section:
-    rows, guessing = tables.gap_rows(run), chance(run, worst.family) if worst else None
+def _falls(run: RunRecord, worst: Case | None) -> Section:
+    rows, guessing = tables.score_rows(run), chance(run, worst.family) if worst else None
     if not rows:
-        return Section("How far it falls", "The run holds no scores.", short="Gap")
-    chart = two_widths(partial(gap_chart, rows, called(run.metric), guessing))
+        return Section("How far it falls", "The run holds no scores.", short="Fall")
+    chart = two_widths(partial(score_chart, rows, called(run.metric), guessing))
     dotted = "" if guessing is None else f" Dotted: guessing by the class mix, {number(guessing)}."
     others = tables.metric_table(run)
-    parts: list[Part] = [GAP_KEY.format(dotted), chart, tables.gap_table(run)]
+    parts: list[Part] = [SCORES_KEY.format(dotted), chart, tables.scores_table(run)]
     parts += [Folded("Other metrics on the test part", [others])] if others else []
-    return Section("How far it falls", parts=parts, short="Gap")
+    return Section("How far it falls", parts=parts, short="Fall")
 
 
 def _maps(run: RunRecord, worst: Case | None) -> Section:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from unseen.reports.case import Case, cases
-from unseen.reports.figures import GapRow
+from unseen.reports.figures import ScoreRow
 from unseen.reports.formats import Cell, Pale, Strong, Table
 from unseen.reports.page import sorted_findings
 from unseen.reports.record import BASELINE, Cluster, RunRecord, SplitFile
@@ -85,19 +85,19 @@ def _fall(run: RunRecord, row: Measurement | None) -> Cell:
     return DASH if row is None else Strong(fallen(run.metric, row))
 
 
-def gap_rows(run: RunRecord) -> list[GapRow]:
+def score_rows(run: RunRecord) -> list[ScoreRow]:
     """Scores of every family on its test part and on the independent part."""
     rows = []
     for family in run.families:
         for part in ("test", "independent"):
             score = run.score(family, part)
             if score is not None and score.value is not None:
-                rows.append(GapRow(family, part, score.value, score.low, score.high, tuple(run.single(family, part))))
+                rows.append(ScoreRow(family, part, score.value, score.low, score.high, tuple(run.single(family, part))))
     return rows
 
 
-def gap_table(run: RunRecord) -> Table:
-    """The numbers of the gap chart, a row per family; intervals of falls allow for taking the worst of them."""
+def scores_table(run: RunRecord) -> Table:
+    """The numbers of the chart of scores, a row per family; intervals of falls allow for taking the worst of them."""
     falls = {case.family: case.fall for case in cases(run)}
     rows = tuple(
         (

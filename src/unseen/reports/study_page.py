@@ -161,7 +161,7 @@ def _of_other_spaces(splits: list[str], data: str, space: str, own: str) -> list
 
 def _costs(run: RunRecord) -> Section:
     joules, clock = run.about.get("joules"), duration(run.about["wall_seconds"])
-    energy = f", {number(joules / 3600, 1)} watt-hours in the processors" if joules else (
+    energy = f", {number(joules / 3600, 1)} watt-hours" if joules else (
         "; energy cannot be measured on this machine"
     )  # fmt: skip
     return Section("Cost", tables=[study_tables.costs(run)], note=f"This run: {clock} on the clock{energy}.")

@@ -20,7 +20,7 @@ from unseen.attacks.search import Attempt, Informants, attack_texts
 from unseen.attacks.validity import CHECKS, ChangedText, Knowledge, judged, learn_label_words
 from unseen.attacks.worded_text import edit_rate
 from unseen.errors import InputError, installed
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.intervals import newcombe
 from unseen.functional.rates import rate
 from unseen.functional.suite import suite_of
@@ -156,7 +156,7 @@ def attack(
     a label are learnt from the data. `texts` writes changed texts: a suite of the valid ones, examples, and an
     interrupted run goes on. `opening` are parameters of `unseen.models.open_model`.
     """
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     if queries is not None and queries < 1:
         raise InputError("queries must be at least 1", got=repr(queries))

@@ -14,7 +14,7 @@ import numpy as np
 from unseen import inference
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.depth import MEAN, depth_measurements
-from unseen.evaluation.gates import FINDINGS, Gate
+from unseen.evaluation.gates import FINDINGS, Gate, parsed_gates
 from unseen.evaluation.thresholds import at_threshold, check_threshold
 from unseen.functional.pass_rates import (
     BOTH,
@@ -126,7 +126,7 @@ def check(
         raise InputError("there is no model to check")
     check_tolerance(tolerance)
     refuse_slices(suite, slices)
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     asked = [*metrics, *(gate.metric for gate in bounds if WEIGHTED.fullmatch(gate.metric))]
     weighted = list(dict.fromkeys(f"{PASSED}.{weighting_of(metric)}" for metric in asked))
     _refuse_idle(bounds, suite, slices, list(models))

@@ -22,7 +22,7 @@ from unseen.engines import Inline
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
-from unseen.evaluation.gates import FINDINGS, Gate
+from unseen.evaluation.gates import FINDINGS, Gate, parsed_gates
 from unseen.evaluation.metric_facts import is_known
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional.pass_rates import PASSED
@@ -185,7 +185,7 @@ def cost(
     (how many of the test part are timed) and `seed`. Interrupted and called again, it goes on where it stopped.
     """
     setting = settled(data, models, **settings)
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     for gate in bounds:
         _refuse_gate(gate)
 
@@ -313,8 +313,10 @@ def _candidates(
         can_be_batched = can_be_batched or own
         for length in (lengths if model.is_transformer else ()) or (None,):
             cut = {} if length is None else {"max_tokens": length}
-            asked = [None, *batches] if budgeted else list(dict.fromkeys([batch_of(model), *batches]))
-            for batch in asked if own else [None]:
+            tried = dict.fromkeys(batches if budgeted else [batch_of(model), *batches])
+            if budgeted and own:
+                yield _variant(model, name, cut, length, None, looks_for_batch=True)
+            for batch in tried if own else [None]:
                 yield _variant(model, name, cut, length, batch)
     if lengths and not can_be_cut:
         raise InputError("lengths have no effect without a transformer that is trained", fix="leave them out")
@@ -322,14 +324,24 @@ def _candidates(
         raise InputError("no model has a batch that can be set", fix="leave the batches out")
 
 
-def _variant(model: Model, base: str, cut: Mapping[str, int], length: int | None, batch: int | None) -> Candidate:
+def _variant(
+    model: Model,
+    base: str,
+    cut: Mapping[str, int],
+    length: int | None,
+    batch: int | None,
+    looks_for_batch: bool = False,
+) -> Candidate:
     """A model at one length and batch, under a name that tells both where they are not its own."""
-    own = batch_of(model)
     apart = [] if length is None else [f"{length} tokens"]
-    apart += [] if batch in (None, own) else [f"batch {batch}"]
+    apart += [] if batch in (None, batch_of(model)) else [f"batch {batch}"]
+    apart += ["largest batch"] if looks_for_batch else []
     changed = {**model.params, **cut} | ({} if batch is None else {"batch": batch})
     name = f"{base} ({', '.join(apart)})" if apart else base
-    return Candidate(name, base, replace(model, params=changed, name=name), length=length, batch=batch)
+    return Candidate(
+        name, base, replace(model, params=changed, name=name), length=length, batch=batch,
+        looks_for_batch=looks_for_batch,
+    )  # fmt: skip
 
 
 def is_trained(source: Any) -> bool:
@@ -416,15 +428,14 @@ def _with_largest_batches(setting: CostSetting, results: Results) -> tuple[CostS
     """The candidates with the largest batch that the budget allows each, instead of one that is not named yet."""
     if setting.budget is None:
         return setting, []
-    trained = [one for one in setting.candidates if one.model is not None and one.batch is None]
-    open_ = {one.name: one for one in trained if one.model is not None and accepts_batch(one.model)}
+    open_ = {one.name: one for one in setting.candidates if one.looks_for_batch}
     steps = {name: largest_step(one, setting.train, setting.budget) for name, one in open_.items()}
     shared: dict[str, Any] = {"train": setting.train, **open_}
     carry_out(list(steps.values()), Inline(), results, shared, "look for the largest batch")
     candidates: dict[str, Candidate] = {}
     findings = []
     for one in setting.candidates:
-        if one.name not in open_ or one.batch is not None:
+        if not one.looks_for_batch:
             candidates.setdefault(one.name, one)
             continue
         largest, model = read_largest(steps[one.name], results), one.model
@@ -438,8 +449,8 @@ def _with_largest_batches(setting: CostSetting, results: Results) -> tuple[CostS
         made = _variant(bare, one.base, {}, one.length, largest.batch)
         candidates.setdefault(made.name, made)
         limit = "the budget" if largest.limited else "the number of texts, or the largest batch that is tried"
-        message = f"{one.name} trains with batches of {largest.batch}; {limit} sets the limit. Peaks by batch: {peaks}."
-        findings.append(Finding(f"budget[{one.name}]", "ok", message))
+        message = f"{made.name} trains with batches of {largest.batch}; {limit} sets the limit. Peaks: {peaks}."
+        findings.append(Finding(f"budget[{made.name}]", "ok", message))
     if not candidates:
         raise InputError(f"no model fits into {in_bytes(setting.budget)}", fix="a larger budget, or smaller models")
     return replace(setting, candidates=tuple(candidates.values())), findings

@@ -23,6 +23,7 @@ from unseen.costs.operations import counted_by_torch, operations, token_counts, 
 from unseen.costs.speed import (
     LargestBatch,
     Repeated,
+    ask_in_batches,
     in_fresh_process,
     largest_batch,
     latencies,
@@ -79,7 +80,9 @@ class Candidate:
     length: int | None = None
     """The limit of tokens, where it is one of several."""
     batch: int | None = None
-    """The batch of training; None where the recipe has none."""
+    """The batch of training; None where the recipe has none, or the largest is looked for."""
+    looks_for_batch: bool = False
+    """Whether it is to train with the largest batch that the budget allows, which is not known yet."""
 
     @property
     def tags(self) -> dict[str, Any]:
@@ -190,13 +193,11 @@ def measure(here: Workspace) -> None:
     candidate, arm, texts = here.shared["candidate"], here.shared["arm"], here.shared["texts"]
     repeats = here.settings["repeats"]
     numbers: dict[str, Any] = {}
-    folder: Path | None = None
-    if candidate.model is not None:
-        folder = here.scratch / MODEL
+    folder = None if candidate.model is None else here.scratch / MODEL
+    if folder is not None:
         numbers = in_fresh_process(trained, candidate, arm, texts, repeats, folder, here.folder)
-    if candidate.model is None or (folder is not None and folder.is_dir()):
-        asked = in_fresh_process(asked_afresh, candidate, arm, texts, repeats, folder, here.folder)
-        numbers = {**numbers, **asked}
+    if folder is None or folder.is_dir():
+        numbers |= in_fresh_process(asked_afresh, candidate, arm, texts, repeats, folder, here.folder)
     write_json(here.folder / NUMBERS, numbers)
 
 
@@ -211,7 +212,7 @@ def trained(candidate: Candidate, arm: Arm, texts: list[str], repeats: int, fold
     assert model is not None
     with measure_cost() as cost, reporting(None):
         classifier = fit(model.described, train, taken(arm.dev), arm.seed, folder.parent / "training")
-    numbers = {"training": _costs(cost), "seconds.training": [cost.seconds]}
+    numbers: dict[str, Any] = {"training": _costs(cost)}
     numbers |= _training_speed(model, train, repeats)
     if (counts := training_tokens(classifier, train.texts.to_pylist())) is not None:
         numbers["tokens.training"] = [counts.true / counts.texts, counts.padded / counts.texts]
@@ -225,11 +226,10 @@ def asked_afresh(
     candidate: Candidate, arm: Arm, texts: list[str], repeats: int, folder: Path | None, out: Path
 ) -> dict[str, Any]:
     """Open it, ask about all test sets, and time its answers."""
+    names = taken(next(iter(arm.ask.values()))).label_names
     with measure_cost(idle_seconds=0) as cost:
-        classifier = candidate.opened(folder)
-        for start in range(0, len(texts), ASKED_AT_ONCE):
-            classifier = inference.ready(classifier, taken(next(iter(arm.ask.values()))).label_names)
-            classifier.predict_proba(texts[start : start + ASKED_AT_ONCE])
+        classifier = inference.ready(candidate.opened(folder), names)
+        ask_in_batches(classifier.predict_proba, texts, ASKED_AT_ONCE)
     memory = {} if candidate.is_endpoint else {"memory.inference": [cost.peak_memory]}
     return _asked(candidate, classifier, arm, texts, repeats, out, memory)
 
@@ -244,12 +244,8 @@ def _asked(
             predictions = inference.predict(classifier, taken(data))
             write_predictions(predictions, out / f"{file_name(name)}.parquet")
 
-        def everything() -> None:
-            for start in range(0, len(texts), ASKED_AT_ONCE):
-                classifier.predict_proba(texts[start : start + ASKED_AT_ONCE])
-
         with measure_cost() as cost:
-            everything()
+            ask_in_batches(classifier.predict_proba, texts, ASKED_AT_ONCE)
         speeds = {
             str(batch): texts_per_second(classifier.predict_proba, texts, batch, repeats).values
             for batch in ASK_BATCHES
@@ -300,7 +296,9 @@ def _costs(cost: Cost) -> dict[str, Any]:
 # -- as measurements ---------------------------------------------------------------------------------------------------
 
 
-def cost_rows(candidate: Candidate, numbers: Mapping[str, Any], price: Mapping[str, float], words: float) -> list[Any]:
+def cost_rows(
+    candidate: Candidate, numbers: Mapping[str, Any], price: Mapping[str, float], words: float
+) -> list[Measurement]:
     """The measurements of a candidate; `words` are those of a text, for the price of tokens."""
     tags, rows = candidate.tags, list[Measurement]()
 
@@ -322,7 +320,7 @@ def cost_rows(candidate: Candidate, numbers: Mapping[str, Any], price: Mapping[s
             add(f"tokens.{kind}", [value], phase=phase)
         add(f"operations.{phase}", [numbers.get(f"operations.{phase}")])
     if "training" in numbers:
-        add("seconds.training", numbers["seconds.training"])
+        add("seconds.training", [numbers["training"]["seconds"]])
         add("memory.training", [numbers["training"]["peak_memory"]])
         add("speed.training", numbers["speed.training"])
         add("batch.training", [candidate.batch])

@@ -14,7 +14,7 @@ from unseen import inference
 from unseen.bias.groups import checked_terms
 from unseen.data.rationales import mask_of, rationales_of
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.explanations import EXPLAINERS
 from unseen.explanations.attribution_file import read_attributions, write_attributions
 from unseen.explanations.baselines import FEWEST, LexiconScores
@@ -171,7 +171,7 @@ def explain(
     are put in each other's place, `positive` the labels that count as an alarm about them. `texts` writes texts into
     the folder and onto the page. `opening` are parameters of `unseen.models.open_model`.
     """
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     chosen = some_texts(data, limit, seed, split)
     subject = _subject(opened, chosen, label, units, erase)

@@ -14,7 +14,7 @@ from unseen.api import load
 from unseen.data.rows import IfThere
 from unseen.data.tables import load_texts, read_strings
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import Metric
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.forecasts.estimators import Answers
@@ -68,7 +68,7 @@ def forecast(
     where each value is a rung of home, or of both. `twins` are models of the same recipe from other seeds: how often
     they agree is one more estimator. `opening` are parameters of `unseen.models.open_model`.
     """
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     if width is not None and not 0 < width < 0.5:
         raise InputError("width is half of an interval", expected="a share such as 0.05, which is 5 points")
     if labels < 1:

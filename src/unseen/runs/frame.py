@@ -20,15 +20,12 @@ from jinja2 import UndefinedError
 from markupsafe import Markup
 
 from unseen.errors import InputError, UnseenError
-from unseen.evaluation.gates import Gate, GateOutcome, judged
-from unseen.reports.actions import write_actions
-from unseen.reports.figures import gap_chart
+from unseen.evaluation.gates import Gate, GateOutcome, judged, parsed_gates
+from unseen.reports.actions import ACTIONS, write_actions
 from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.review import with_reviews
 from unseen.reports.split_card import write_cards
-from unseen.reports.stress_tables import gap_rows
-from unseen.reports.wording import called
 from unseen.store import write_findings, write_measurements, write_predictions, write_split
 from unseen.store.files import file_name, temporary_folder
 from unseen.store.run_folder import RunFolder, way_out
@@ -148,11 +145,8 @@ class Result:
         return "\n".join([*self.verdict.lines(), *map(str, self.gates), *report])
 
     def _repr_html_(self) -> Markup:
-        """How a notebook shows it: verdict, tables and, of a stress run, the chart of the fall."""
-        brief = replace(self, page=replace(self.page, printed=self.page.brief))
-        rows = gap_rows(self.record) if self.kind == "stress" else []
-        chart = gap_chart(rows, called(self.record.metric)) if rows else ""
-        return drawn("notebook.html", result=brief) + Markup(chart)
+        """How a notebook shows it: verdict, tables and the picture of its kind."""
+        return drawn("notebook.html", result=self)
 
 
 def carry_through(
@@ -172,7 +166,7 @@ def carry_through(
     `work` is called with the folder, whose `results` keep finished steps; without `out` it is a private one that is
     gone when the run is done. `cards` writes the cards of the splits too.
     """
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     described = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
     described |= {"versions": _used_versions(), "host": {"system": platform.system(), "machine": platform.machine()}}
     with _folder(out) as folder, folder.locked():
@@ -230,7 +224,7 @@ def report(folder: str | Path) -> Result:
             problems=[f"they do not say all that its page shows: {type(cause).__name__}: {cause}"],
             fix=way_out(record.place),
         ) from cause
-    if record.kind == "stress":
+    if ACTIONS in page.files.values():
         write_actions(record.place, page.verdict.actions)
     return Result(record.kind, page.verdict, record, page, outcomes, path)
 

@@ -13,7 +13,7 @@ from unseen import inference
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation import measure
 from unseen.evaluation.contrasts import paired_over_rows
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.invariance import (
     IDENTITY,
     MARGIN,
@@ -159,7 +159,7 @@ def invariance(
     held-out texts differ by at most `margin`. `trial` is what the verdict is about: the transformation, or the model
     where the transformation keeps the meaning. `texts` writes the texts that flip into the folder.
     """
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     _check(data, train, train_transformed, folds, trial)
     if groups is not None:
         data.attribute(groups)

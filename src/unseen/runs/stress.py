@@ -27,7 +27,7 @@ from unseen.duplicates import same_forms
 from unseen.engines import Inline, Local, Step, in_order
 from unseen.engines.steps import carry_out, folders_of, timings
 from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional import load_suite
 from unseen.label_maps import guessed_map
@@ -185,7 +185,7 @@ class StressSettings(DataSettings):
             (not 0 <= self.seen_folds <= FOLDS, f"seen_folds must be from 0 to {FOLDS}, not {self.seen_folds}"),
             (self.space_seeds < 0, f"space_seeds must be at least 0, not {self.space_seeds}"),
             (self.random_splits < 1, f"random_splits must be at least 1, not {self.random_splits}"),
-            (len(set(self.methods)) < len(self.splits) + len(self.split_files), "a split is named twice"),
+            (len(set(self.families)) < len(self.splits) + len(self.split_files), "a split is named twice"),
             (not 0 < self.test < 1, f"test must be a share between 0 and 1, not {self.test}"),
             (not 0 < self.dev < 1, f"dev must be a share between 0 and 1, not {self.dev}"),
             (
@@ -215,14 +215,14 @@ class StressSettings(DataSettings):
         return super().named + [name for name in (self.bias, taught) if isinstance(name, str)]
 
     @property
-    def methods(self) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         """Every family of splits: those that are made, then those that were given."""
         return (*self.splits, *self.given_splits)
 
     @property
     def hard(self) -> tuple[str, ...]:
         """The families that are compared with random splits."""
-        return tuple(family for family in self.methods if family != BASELINE)
+        return tuple(family for family in self.families if family != BASELINE)
 
     @property
     def space(self) -> Space:
@@ -233,7 +233,7 @@ class StressSettings(DataSettings):
     def runs(self) -> list[tuple[str, str, int]]:
         """Trainings on splits: name of the split, its family, seed."""
         runs = []
-        for family in self.methods:
+        for family in self.families:
             for number, name in enumerate(self.split_names(family)):
                 paired = family == BASELINE and not self.crossed and len(self.seeds) == self.random_splits
                 for seed in (self.seeds[number],) if paired else self.seeds:
@@ -241,9 +241,9 @@ class StressSettings(DataSettings):
         return runs
 
     @property
-    def families(self) -> list[tuple[str, str]]:
+    def family_of(self) -> dict[str, str]:
         """Every split with its family."""
-        return [(name, family) for family in self.methods for name in self.split_names(family)]
+        return {name: family for family in self.families for name in self.split_names(family)}
 
     def split_names(self, family: str) -> list[str]:
         """The splits of one family."""
@@ -298,7 +298,7 @@ class Graph:
     @cached_property
     def cuts(self) -> dict[str, Step]:
         """Every split by name."""
-        return {name: self._cut(name, family) for name, family in self.settings.families}
+        return {name: self._cut(name, family) for name, family in self.settings.family_of.items()}
 
     def _cut(self, name: str, family: str) -> Step:
         settings = self.settings
@@ -347,41 +347,39 @@ class Graph:
     def scoring(self) -> Scoring:
         """What is measured."""
         settings = self.settings
-        tags = {"model": settings.model}
-        return Scoring(settings.metric, settings.slices, settings.groups, settings.agreement, settings.seed, tags)
+        return Scoring(
+            settings.metric, settings.slices, settings.groups, settings.agreement, settings.seed,
+            tags={"model": settings.model},
+        )  # fmt: skip
 
     @cached_property
     def measuring(self) -> dict[str, list[Step]]:
         """The steps that measure, by what they tell; none for what the run was not asked about."""
         source, settings, scoring, seed = self.source, self.settings, self.scoring, self.settings.seed
-        families = {family: self.of_family(family) for family in settings.methods}
-        control, tags = families[BASELINE], {"model": settings.model}
+        trainings = {family: self.of_family(family) for family in settings.families}
+        control, suite, deployment = trainings[BASELINE], self.suite, self.deployment
         return {
             "scores": [
                 scores_step(source, runs, control if family != BASELINE else [], scoring)
-                for family, runs in families.items()
+                for family, runs in trainings.items()
             ],
             "witness": [label_noise_step(source, seed)],
-            "findings": [findings_step(source, families[family], control, scoring) for family in settings.hard],
+            "findings": [findings_step(source, trainings[family], control, scoring) for family in settings.hard],
             "leaks": [leaks_step(source, self.cuts, settings.groups, seed)],
             "bias": [
                 bias_step(source, runs, settings.bias, settings.positive, settings.fewest, scoring)
-                for runs in families.values()
+                for runs in trainings.values()
                 if settings.bias is not None
             ],
-            "behaviour": [
-                behaviour_step(source, suite, settings.space, settings.suite_map, seed, tags)
-                for suite in (self.suite,)
-                if suite is not None
+            "behaviour": [] if suite is None else [
+                behaviour_step(source, suite, settings.space, settings.suite_map, seed, scoring.tags)
             ],
-            "forecast": [
+            "forecast": [] if deployment is None else [
                 forecast_step(source, deployment, settings.space, self.trainings, scoring)
-                for deployment in (self.deployment,)
-                if deployment is not None
             ],
             "explanations": [
                 explain_step(source, runs[0], settings.space.model, settings.explain, settings.texts, scoring)
-                for runs in families.values()
+                for runs in trainings.values()
                 if settings.explain is not None
             ],
             "stability": self.stability,
@@ -390,7 +388,7 @@ class Graph:
             ],
             "map": [map_step(source, self.space, self.cuts, seed)],
             "clusters": [clusters_step(source, self.space, self.cuts, settings.texts)],
-        }
+        }  # fmt: skip
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -490,8 +488,8 @@ def plan(
     **given: Any,
 ) -> StressPlan:
     """What `stress` with these arguments would do and cost; nothing is written."""
-    for gate in gates:
-        _checked(Gate.parsed(gate) if isinstance(gate, str) else gate)
+    for gate in parsed_gates(gates):
+        _checked(gate)
     graph = _graph(source, model, budget, params, given)
     return plan_of(graph, RunFolder(out), _engine(graph, workers))
 
@@ -502,19 +500,20 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
     rest = len(data) - aside
     trained = rest - rows_asked(settings.test, rest, "test")
     model = settings.space.model
-    seen = [step.key for planned in graph.trainings for step in planned.seen]
-    on_splits = [*(planned.training.key for planned in graph.trainings), *seen]
+    seen_keys = [step.key for planned in graph.trainings for step in planned.seen]
+    on_splits = [*(planned.training.key for planned in graph.trainings), *seen_keys]
     sizes = dict.fromkeys(on_splits, round(trained * (1 - settings.dev)))
     sizes |= {step.key: rest for step in graph.training_steps if step.work.endswith(":learn_space")}
-    open_ = {key: size for key, size in sizes.items() if not folder.results.has(key)}
-    texts = sum(open_.values()) * model.epochs
-    predicted = len(open_) * (len(data) - trained) + len(data)
-    fast, seconds = speed(model, data) if open_ else None, None
-    seconds_of = {"splits": 1.0, "trainings": float(len(open_)), "measuring": 1.0}
+    left = {key: size for key, size in sizes.items() if not folder.results.has(key)}
+    texts = sum(left.values()) * model.epochs
+    predicted = len(left) * (len(data) - trained) + len(data)
+    fast = speed(model, data) if left else None
+    seconds = None
+    seconds_of = {"splits": 1.0, "trainings": float(len(left)), "measuring": 1.0}
     if fast is not None:
         tested, runs = len(data) - trained, len(graph.trainings)
         names = metrics_of(data, settings.metric, [])
-        space = open_.get(graph.space.key, 0) * model.epochs
+        space = left.get(graph.space.key, 0) * model.epochs
         seconds_of = {
             "splits": space / fast,
             "trainings": (texts - space + predicted / FASTER) / fast,
@@ -525,7 +524,7 @@ def plan_of(graph: Graph, folder: RunFolder, engine: Inline | Local) -> StressPl
         }
         seconds = sum(seconds_of.values()) / getattr(engine, "workers", 1)
     rows = {"split": rest, "independent": aside}
-    return StressPlan(len(sizes), len(sizes) - len(open_), texts, fast, seconds, rows, len(seen), seconds_of)
+    return StressPlan(len(sizes), len(sizes) - len(left), texts, fast, seconds, rows, len(seen_keys), seconds_of)
 
 
 def explaining_seconds(graph: Graph, folder: RunFolder, texts: int, fast: float) -> float:
@@ -587,21 +586,21 @@ def stress(
         return Output(
             rows, findings,
             {
-                "splits": dict(possible.settings.families), "impossible": impossible,
+                "splits": possible.settings.family_of, "impossible": impossible,
                 "timings": timings(possible.training_steps + possible.measuring_steps, folder.results),
                 "speeds": summed_costs(folders_of(possible.training_steps, folder.results)),
             },
             possible.source.data,
         )  # fmt: skip
 
-    bounds = [_checked(Gate.parsed(gate) if isinstance(gate, str) else gate) for gate in gates]
+    bounds = [_checked(gate) for gate in parsed_gates(gates)]
     command = command or f"unseen.stress({graph.source.data.name!r}, model={graph.settings.model!r}, …)"
     about = {
         "typed": typed,
         "settings": graph.settings.described(),
         "data": described_data(graph.source.data),
         "model": graph.settings.model,
-        "splits": dict(graph.settings.families),
+        "splits": graph.settings.family_of,
     }
     return carry_through("stress", about, work, out=out, command=command, gates=bounds, replace=replace, cards=True)
 
@@ -634,7 +633,7 @@ def _possible(graph: Graph, engine: Engine, folder: RunFolder) -> tuple[Graph, d
     names = {step.key: name for name, step in graph.cuts.items()}
     steps, impossible = graph.splitting_steps, dict[str, str]()
     for outcome in track(engine.run(steps, folder.results, graph.shared), "splits", len(steps)):
-        family = dict(graph.settings.families).get(names.get(outcome.step.key, ""))
+        family = graph.settings.family_of.get(names.get(outcome.step.key, ""))
         if isinstance(outcome.error, InfeasibleError) and family not in (None, BASELINE):
             impossible[str(family)] = str(outcome.error)
         elif outcome.error is not None:
@@ -663,7 +662,7 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
     for kind, file, name in PUBLISHED:
         for step in graph.measuring[kind]:
             folder.publish(step.key, file, name)
-    for family, step in zip(graph.settings.methods, graph.measuring["explanations"], strict=False):
+    for family, step in zip(graph.settings.families, graph.measuring["explanations"], strict=False):
         folder.publish(step.key, HIGHLIGHTS, f"explanations/{file_name(family)}.json")
     _publish_suspects(graph, folder, tests)
     _publish_texts(graph, folder)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from unseen.analysis import correlations, shared_tests
+from unseen.costs.meter import measure_cost
 from unseen.engines import Step, in_order
 from unseen.errors import InputError
-from unseen.machine import joules
 from unseen.progress import track
 from unseen.reports.study_tables import TELLING, Cell
 from unseen.roles import Engine
@@ -58,6 +57,9 @@ from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split, located
+
+LOOK_SECONDS = 1.0
+"""Between two looks at counters of energy."""
 
 
 def load_sources(study: Study) -> dict[str, Source]:
@@ -329,9 +331,9 @@ def run_study(
     def work(folder: RunFolder) -> Output:
         if announce is not None:
             announce(plan_of(grid, results))
-        begun, spent = datetime.now(UTC), joules()
         reused = {step.key for step in grid.steps if results.has(step.key)}
-        failures = carry_out_all(grid.steps, engine, results, grid.shared)
+        with measure_cost(interval=LOOK_SECONDS, idle_seconds=0) as cost:
+            failures = carry_out_all(grid.steps, engine, results, grid.shared)
         splits = {
             name: replace(read_split(results.folder(step.key) / SPLIT, grid.sources[cell.data].data), name=name)
             for name, (cell, step) in grid.splits.items()
@@ -339,10 +341,8 @@ def run_study(
         }
         rows, findings = _publish(grid, splits, folder, results)
         about = _about(grid, results, failures) | {
-            "costs": _costs(grid.steps, results, reused),
-            "wall_seconds": round((datetime.now(UTC) - begun).total_seconds(), 1),
-            "joules": _spent(spent),
-        }
+            "costs": _costs(grid.steps, results, reused), "wall_seconds": cost.seconds, "joules": cost.energy.joules,
+        }  # fmt: skip
         return Output(rows, findings, about, splits=splits)
 
     command = command or f"unseen study run {study.path.name}"
@@ -461,9 +461,3 @@ def _costs(steps: Sequence[Step], results: Results, reused: set[str]) -> list[di
             about = {"step": step.name, "work": step.work.rpartition(":")[2], "key": step.key}
             costs.append({**about, "reused": step.key in reused, **cost})
     return costs
-
-
-def _spent(before: float | None) -> float | None:
-    after = joules()
-    # the counter starts again from zero after some hours of load
-    return None if before is None or after is None or after < before else round(after - before, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from unseen.evaluation.gates import Gate, judged
+from unseen.evaluation.gates import Gate, judged, parsed_gates
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Verdict, sorted_findings, worst_level
 from unseen.reports.record import RunRecord
@@ -37,7 +37,7 @@ def recompute_tables(
 
 def _result(kind: str, tables: int, findings: Sequence[Finding], gates: Sequence[Gate | str]) -> Result:
     findings = sorted_findings(findings)
-    bounds = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    bounds = parsed_gates(gates)
     counts = [
         f"{count} {name}{'' if count == 1 else 's'}"
         for level, name in LEVEL_NAMES.items()

@@ -24,7 +24,7 @@ from unseen.progress import track
 from unseen.representations.backbone import Backbone, Tokens
 from unseen.representations.layers import LayerWalk, layers_of
 from unseen.seeding import child_seed, generator
-from unseen.training.halting import BOUNDS, HALTING, NEVER, promised_threshold
+from unseen.training.halting import AVERAGE, BOUNDS, EXITS, HALTING, LAYERS, NEVER, Rule, promised_threshold
 from unseen.training.labelled_texts import LabelledTexts, training_texts, warn_if_worse_than_a_constant
 from unseen.training.transformer import (
     SavedTraining,
@@ -92,7 +92,7 @@ class AdaptiveSettings(TransformerSettings):
     @property
     def promised(self) -> float | None:
         """The rate of disagreement by which the threshold is chosen; None where it is given, or nothing can change."""
-        if self.threshold is not None or (self.disagreement is None and HALTING[self.halting].learns):
+        if self.threshold is not None or (self.disagreement is None and HALTING[self.halting].trains == AVERAGE):
             return None
         return self.disagreement or DISAGREEMENT
 
@@ -116,8 +116,8 @@ class AdaptiveClassifier(TransformerClassifier):
         self.exits.register_buffer("threshold", torch.tensor(self.rule.sign * (settings.threshold or 0.0)))
 
     @property
-    def rule(self) -> Any:
-        """The class of the halting rule."""
+    def rule(self) -> type[Rule]:
+        """When a text stops."""
         return HALTING[self.settings.halting]
 
     @property
@@ -162,16 +162,16 @@ class AdaptiveClassifier(TransformerClassifier):
             order = torch.from_numpy(np.concatenate(batches))
             answers = torch.cat(logits), torch.cat(halting)
             if self.settings.stop_on == "accuracy":
-                answer = averaged(*answers) if self.rule.learns else answers[0][:, -1]
+                answer = averaged(*answers) if self.rule.trains == AVERAGE else answers[0][:, -1]
                 return -float((answer.argmax(1) == gold[order]).float().mean())
             return float(self._halting_loss(*answers, gold[order], weights))
 
     def _all_layers(self, tokens: Tokens, rows: npt.NDArray[np.intp]) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits [texts, layers, labels] and halting values [texts, layers] with their gradients.
 
-        Of `entropy` none reaches the network, which answers as it will be asked, without dropout.
+        Where the exits alone are trained none reaches the network, which answers as it will be asked, without dropout.
         """
-        frozen = self.settings.halting == "entropy"
+        frozen = self.rule.trains == EXITS
         if frozen:
             self.backbone.network.eval()
         with self.backbone.arithmetic():
@@ -188,11 +188,11 @@ class AdaptiveClassifier(TransformerClassifier):
     def _halting_loss(self, logits: torch.Tensor, halting: torch.Tensor, gold: torch.Tensor, weights: Any) -> Any:
         settings = self.settings
         losses = [nn.functional.cross_entropy(one, gold, weight=weights) for one in logits.unbind(1)]
-        if settings.halting == "entropy":
+        if self.rule.trains == EXITS:
             return torch.stack(losses[:-1]).sum()  # the last layer's head belongs to the frozen network
         shares = torch.arange(1, self.layers + 1, device=logits.device)
         of_layers = (shares * torch.stack(losses)).sum() / shares.sum()
-        if settings.halting == "patience":
+        if self.rule.trains == LAYERS:
             return of_layers
         answer = torch.log(averaged(logits, halting).clamp_min(TINY))
         loss = nn.functional.nll_loss(answer, gold, weight=weights) + settings.tau * halting.sum(1).mean()
@@ -309,7 +309,7 @@ class Adaptive(Transformer):
         classifier.halts = True
         for parameter in classifier.exits.parameters():
             parameter.rate_factor = self.settings.halting_rate / self.settings.learning_rate
-        if self.settings.halting == "entropy":
+        if classifier.rule.trains == EXITS:
             classifier.head.requires_grad_(False)  # of a gradient of zero, weight decay would be left
         with own_randomness(child_seed(seed, "halting")):
             epochs = replace(self.settings, epochs=self.settings.halting_epochs)

@@ -8,7 +8,7 @@ So one pass through all layers tells where every text would stop at any threshol
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -19,6 +19,26 @@ from unseen.types.arrays import Floats, Mask
 BOUNDS = ("published", "tight")
 NEVER, AT_ONCE = 1e9, -1e9
 """Thresholds at which no text stops early, and every text stops after the first layer."""
+AVERAGE, EXITS, LAYERS = "average", "exits", "layers"
+"""What the second phase trains by: the loss of the averaged answer and a price for halting values; the loss of the
+classifiers after inner layers, the network frozen; the loss of all layers."""
+
+
+class Rule(Protocol):
+    """When a text stops."""
+
+    sign: ClassVar[int]
+    """Of a threshold of the user's, in scores."""
+    trains: ClassVar[str]
+    """What the second phase trains by."""
+
+    def __init__(self, layers: int, bound: str = "published") -> None: ...
+
+    def after(self, probabilities: Floats, halting: Floats) -> tuple[Floats, Floats]:
+        """Answers [texts, labels] and scores [texts] with one layer more."""
+
+    def keep(self, going: Mask) -> None:
+        """Forget the texts that stop."""
 
 
 class Dact:
@@ -31,8 +51,7 @@ class Dact:
 
     sign: ClassVar = -1
     """A threshold of the user's is a lead that may be lacking."""
-    learns: ClassVar = True
-    """Whether halting values are learnt."""
+    trains: ClassVar = AVERAGE
 
     def __init__(self, layers: int, bound: str = "published") -> None:
         self.left, self.bound = layers, bound
@@ -67,7 +86,7 @@ class Entropy:
     """DeeBERT (Xin et al. 2020): stop where the entropy of a layer's own answer, in nats, is low enough."""
 
     sign: ClassVar = -1
-    learns: ClassVar = False
+    trains: ClassVar = EXITS
 
     def __init__(self, layers: int, bound: str = "published") -> None:
         del layers, bound
@@ -86,7 +105,7 @@ class Patience:
     """PABEE (Zhou et al. 2020): stop where so many layers in a row have left the answer as it was."""
 
     sign: ClassVar = 1
-    learns: ClassVar = False
+    trains: ClassVar = LAYERS
 
     def __init__(self, layers: int, bound: str = "published") -> None:
         del layers, bound
@@ -107,7 +126,7 @@ class Patience:
         self.label, self.unchanged = self.label[going], self.unchanged[going]
 
 
-HALTING: dict[str, type[Dact | Entropy | Patience]] = {"dact": Dact, "entropy": Entropy, "patience": Patience}
+HALTING: dict[str, type[Rule]] = {"dact": Dact, "entropy": Entropy, "patience": Patience}
 
 
 def promised_threshold(trace: ExitTrace, rate: float) -> float:
