@@ -38,9 +38,9 @@ def test_a_log_is_told_now_and_then_how_far_it_is(
         for _ in track(range(5), "trainings", 5):
             pass
     assert capsys.readouterr().err.splitlines() == [
-        "trainings: 2 of 5 after 3 min, about 4 min left",
-        "trainings: 4 of 5 after 10 min, about 2 min left",
-        "trainings: 5 done in 12 min",
+        "trainings: 40 % after 3 min, about 4 min left",
+        "trainings: 80 % after 10 min, about 2 min left",
+        "trainings: done in 12 min",
     ]
 
 

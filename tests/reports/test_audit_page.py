@@ -15,7 +15,11 @@ def test_the_gravest_finding_is_the_verdict(kind: str, tmp_path: Path) -> None:
     result = report(audit(tmp_path, "posts", kind))
     assert (result.verdict.level, result.verdict.badge) == ("fail", "not sound")
     proven = ["1 experiment proves that test rows are used."] if kind == "pipeline-audit" else []
-    assert result.verdict.lines() == ["posts is fail", "1 of 3 checks passed, 1 could not be made.", *proven]
+    assert result.verdict.lines() == [
+        "posts is fail",
+        "3 checks were made, of which 1 passed; 1 could not be made.",
+        *proven,
+    ]
     assert [finding.level for finding in result.findings] == ["fail", "warn", "ok", "skipped"]
     assert [*result.tables] == ["leaks", "baselines", "authors"]
     assert result.page.title == ("posts on posts, split posts" if kind == "pipeline-audit" else "posts, split posts")

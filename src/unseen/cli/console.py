@@ -221,7 +221,7 @@ def _bar() -> Iterator[Reporter]:
                     bars.remove_task(task)
                 shown.clear()
                 shown[whole] = bars.add_task("", total=1.0)
-            bars.update(shown[whole], completed=now.share, description=printable(f"{now.work} {now.done}/{now.total}"))
+            bars.update(shown[whole], completed=now.share, description=printable(now.work))
 
         yield report
 
@@ -239,13 +239,13 @@ class _Lines:
             self.work, self.begun, self.last = now.work, clock, clock
         if now.done == now.total:
             if now.total:
-                say(f"{now.work}: {now.total} done in {rough_duration(clock - self.begun)}", err=True)
+                say(f"{now.work}: done in {rough_duration(clock - self.begun)}", err=True)
             self.work = ""
         elif clock - self.last >= EVERY:
             self.last, gone = clock, clock - self.begun
             part = now.done / now.total
             left = f", about {rough_duration(gone / part - gone)} left" if part else ""
-            say(f"{now.work}: {now.done} of {now.total} after {rough_duration(gone)}{left}", err=True)
+            say(f"{now.work}: {100 * part:.0f} % after {rough_duration(gone)}{left}", err=True)
 
 
 def rough_duration(seconds: float) -> str:

@@ -34,8 +34,8 @@ LOADING: dict[str, Any] = {
     "drop": Annotated[
         list[str] | None,
         typer.Option(
-            help="Leave out rows: unlabelled, undeclared, empty, duplicates; or with a label that is one of the "
-            "placeholders (NA, null), several (a|b) or rare; may be repeated."
+            help="Leave out rows: unlabelled, undeclared, empty, duplicates, placeholders (a label like NA or null), "
+            "several (a label like a|b), rare (a label that few rows have); may be repeated."
         ),
     ],
     "merge": Annotated[
@@ -43,8 +43,10 @@ LOADING: dict[str, Any] = {
         typer.Option("--merge", help="Labels that differ only by case, blanks, Unicode form or 0 and 0.0 become one."),
     ],
     "longest": Annotated[int | None, typer.Option(help="Bytes that a cell may have. (default: 1000000)")],
-    "delimiter": Annotated[str | None, typer.Option(help="Of a CSV file. (default: found from the content)")],
-    "encoding": Annotated[str | None, typer.Option(help="Of a text file. (default: utf-8)")],
+    "delimiter": Annotated[
+        str | None, typer.Option(help="What is between the columns of a CSV file. (default: found from the content)")
+    ],
+    "encoding": Annotated[str | None, typer.Option(help="How a text file is encoded. (default: utf-8)")],
     "data_dir": DataDir,
     "file": DataFile,
 }

@@ -152,7 +152,7 @@ ShareForTest = Annotated[
 Clusters = Annotated[
     Text, typer.Option(help="Numbers of clusters to try: '3-50', '20', '5,10,20'. (default: by splitter)")
 ]
-Limit = Annotated[int | None, typer.Option("-n", "--limit", help="At most so many, drawn with the seed.")]
+Limit = Annotated[int | None, typer.Option("-n", "--limit", help="Use at most so many, drawn with the seed.")]
 Cap = Annotated[int | None, typer.Option(help="Rows per author or group and label, at most, e.g. 250.")]
 CapBy = Annotated[Text, typer.Option(metavar="COLUMN", help="Column of the cap. (default: that of --groups)")]
 

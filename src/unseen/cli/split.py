@@ -128,7 +128,8 @@ def print_split(data: Any, split: Any) -> None:
     proven = ", proven to be the least possible" if certificate.optimal else ""
     if certificate.optimal is False and certificate.missed > (certificate.missed_at_least or 0):
         proven = f", at least {certificate.missed_at_least} for any choice"
-    say(f"size and mix missed by {certificate.missed} rows{proven}")
+    missed = f"size and class mix missed by {certificate.missed:,} rows{proven}"
+    say(missed if certificate.missed else "size and class mix are exactly as asked")
     if certificate.groups:
         say(
             "groups: {count:,} by {attribute}, the largest has {largest:,} rows, {on_both_sides} on both sides".format(

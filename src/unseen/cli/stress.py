@@ -78,12 +78,13 @@ def stress(
         ),
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Of the trainings. (default: 42,55,83; of transformers with --budget small: 42)")
+        str | None,
+        typer.Option(help="Seeds of the trainings. (default: 42,55,83; of transformers with --budget small: 42)"),
     ] = None,
     seen_folds: Annotated[
         int | None,
         typer.Option(
-            help="Fifths of every hard test part to score again with the rest of it in training, 0 to 5. "
+            help="Seen control: how many fifths of each hard test part are scored again with the others in training. "
             "(default: 5; of transformers with --budget small: 2)"
         ),
     ] = None,

@@ -76,11 +76,9 @@ def _labels(case: Case) -> Iterator[Action]:
     count = round(suspects.value * suspects.n)
     if case.noise is None:
         read = min(TO_READ, count)
-        texts, are = ("text", "it is") if read == 1 else (f"{read} texts", "they are")
-        where = f"whose test_of names {suspects.tags.get('split', case.family)}"
-        what = (
-            f"Have people read the first {texts} of the list {where}: whether {are} mislabelled or hard cannot be told"
-        )
+        texts, are = ("row", "its text is") if read == 1 else (f"{read} rows", "their texts are")
+        where = f"with {suspects.tags.get('split', case.family)} in the column test_of"
+        what = f"Read the first {texts} of {SUSPECTS} {where}: whether {are} mislabelled or hard only people can tell"
         yield Action("review", what, None, read, SUSPECTS)
     elif case.is_noisier:
         gain = case.mislabelled if case.fell else None

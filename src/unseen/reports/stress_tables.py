@@ -41,8 +41,6 @@ OF_ATTRIBUTE = {
 FEW = 30
 """Below so many examples a score is mostly luck."""
 MOST_CARDS = 24
-COLUMNS = {"dev": "validation"}
-"""Parts that the page calls otherwise."""
 MEANINGS = {
     "rows missed": "by how many rows the test part differs from what was asked for, over all labels",
     "k": "number of clusters of the clustering that was chosen",
@@ -107,7 +105,7 @@ def scores_table(run: RunRecord) -> Table:
         )
         for family in run.families
     )  # fmt: skip
-    columns = ("family", "runs", "test", _fall_column(run), "independent", "validation", "single runs")
+    columns = ("family", "runs", "test", _fall_column(run), "independent", "dev", "single runs")
     return Table("Scores by family of splits", columns, rows)
 
 
@@ -154,8 +152,7 @@ def split_table(run: RunRecord) -> Table:
         )
         for split in run.splits.values()
     )  # fmt: skip
-    parts = (COLUMNS.get(part, part) for part in PARTS[:4])
-    return Table("Splits", ("split", *parts, "rows missed", "k", "whole clusters", "singly", "choice"), rows)
+    return Table("Splits", ("split", *PARTS[:4], "rows missed", "k", "whole clusters", "singly", "choice"), rows)
 
 
 def asked_table(run: RunRecord) -> Table:
@@ -215,7 +212,7 @@ def property_tables(run: RunRecord) -> tuple[Table | None, Table | None]:
     for (metric, slice_, part), by_split in values.items():
         means = [_mean([by_split[name] for name in names if name in by_split]) for names in columns.values()]
         name = property_name(metric) + ("" if slice_ == "all" else f": {slice_}")
-        (whole if slice_ == "all" else sliced).append((name, COLUMNS.get(part, part), *_aligned(means)))
+        (whole if slice_ == "all" else sliced).append((name, part, *_aligned(means)))
     heads = ("property", "part", *columns)
     all_texts, slices = (
         Table(f"Properties of the splits, {of}", heads, tuple(rows)) if rows else None

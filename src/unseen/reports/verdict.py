@@ -84,7 +84,9 @@ def _headline(run: RunRecord, worst: Case) -> str:
     if worst.fell and (new is None or not new.is_new or new.family != worst.family):
         expect.append(f"{number(worst.hard.value)} on the {worst.place}")
     if len(expect) == 1:
-        return f"{expect[0]}; no split was harder by more than chance."
+        if worst.open:
+            return f"{expect[0]}; whether any split is harder cannot be told."
+        return f"{expect[0]}; no split was clearly harder than a random one."
     return f"{', '.join(expect[:-1])}, and {expect[-1]}."
 
 
@@ -161,8 +163,11 @@ def _new(case: Case) -> str:
     seen = "" if case.seen is None else f": {number(case.seen.value)} seen, {number(case.hard.value)} unseen"
     if case.is_new:
         return f"Being unseen costs most on “{case.family}”, {amount_within(metric, novelty)}{seen}."
-    most = f"; the most is {amount_within(metric, novelty)} on “{case.family}”" if (novelty.value or 0.0) > 0 else ""
-    return f"No split shows that being unseen costs anything{most}."
+    nothing = "No split shows clearly that being unseen costs anything."
+    if (novelty.value or 0.0) <= 0:
+        return nothing
+    most = amount_within(metric, novelty)
+    return f"{nothing} The largest estimate is {most}, on “{case.family}”, and it may be chance."
 
 
 def _noise(case: Case) -> Iterator[str]:
@@ -244,8 +249,8 @@ def _certainty(case: Case) -> Iterator[str]:
     lonely = [f"“{family}”" for family, count in runs.items() if count == 1]
     if lonely:
         yield (
-            f"There is one training only on {' and on '.join(lonely)}: the luck of training is in no interval, so "
-            "nothing here is certain."
+            f"There is one training only on {' and on '.join(lonely)}: the intervals do not know how much another seed "
+            "would change, so nothing here is certain."
         )
     elif case.families > 1 and case.fell:
         yield (
@@ -255,9 +260,9 @@ def _certainty(case: Case) -> Iterator[str]:
     overlap = case.overlap
     if overlap is not None and overlap.value is not None and overlap.value < SHAKY:
         by_chance = case.run.measured("test_overlap.space_seeds.chance", case.family)
-        beside = "" if by_chance is None else f" (by chance {percent(by_chance.value)})"
+        beside = "" if by_chance is None else f" (a random split {percent(by_chance.value)})"
         yield (
-            f"“{case.family}” is one of many such splits: from another seed of the latent space it keeps "
+            f"“{case.family}” is one of many such splits: made again with another seed of the latent space it shares "
             f"{percent(overlap.value)} of its test texts{beside}."
         )
 

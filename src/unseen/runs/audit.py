@@ -170,7 +170,7 @@ def verdict(findings: Sequence[Finding]) -> Verdict:
     """The gravest level, the answer in a sentence, and how many checks it rests on."""
     counts = {level: sum(finding.level == level for finding in findings) for level in ("fail", "warn", "ok", "skipped")}
     made = len(findings) - counts["skipped"]
-    rest = [f"{counts['ok']} of {made} checks passed, {counts['skipped']} could not be made."]
+    rest = [f"{made} checks were made, of which {counts['ok']} passed; {counts['skipped']} could not be made."]
     if counts["fail"]:
         worst = next(finding for finding in findings if finding.level == "fail")
         others = "" if counts["fail"] == 1 else f" {counts['fail'] - 1} more failed."

@@ -43,7 +43,7 @@ class ClosestSplit(RegionHoldOut):
             n_clusters=clustering.k,
             missed_at_least=added.missed_at_least,
             optimal=added.optimal,
-            notes=(f"{len(region)} whole clusters of {clustering.k} with {whole} rows",),
+            notes=(f"{len(region)} of {clustering.k} clusters, whole, with {whole} rows",),
         )
 
     def _best(self, problem: Problem, clusterings: list[Clustering]) -> tuple[Clustering, list[int]]:

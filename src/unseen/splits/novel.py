@@ -188,7 +188,7 @@ def _random_clusters(counts: Counts, rows: int, draws: np.random.Generator) -> M
 def _proof(chosen: int, k: int, proven: bool) -> str:
     proof = "proven" if proven else "not proven"
     return (
-        f"{chosen} whole clusters of {k}; {proof}: no others that keep size and class mix have {GAP:.0%} more novelty"
+        f"{chosen} of {k} clusters, whole; {proof}: no others that keep size and class mix have {GAP:.0%} more novelty"
     )
 
 

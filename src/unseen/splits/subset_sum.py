@@ -49,7 +49,7 @@ class SubsetSumSplit(RegionHoldOut):
             missed_at_least=min(least, missed),
             optimal=selection.missed <= least,
             notes=(
-                f"{int(selection.chosen.sum())} whole clusters of {clustering.k}; "
+                f"{int(selection.chosen.sum())} of {clustering.k} clusters, whole; "
                 f"they miss {selection.missed} rows, at least {least} for any choice of clusters",
             ),
         )
