@@ -110,3 +110,8 @@ def test_wrong_words_are_refused(
     assert done.stdout == ""
     assert isinstance(done.exception, kind)
     assert said in str(done.exception)
+
+
+def test_the_help_says_which_run_is_the_new_one() -> None:
+    text = " ".join(run("--help").stdout.replace("│", " ").split())
+    assert "The new run. Differences are B minus A." in text

@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 
 from two_runs import BETTER, HARD, summaries, trainings
 from unseen.errors import InputError
-from unseen.evaluation.differences import difference, paired, paired_falls
+from unseen.evaluation.differences import difference, key_of, paired, paired_falls
 from unseen.types import Measurement
 
 NUMBERS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=3)
@@ -24,7 +24,7 @@ def differences(a: list[Measurement], b: list[Measurement]) -> list[Measurement]
 def test_the_interval_is_that_of_a_paired_t_test() -> None:
     row = differences(trainings("closest", HARD), trainings("closest", BETTER))[0]
     expected = ttest_rel(BETTER, HARD).confidence_interval(0.95)
-    assert (row.metric, row.slice, row.tags["pairs"], row.n) == ("difference.f1.macro", "all", 3, 2)
+    assert (row.metric, row.slice, row.tags["trainings"], row.n) == ("difference.f1.macro", "all", 3, 2)
     assert row.value == pytest.approx(sum(BETTER) / 3 - sum(HARD) / 3)
     assert (row.low, row.high) == pytest.approx((expected.low, expected.high))
     assert (row.tags["a"], row.tags["b"]) == pytest.approx((0.51, sum(BETTER) / 3))
@@ -53,7 +53,7 @@ def test_one_pair_and_pairs_that_do_not_vary_have_no_interval(count: int) -> Non
     a, b = trainings("closest", [0.1, 0.2, 0.3][:count]), trainings("closest", [0.4, 0.5, 0.6][:count])
     row = differences(a, b)[0]
     assert row.value == pytest.approx(0.3)
-    assert (row.low, row.high, row.tags["pairs"]) == (None, None, count)
+    assert (row.low, row.high, row.tags["trainings"]) == (None, None, count)
 
 
 def test_the_only_model_of_each_side_need_not_be_the_same() -> None:
@@ -86,7 +86,7 @@ def test_a_study_is_grouped_by_data_space_and_model() -> None:
     assert {(row.tags["data"], row.tags["space"]) for row in rows} == {
         ("mails", "tfidf"), ("mails", "minilm"), ("posts", "tfidf"), ("posts", "minilm"),
     }  # fmt: skip
-    assert {row.tags["pairs"] for row in rows} == {3}
+    assert {row.tags["trainings"] for row in rows} == {3}
 
 
 def test_only_shared_seeds_make_pairs() -> None:
@@ -113,7 +113,7 @@ def test_slices_and_parts_and_metrics_are_groups_of_their_own() -> None:
 def test_rows_of_several_splits_add_up() -> None:
     rows = [*trainings("random", HARD, split="random-1"), *trainings("random", HARD, split="random-2")]
     row = differences(rows, rows)[0]
-    assert (row.n, row.tags["pairs"], row.value) == (4, 6, 0)
+    assert (row.n, row.tags["trainings"], row.value) == (4, 6, 0)
 
 
 def test_means_shares_and_scores_without_data_make_no_pairs() -> None:
@@ -135,3 +135,21 @@ def test_falls_are_paired_by_family() -> None:
     assert [(x.value, y.value) for x, y in paired_falls(a, b, ["model"])] == [
         (pytest.approx(0.3), pytest.approx(0.2))
     ]  # fmt: skip
+
+
+def test_falls_are_paired_whatever_is_said_of_their_numbers() -> None:
+    a, b = (
+        [
+            Measurement("fall.f1.macro", 0.1, 9, tags={"leak": "near", "rows": rows, "p": p, "removals": removals})
+            for rows in ("all", "leaked")
+        ]
+        for p, removals in ((0.047619, 20), (0.166667, 5))
+    )
+    assert [(x.tags["rows"], y.tags["rows"]) for x, y in paired_falls(a, b)] == [("all", "all"), ("leaked", "leaked")]
+
+
+def test_a_number_keeps_the_tags_that_say_what_it_is_of() -> None:
+    of = {"rows": "leaked", "authors": "2", "baseline": "length", "pairs": "contrast", "part": "test"}
+    about = {"p": 0.1, "p.holm": 0.2, "removals": 5, "seeds": 3, "sentence": "It errs.", "lowest": "x", "df": 2.5}
+    key = key_of(Measurement("f1.macro", 0.5, 9, tags=of | about))
+    assert dict(key) == {"metric": "f1.macro", "slice": "all", **of}

@@ -7,11 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kind_folders import price_rows, write_run
 from scipy.stats import ttest_rel
 
 from two_runs import BETTER, HARD, LETTERS, RANDOM, run_folder, trainings, two_runs
 from unseen.reports.comparison import compare_runs
 from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks, warnings
+from unseen.types import Measurement
+
+
+def of_kind(folder: Path, kind: str, a, b, **options):
+    """Two runs of a kind without single trainings, with these rows."""
+    for name, rows in (("a", a), ("b", b)):
+        (folder / name).mkdir(parents=True)
+        write_run(folder / name, {"kind": kind, "settings": {}, "versions": {}}, rows)
+    return compare_runs(folder / "a", folder / "b", **options)
 
 
 def compared(folder: Path, a, b, **options):
@@ -48,8 +58,8 @@ def test_no_change_and_no_pair(tmp_path: Path) -> None:
     rows = trainings("closest", HARD)
     assert headline(compared(tmp_path / "x", rows, rows)) == "No change at all on closest (macro F1, test part)."
     found = compared(tmp_path / "y", rows, trainings("closest", HARD, seeds=(1, 2, 3)))
-    assert headline(found) == "No training of A has its pair in B (macro F1, test part)."
-    assert warnings(found) == ["in both, but without a split and seed in common: closest"]
+    assert headline(found) == "A and B have no training in common (macro F1, test part)."
+    assert warnings(found) == ["not compared, because A and B have no split and seed in common: closest"]
 
 
 def test_many_groups_are_counted(tmp_path: Path) -> None:
@@ -125,4 +135,62 @@ def test_tables_hold_rounded_or_exact_numbers(tmp_path: Path) -> None:
     exact = differences_table(found, exact=True)
     assert exact.columns[-4:] == ("low", "high", "pairs", "rows")
     assert exact.rows[1][5] == pytest.approx(sum(BETTER) / 3 - sum(HARD) / 3, abs=1e-15)
-    assert falls_table(found).rows == (("closest", "all", "f1.macro", ".30 [.25, .35]", ".26 [.21, .31]", "−.043"),)
+    assert falls_table(found).rows == (("closest", "f1.macro", ".30 [.25, .35]", ".26 [.21, .31]", "−.043"),)
+
+
+def test_prices_of_other_repeats_are_compared_and_told_apart(tmp_path: Path) -> None:
+    a, b = (price_rows("near", p=p, removals=removals) for p, removals in ((0.047619047619047616, 20), (1 / 6, 5)))
+    found = of_kind(tmp_path, "price", a, b)
+    table = falls_table(found)
+    assert table.columns == ("side", "metric", "fall in A", "fall in B", "B − A")
+    assert [row[0] for row in table.rows] == ["test", "train"]
+    table = differences_table(found)
+    assert table.columns == ("rows", "side", "removed", "metric", "A", "B", "B − A")
+    assert [row[0] for row in table.rows] == ["all", "leaked", "unleaked", "random", "all", "all"]
+    assert len(set(table.rows)) == len(table.rows)
+
+
+def test_falls_of_slices_are_told_apart(tmp_path: Path) -> None:
+    rows = [Measurement("fall.f1.macro", 0.1, 9, slice=where) for where in ("all", "x=1")]
+    found = of_kind(
+        tmp_path, "transfer", [Measurement("f1.macro", 0.5, 9), *rows], [Measurement("f1.macro", 0.5, 9), *rows]
+    )
+    assert [row[:2] for row in falls_table(found).rows] == [("f1.macro", "all"), ("f1.macro", "x=1")]
+
+
+@pytest.mark.parametrize(
+    ("tags", "about"), [({}, "(macro F1)."), ({"part": "test", "split": "mine"}, "(macro F1, test part).")]
+)
+def test_a_kind_without_trainings_is_said_to_have_none(tmp_path: Path, tags, about: str) -> None:
+    rows = [Measurement("f1.macro", 0.5, 9, tags=tags)]
+    found = of_kind(tmp_path / "same", "audit", rows, rows)
+    assert headline(found) == f"No change at all {about}"
+    assert (remarks(found), warnings(found)) == ([], [])
+    assert not {"family", "95 % interval", "pairs", "rows"} & {*differences_table(found).columns}
+    assert not {"low", "high", "pairs", "rows"} & {*differences_table(found, exact=True).columns}
+    better = of_kind(tmp_path / "better", "audit", rows, [replace(row, value=0.6) for row in rows])
+    assert headline(better) == f"B is better by 10 points {about}"
+    assert headline(of_kind(tmp_path / "none", "audit", rows, [replace(rows[0], slice="x=1")])) == (
+        f"A and B have no number in common {about}"
+    )
+
+
+def test_pairs_of_a_suite_are_told_apart(tmp_path: Path) -> None:
+    rows = [Measurement("pair_accuracy", 0.5, 9, tags={"pairs": kind}) for kind in ("contrast", "alteration")]
+    found = of_kind(tmp_path, "check", rows, rows)
+    assert headline(found) == "No change at all on contrast, alteration (pair accuracy)."
+    assert [row[0] for row in differences_table(found).rows] == ["contrast", "alteration"]
+
+
+def test_counts_are_written_as_counts_and_long_tags_short(tmp_path: Path) -> None:
+    lorenz = {"authors": 0.09090909090909091}
+    a, b = (
+        [Measurement("authors.count", count, 9), Measurement("author_lorenz", 0.5, 9, tags=lorenz)]
+        for count in (615.0, 1640.0)
+    )
+    found = of_kind(tmp_path, "audit", a, b)
+    assert headline(found) == "B is higher (615 → 1,640) (count authors)."
+    assert differences_table(found).rows == (
+        ("", "authors.count", "615", "1,640", "1,025"),
+        (".091", "author_lorenz", ".500", ".500", ".000"),
+    )

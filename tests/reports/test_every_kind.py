@@ -13,7 +13,7 @@ from kind_folders import FOLDERS
 
 from finished_runs import run_here
 from unseen.errors import InputError
-from unseen.reports.comparison import compare_runs
+from unseen.reports.comparison import compare_runs, of_whole_run
 from unseen.reports.comparison_text import differences_table, falls_table, headline, remarks, warnings
 from unseen.reports.record import read_record
 from unseen.reports.split_card import write_cards
@@ -51,6 +51,12 @@ def test_two_runs_of_a_kind_are_compared(kind: str, folder: Path) -> None:
         assert float(row.tags["b"]) - float(row.tags["a"]) == pytest.approx(0.01)
     assert len({(row.metric, row.slice, str(row.tags)) for row in comparison.rows}) == len(comparison.rows)
     assert len(differences_table(comparison).rows) == len(comparison.rows)
+    if not all(comparison.seeds):
+        rows = of_whole_run(read_measurements(folder / "measurements.csv"))
+        assert len(comparison.rows) == sum(row.value is not None for row in rows)
+    for table in (differences_table(comparison), falls_table(comparison)):
+        names = [row[: next(at for at, name in enumerate(table.columns) if name.endswith("A"))] for row in table.rows]
+        assert len(set(names)) == len(names), "rows that look alike"
     for table in (falls_table(comparison), differences_table(comparison, exact=True)):
         assert table.columns
     sentences = [headline(comparison), *remarks(comparison), *warnings(comparison)]

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from test_junit import judged
 
 from finished_runs import run_here
-from two_runs import HARD, RANDOM, run_folder
+from two_runs import BETTER, HARD, RANDOM, run_folder
 from unseen.reports.comparison import compare_runs
 from unseen.reports.page import Verdict
 from unseen.reports.summary import LONGEST, summary, summary_of_comparison, write_summary
@@ -59,7 +59,7 @@ def test_a_long_table_is_cut(tmp_path: Path) -> None:
 
 def test_a_comparison_has_its_intervals(tmp_path: Path) -> None:
     before = run_folder(tmp_path / "before", {"random": RANDOM, "closest": HARD})
-    after = run_folder(tmp_path / "after", {"random": RANDOM, "closest": [score + 0.1 for score in HARD]})
+    after = run_folder(tmp_path / "after", {"random": RANDOM, "closest": BETTER})
     text = summary_of_comparison(compare_runs(before, after))
     assert "| family | part | metric | A | B | B − A | 95 % interval | pairs | rows |" in text
     assert "| closest | test | f1.macro |" in text

@@ -51,7 +51,7 @@ def report(
 @app.command()
 def compare(
     a: Annotated[Path, typer.Argument(help="Run folder to compare with.")],
-    b: Annotated[Path, typer.Argument(help="Run folder that may have changed; differences are B less A.")],
+    b: Annotated[Path, typer.Argument(help="The new run. Differences are B minus A.")],
     metric: Metrics = None,
     part: Annotated[str, typer.Option(help="Part of the splits: test, dev or independent.")] = "test",
     everything: Annotated[bool, typer.Option("--all", help="Every metric, on every slice.")] = False,
@@ -93,11 +93,13 @@ def compare(
 
 
 def _judged_rows(comparison: Any) -> list[Any]:
-    """Differences of the main metric and all that were asked for, each once, without the two scores in their tags."""
+    """Differences of the main metric and all that were asked for, each once, without tags of their own."""
+    from unseen.evaluation.differences import OF_A_DIFFERENCE, key_of
+
     rows: dict[Any, Any] = {}
     for row in (*comparison.gated, *comparison.rows):
-        tags = {name: value for name, value in row.tags.items() if name not in ("a", "b", "rows")}
-        rows.setdefault((row.metric, row.slice, *sorted(map(str, tags.items()))), replace(row, tags=tags))
+        tags = {name: value for name, value in row.tags.items() if name not in OF_A_DIFFERENCE}
+        rows.setdefault(key_of(row, OF_A_DIFFERENCE), replace(row, tags=tags))
     return list(rows.values())
 
 

@@ -9,12 +9,14 @@ import numpy as np
 
 from unseen.errors import InputError
 from unseen.evaluation.falls import over_seeds
-from unseen.evaluation.intervals import STATISTICS
+from unseen.evaluation.intervals import describes_number
 from unseen.types import Measurement
 
 SETUP = ("data", "space", "model")
 """Tags that tell setups apart; where each side has one setup only, they need not be the same."""
 OF_ONE_TRAINING = ("split", "seed")
+OF_A_DIFFERENCE = ("a", "b", "trainings", "tested_rows")
+"""Tags that a difference has of its own."""
 SAME = 1e-12
 """Differences that are nearer than this differ by rounding alone."""
 Key = tuple[tuple[str, str], ...]
@@ -39,13 +41,13 @@ class PairedTrainings:
 
 
 def difference(group: Key, pairs: Sequence[Pair]) -> Measurement:
-    """`difference.METRIC`, B less A, of one group of paired trainings: their mean with a 95 % interval.
+    """`difference.METRIC`, B minus A, of one group of paired trainings: their mean with a 95 % interval.
 
     `low` and `high` are Student's t over the paired differences; they are missing with one pair, and where
     all differences are the same number, because trainings that do not vary say nothing about another one.
     The interval is about training again, not about other texts, and it takes pairs to be independent:
     where each of several seeds is crossed with several splits, it is rather too narrow. The tags `a`, `b` and
-    `pairs` hold the two means and the number of pairs; `n` is the number of rows that B was tested on.
+    `trainings` hold the two means and the number of pairs; `n` is the number of rows that B was tested on.
     """
     values = [_value(second) - _value(first) for first, second in pairs]
     mean, _, low, high = over_seeds(values)
@@ -55,7 +57,7 @@ def difference(group: Key, pairs: Sequence[Pair]) -> Measurement:
     means = {name: float(np.mean([_value(pair[side]) for pair in pairs])) for side, name in enumerate("ab")}
     tags = {name: text for name, text in group if name not in ("metric", "slice")}
     metric, slice_ = dict(group)["metric"], dict(group)["slice"]
-    return Measurement(f"difference.{metric}", mean, n, low, high, slice_, {**tags, **means, "pairs": len(pairs)})
+    return Measurement(f"difference.{metric}", mean, n, low, high, slice_, {**tags, **means, "trainings": len(pairs)})
 
 
 def paired(a: Sequence[Measurement], b: Sequence[Measurement]) -> PairedTrainings:
@@ -86,8 +88,14 @@ def paired_falls(a: Sequence[Measurement], b: Sequence[Measurement], ignored: It
     falls = []
     for rows in (a, b):
         known = [row for row in rows if row.metric.startswith("fall.") and row.value is not None]
-        falls.append({_key(row, ignored): row for row in known if "split" not in row.tags})
+        falls.append({key_of(row, ignored): row for row in known if not of_one_training(row)})
     return [(row, falls[1][key]) for key, row in falls[0].items() if key in falls[1]]
+
+
+def key_of(row: Measurement, ignored: Iterable[str] = ()) -> Key:
+    """What a number is of: metric, slice and tags, without those that describe the number."""
+    names = {name for name in row.tags if not describes_number(name)}.difference(ignored)
+    return (("metric", row.metric), ("slice", row.slice), *((name, str(row.tags[name])) for name in sorted(names)))
 
 
 def of_one_training(row: Measurement) -> bool:
@@ -109,18 +117,12 @@ def _trainings(rows: Iterable[Measurement], ignored: Iterable[str], side: str) -
     trainings: dict[Key, Measurement] = {}
     for row in rows:
         if of_one_training(row) and row.value is not None:
-            key = _key(row, ignored)
+            key = key_of(row, ignored)
             if key in trainings:
                 training = ", ".join(f"{name} {value}" for name, value in key)
                 raise InputError(f"two measurements of {side} are of the same training: {training}")
             trainings[key] = row
     return trainings
-
-
-def _key(row: Measurement, ignored: Iterable[str]) -> Key:
-    apart = {*ignored, *STATISTICS}
-    tags = sorted((name, str(value)) for name, value in row.tags.items() if name not in apart)
-    return (("metric", row.metric), ("slice", row.slice), *tags)
 
 
 def _group(key: Key) -> Key:

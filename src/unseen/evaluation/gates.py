@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from unseen.errors import InputError
-from unseen.evaluation.intervals import STATISTICS
+from unseen.evaluation.intervals import describes_number
 from unseen.evaluation.metric_facts import fact, is_known
 from unseen.evaluation.metrics import canonical, metric
 from unseen.types import LEVELS, Finding, Measurement
@@ -200,8 +200,8 @@ def _varies(name: str, rows: Sequence[Measurement]) -> bool:
     values: dict[str, set[str]] = {}
     for row in rows:
         values.setdefault(row.slice, set()).add(str(row.tags.get(name)))
-    is_tag = name not in ("seed", *STATISTICS) and name.partition(".")[0] != "p"
-    return is_tag and any(len(names) > 1 for names in values.values())
+    is_name = name != "seed" and not describes_number(name)
+    return is_name and any(len(names) > 1 for names in values.values())
 
 
 def _place(row: Measurement, telling: Sequence[str]) -> str:

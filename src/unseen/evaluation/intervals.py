@@ -16,14 +16,20 @@ FEWEST_GROUPS = 1.5
 MOST_BIAS = 2.5
 """Above it an average over labels has no interval; simulated in docs/results/intervals.md."""
 TINY = 1e-12
-STATISTICS = (
+OF_THE_NUMBER = frozenset({
     "standard_error", "df", "seeds", "few_groups", "few_rows", "few_texts", "no_spread", "labels", "trust", "rungs",
-    "by", "why_not",
-)  # fmt: skip
-"""Tags about how a number and its interval were made, which do not tell measurements apart."""
+    "by", "why_not", "why", "reason", "undefined", "left_out", "p", "d", "band", "removals", "groups", "unknown",
+    "positives", "negatives", "lowest", "highest", "expected", "failure", "sentence",
+})  # fmt: skip
+"""Tags that say something of a number, how it was made or what it means, and not what it is a number of."""
 
 Bounds = tuple[float | None, float | None]
 """Both ends of an interval, or neither."""
+
+
+def describes_number(tag: str) -> bool:
+    """Whether a tag says something of a number and so does not tell it from others; `p.holm` is a kind of `p`."""
+    return tag in OF_THE_NUMBER or tag.startswith("p.")
 
 
 class Spread(NamedTuple):

@@ -7,21 +7,23 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import hypot
 from pathlib import Path
-from typing import Any
 
 from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.differences import Key, Pair, PairedTrainings, difference, of_one_training, paired, paired_falls
-from unseen.evaluation.intervals import STATISTICS
+from unseen.evaluation.differences import (
+    Key,
+    Pair,
+    PairedTrainings,
+    difference,
+    key_of,
+    of_one_training,
+    paired,
+    paired_falls,
+)
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import higher_is_better
 from unseen.types import PARTS, Measurement, some
 
 ABSENT = ""
-OF_THE_NUMBER = {
-    *STATISTICS, "p", "p.holm", "p.mcnemar", "p.mcnemar.holm", "p.chi2", "p.stuart_maxwell", "p.bhapkar", "expected",
-    "reason", "sentence", "failure", "removals", "units", "rows", "groups", "unknown", "authors", "baseline",
-}  # fmt: skip
-"""Tags that say something of a number and do not tell it from others."""
 LABELLED = "labelled."
 FORECAST = (LABELLED, "together.", "forecast.", "home.")
 """How scores of a forecast begin; the rest is what they rest on."""
@@ -46,7 +48,7 @@ class Comparison:
     """Id of the main metric: the first that was asked for, else that of A."""
     part: str
     rows: tuple[Measurement, ...]
-    """`difference.METRIC`, B less A; the tag `rows` says whether the tested rows are the same, other or unknown."""
+    """`difference.METRIC`, B minus A; of trainings, `tested_rows` says whether those are the same, other or unknown."""
     falls: tuple[Pair, ...]
     """`fall.METRIC` of A and of B, for each family that both have."""
     gated: tuple[Measurement, ...]
@@ -77,7 +79,7 @@ def compare_runs(
     part: str = "test",
     everything: bool = False,
 ) -> Comparison:
-    """What changed from the run in folder `a` to that in folder `b`: B less A over paired trainings.
+    """What changed from the run in folder `a` to that in folder `b`: B minus A over paired trainings.
 
     Without `metrics`, the main metric of A; `everything` is every metric on every slice. Trainings are
     pairs when metric, slice and all tags are equal (family, split, seed, part; in studies data, space and model
@@ -141,18 +143,12 @@ def of_whole_run(rows: Sequence[Measurement]) -> list[Measurement]:
 
 def _paired_rows(a: Sequence[Measurement], b: Sequence[Measurement]) -> PairedTrainings:
     """Rows of two runs that are equal in metric, slice and tags, a pair each: kinds of run without single trainings."""
-    sides = [{_identity(row): row for row in rows if row.value is not None} for rows in (a, b)]
+    sides = [{key_of(row): row for row in rows if row.value is not None} for rows in (a, b)]
     ours, theirs = sides
     tags = dict.fromkeys(name for side in sides for key in side for name, _ in key if name not in ("metric", "slice"))
     groups = {key: ((row, theirs[key]),) for key, row in ours.items() if key in theirs}
     only_a, only_b = (tuple(key for key in side if key not in groups) for side in sides)
     return PairedTrainings(groups, only_a, only_b, (), {}, tuple(tags))
-
-
-def _identity(row: Measurement) -> Key:
-    """What a row is about, without what its tags say of the number."""
-    tags = sorted((name, str(value)) for name, value in row.tags.items() if name not in OF_THE_NUMBER)
-    return (("metric", row.metric), ("slice", row.slice), *tags)
 
 
 def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
@@ -206,9 +202,9 @@ def _only(pairs: PairedTrainings, metrics: Sequence[str], part: str | None, slic
 
 
 def _change(key: Key, pairs: Sequence[Pair], apart: bool) -> Measurement:
-    """B less A of a group; of rows that are no single trainings there is one pair.
+    """B minus A of a group; rows that are no single trainings are one pair.
 
-    It has an interval where labels of other texts say both numbers (`apart`): from the two intervals (MOVER, Zou and
+    That has an interval where labels of other texts say both numbers (`apart`): from the two intervals (MOVER, Zou and
     Donner 2008), each of which may be lopsided.
     """
     (a, b), *_ = pairs
@@ -217,19 +213,22 @@ def _change(key: Key, pairs: Sequence[Pair], apart: bool) -> Measurement:
     assert a.value is not None
     assert b.value is not None
     tags = {name: value for name, value in key if name not in ("metric", "slice")}
-    more: dict[str, Any] = {"a": a.value, "b": b.value, "pairs": 1}
+    more: dict[str, str | float] = {"a": a.value, "b": b.value}
     change, low, high = b.value - a.value, None, None
     if apart and a.metric.startswith(LABELLED) and None not in (a.low, a.high, b.low, b.high):
         low = change - hypot(b.value - b.low, a.high - a.value)  # type: ignore[operator]
         high = change + hypot(b.high - b.value, a.value - a.low)  # type: ignore[operator]
-    return Measurement(f"difference.{a.metric}", change, b.n, low, high, a.slice, tags | more)
+    return Measurement(f"difference.{a.metric}", change, b.n, low, high, a.slice, more | tags)
 
 
 def _difference(key: Key, pairs: Sequence[Pair], tested: Callable[[str, str], str], apart: bool) -> Measurement:
     row = _change(key, pairs, apart)
-    splits = dict.fromkeys(str(first.tags.get("split", ABSENT)) for first, _ in pairs)
+    if not of_one_training(pairs[0][0]):
+        return row
+    splits = dict.fromkeys(str(first.tags["split"]) for first, _ in pairs)
     rows = {tested(split, dict(key).get("part", ABSENT)) for split in splits}
-    return replace(row, tags={**row.tags, "rows": next(same for same in ("other", "unknown", "same") if same in rows)})
+    worst = next(same for same in ("other", "unknown", "same") if same in rows)
+    return replace(row, tags={**row.tags, "tested_rows": worst})
 
 
 def _tested(split: str, part: str, a: RunRecord, b: RunRecord) -> str:
@@ -247,7 +246,7 @@ def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
     """Settings, versions, data and splits that differ."""
     sides = [
         (
-            run.settings,
+            _settings(run),
             run.versions,
             _fingerprints(run, alone=len(a.data) == len(b.data) == 1),
             {name: f"{split.sha256} of {split.data}" for name, split in run.splits.items()},
@@ -257,6 +256,14 @@ def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
     settings, versions, data, splits = (_changed(before, after) for before, after in zip(*sides, strict=True))
     named = tuple(Change(change.name, _named(a, change.a), _named(b, change.b)) for change in data)
     return [settings, versions, named, splits]
+
+
+def _settings(run: RunRecord) -> dict[str, str]:
+    """As they were typed: where `seeds` is a number, it was said with `--trainings`."""
+    settings = run.settings
+    if isinstance(run.about.get("settings", {}).get("seeds"), int):
+        settings["trainings"] = settings.pop("seeds")
+    return settings
 
 
 def _fingerprints(run: RunRecord, alone: bool) -> dict[str, str]:

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import isinf
 
-from unseen.evaluation.differences import Key
-from unseen.evaluation.intervals import STATISTICS
+from unseen.evaluation.differences import OF_A_DIFFERENCE, Key
+from unseen.evaluation.intervals import describes_number
+from unseen.evaluation.metric_facts import fact, is_known
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
+from unseen.reports.record import MEAN
 from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, scored, thousandths, told_apart
+from unseen.types.numbers import DASH, bounds, number, scored, sized, thousandths, told_apart
 
 KINDS = ("better", "worse", "higher", "lower", "unclear", "same")
 """Of a change, as a sentence lists them; higher and lower where nobody knows which is better."""
 SAID = 6
 """Up to so many groups are told one by one in a sentence; of more, how many there are."""
+LONG_NUMBER = re.compile(r"-?\d+\.\d{4,}")
 LONGEST = 60
 """Characters of a setting that are shown."""
 ORDER = ("data", "space", "model", "family", "split", "seed")
 """Tags as a sentence lists them."""
-OWN = ("family", "part", "a", "b", "pairs", "rows", "metric", "slice", "against", "seed")
+OWN = (*OF_A_DIFFERENCE, "family", "part", "metric", "slice", "against")
 """Tags that do not belong to the name of a group."""
 
 
 def headline(comparison: Comparison) -> str:
     """Where B is better, worse or the same, in one sentence about the main metric."""
     rows = [row for row in comparison.rows if row.metric == f"difference.{comparison.metric}" and row.slice == "all"]
-    about = f" ({called(comparison.metric)}, {comparison.part} part)."
+    about = f" ({', '.join([called(comparison.metric), *_part(comparison)])})."
     if not rows:
-        return f"No training of A has its pair in B{about}"
+        return f"A and B have no {'training' if all(comparison.seeds) else 'number'} in common{about}"
     kinds: dict[str, list[Measurement]] = {}
     for row in rows:
         kinds.setdefault(_kind(row, comparison.metric), []).append(row)
@@ -40,10 +45,19 @@ def headline(comparison: Comparison) -> str:
     return "; ".join([first, *clauses[1:]]) + about
 
 
+def _part(comparison: Comparison) -> list[str]:
+    """The part that the main metric was measured on, where the run has parts."""
+    pairs = comparison.pairs
+    keys = map(dict, (*pairs.groups, *pairs.only_a, *pairs.only_b, *pairs.apart))
+    has_parts = any("part" in key for key in keys if key["metric"] == comparison.metric)
+    return [f"{comparison.part} part"] if has_parts else []
+
+
 def remarks(comparison: Comparison) -> list[str]:
     """How trainings were paired, and on which groups both runs were tested on the same rows."""
     compared = ", ".join(tag for tag in ORDER if tag in comparison.pairs.tags)
-    lines = [f"Paired by {compared}." if comparison.rows and compared else ""]
+    of_trainings = any("trainings" in row.tags for row in comparison.rows)
+    lines = [f"Paired by {compared}." if of_trainings and compared else ""]
     for tag, (a, b) in comparison.pairs.ignored.items():
         lines.append(f"The {tag} is not the same: {a or 'not said'} in A, {b or 'not said'} in B.")
     if comparison.seeds[0] != comparison.seeds[1]:
@@ -63,7 +77,7 @@ def warnings(comparison: Comparison) -> list[str]:
     for keys, where in (
         (pairs.only_a, "only in A"),
         (pairs.only_b, "only in B"),
-        (pairs.apart, "in both, but without a split and seed in common"),
+        (pairs.apart, "not compared, because A and B have no split and seed in common"),
     ):
         if keys:
             lines.append(f"{where}: {_listed(_keys_named(keys, comparison.metric))}")
@@ -86,35 +100,52 @@ def changes(comparison: Comparison) -> list[str]:
 def differences_table(comparison: Comparison, exact: bool = False) -> Table:
     """A row per group; `exact` for numbers with all their digits and the bounds in columns of their own."""
     names = _told_apart(comparison.rows)
-    sliced = [] if all(row.slice == "all" for row in comparison.rows) else ["slice"]
     ends = ["low", "high"] if exact else ["95 % interval"]
-    columns = ("family", *names, "part", "metric", *sliced, "A", "B", "B − A", *ends, "pairs", "rows")
-    rows = tuple(
+    columns = ("family", *names, "part", "metric", "slice", "A", "B", "B − A", *ends, "pairs", "rows")
+    rows = [
         (
-            *(str(row.tags.get(tag, "")) for tag in ("family", *names, "part")),
+            *(_tag(row, tag, exact) for tag in ("family", *names, "part")),
             row.metric.removeprefix("difference."),
-            *([row.slice] if sliced else []),
+            row.slice,
             *(_exact(row) if exact else _rounded(row)),
-            row.tags["pairs"],
-            row.tags["rows"],
+            row.tags.get("trainings"),
+            row.tags.get("tested_rows"),
         )
         for row in comparison.rows
-    )
-    return Table("What changed from A to B", columns, rows, headline(comparison))
+    ]
+    return _filled("What changed from A to B", columns, rows, headline(comparison))
 
 
 def falls_table(comparison: Comparison) -> Table:
     """The fall of each family in A and in B, with their intervals; the change has none of its own."""
     names = _told_apart([a for a, _ in comparison.falls])
-    columns = ("family", *names, "part", "metric", "fall in A", "fall in B", "B − A")
-    rows = tuple(
+    columns = ("family", *names, "part", "metric", "slice", "fall in A", "fall in B", "B − A")
+    rows = [
         (
-            *(str(a.tags.get(tag, "")) for tag in ("family", *names)),
-            *_part_of_fall(a.metric), scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
+            *(_tag(a, tag) for tag in ("family", *names)), *_part_of_fall(a.metric), a.slice,
+            scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
         )
         for a, b in comparison.falls
-    )  # fmt: skip
-    return Table("The fall against random splits", columns, rows, "Positive is worse.")
+    ]  # fmt: skip
+    return _filled("The falls of A and B", columns, rows, "Positive is worse.")
+
+
+def _filled(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], note: str) -> Table:
+    """A table without the columns that hold nothing; a slice or part of a fall holds nothing where all are `all`."""
+    nothing = {"slice": ("all",), "part": ("", "all")}
+    places = [
+        place
+        for place, name in enumerate(columns)
+        if not rows or any(row[place] not in nothing.get(name, ("", DASH, None)) for row in rows)
+    ]
+    lines = tuple(tuple("" if row[place] is None else row[place] for place in places) for row in rows)
+    return Table(title, tuple(columns[place] for place in places), lines, note)
+
+
+def _tag(row: Measurement, tag: str, exact: bool = False) -> str:
+    """A tag as text, a number with three decimals."""
+    text = str(row.tags.get(tag, ""))
+    return thousandths(float(text)) if not exact and LONG_NUMBER.fullmatch(text) else text
 
 
 def _part_of_fall(metric: str) -> tuple[str, str]:
@@ -125,18 +156,20 @@ def _part_of_fall(metric: str) -> tuple[str, str]:
 
 
 def named(row: Measurement, rows: Sequence[Measurement]) -> str:
-    """Family of a group, with what else tells it from the other groups."""
-    more = [str(row.tags[tag]) for tag in _told_apart(rows) if tag in row.tags]
+    """Family of a group, with what else tells it from the other groups; nothing where that is not needed."""
+    names = _told_apart(rows)
+    more = [_tag(row, tag) for tag in names if tag in row.tags]
     if "family" not in row.tags:
-        return "/".join(more) or "all splits"
+        return "/".join(more) or ("the whole run" if names else "")
     return f"{row.tags['family']} ({', '.join(more)})" if more else str(row.tags["family"])
 
 
 def _told_apart(rows: Iterable[Measurement]) -> list[str]:
     """Tags beyond the family of which there is more than one value."""
     rows = list(rows)
-    tags = dict.fromkeys(tag for row in rows for tag in row.tags if tag not in (*OWN, *STATISTICS))
-    return [tag for tag in tags if len({row.tags.get(tag) for row in rows}) > 1]
+    tags = dict.fromkeys(tag for row in rows for tag in row.tags if tag not in OWN and not describes_number(tag))
+    values = {tag: {row.tags.get(tag) for row in rows} for tag in tags}
+    return [tag for tag in tags if len(values[tag]) > 1 and not (tag == "seed" and values[tag] <= {*MEAN})]
 
 
 def _kind(row: Measurement, metric: str) -> str:
@@ -155,41 +188,52 @@ def _clause(kind: str, some: Sequence[Measurement], rows: Sequence[Measurement],
     start = {"unclear": "no clear change", "same": "no change at all"}.get(kind, kind)
     if len(some) > SAID:
         return f"{start} in {len(some)} of {len(rows)} groups"
+    places = [f" on {name}" if (name := named(row, rows)) else "" for row in some]
+    if kind in ("unclear", "same"):
+        places[1:] = [place.replace(" on ", " ", 1) for place in places[1:]]
+    return start + ",".join(f"{place}{_change(kind, row, metric)}" for place, row in zip(places, some, strict=True))
+
+
+def _change(kind: str, row: Measurement, metric: str) -> str:
+    """How far a number moved, as a sentence says it after the name of what it is of."""
     if kind == "same":
-        return f"{start} on {', '.join(named(row, rows) for row in some)}"
+        return ""
     if kind == "unclear":
-        return f"{start} on " + ", ".join(f"{named(row, rows)} (B − A {_with_bounds(row, metric)})" for row in some)
+        return f" (B − A {_with_bounds(row, metric)})"
     if kind in ("higher", "lower"):
-        ends = (" → ".join(told_apart(*(float(row.tags[side]) for side in "ab"))) for row in some)
-        return f"{kind} on " + ", on ".join(f"{named(row, rows)} ({end})" for row, end in zip(some, ends, strict=True))
-    return f"{kind} on " + ", on ".join(f"{named(row, rows)} by {_size(row, metric)}" for row in some)
+        a, b = (float(row.tags[side]) for side in "ab")
+        return f" ({' → '.join([sized(a), sized(b)] if _is_unbounded(metric) else told_apart(a, b))})"
+    return f" by {_size(row, metric)}"
 
 
 def _size(row: Measurement, metric: str) -> str:
-    """How large a change is, whatever its direction; without an interval, why there is none."""
+    """How large a change is, whatever its direction; of trainings without an interval, why there is none."""
     value = row.value or 0.0
     if row.low is not None and row.high is not None:
         ends = (row.low, row.high) if value > 0 else (-row.high, -row.low)
         return _with_bounds(replace(row, value=abs(value), low=ends[0], high=ends[1]), metric)
-    why = "too few for an interval" if row.tags["pairs"] == 1 else "they do not vary, so no interval"
+    if "trainings" not in row.tags:
+        return amount(metric, abs(value))
+    why = "too few for an interval" if row.tags["trainings"] == 1 else "they do not vary, so no interval"
     return f"{amount(metric, abs(value))} in {_pairs(row)} ({'; '.join([why, *_caution(row)])})"
 
 
 def _with_bounds(row: Measurement, metric: str) -> str:
-    return ", ".join([f"{amount_within(metric, row)} over {_pairs(row)}", *_caution(row)])
+    over = f" over {_pairs(row)}" if "trainings" in row.tags else ""
+    return ", ".join([f"{amount_within(metric, row)}{over}", *_caution(row)])
 
 
 def _caution(row: Measurement) -> list[str]:
-    return [f"other {row.tags.get('part', 'test')} rows"] if row.tags["rows"] == "other" else []
+    return [f"other {row.tags.get('part', 'test')} rows"] if row.tags.get("tested_rows") == "other" else []
 
 
 def _pairs(row: Measurement) -> str:
-    count = row.tags["pairs"]
+    count = row.tags["trainings"]
     return f"{count} pair" if count == 1 else f"{count} pairs"
 
 
 def _about_rows(comparison: Comparison, rows: str, start: str, end: str = "") -> str:
-    some = [named(row, comparison.rows) for row in comparison.rows if row.tags["rows"] == rows]
+    some = [named(row, comparison.rows) for row in comparison.rows if row.tags.get("tested_rows") == rows]
     return f"{start} {_listed(some)}{f'; {end}' if end else ''}" + ("." if rows == "same" else "") if some else ""
 
 
@@ -202,11 +246,12 @@ def _listed(names: Sequence[str]) -> str:
 def _keys_named(keys: Iterable[Key], main: str) -> list[str]:
     """Names of groups, with their metric and slice where those are not the usual ones."""
     rows = [Measurement(dict(key)["metric"], None, 0, slice=dict(key)["slice"], tags=dict(key)) for key in keys]
-    before = [[row.metric] * (row.metric != main) + [row.slice] * (row.slice != "all") for row in rows]
-    return [
-        f"{', '.join(words)} on {named(row, rows)}" if words else named(row, rows)
-        for row, words in zip(rows, before, strict=True)
-    ]
+    names = []
+    for row in rows:
+        place = named(row, rows)
+        before = [row.metric] * (row.metric != main or not place) + [row.slice] * (row.slice != "all")
+        names.append(" on ".join(filter(None, [", ".join(before), place])))
+    return names
 
 
 def _side(text: str) -> str:
@@ -221,8 +266,15 @@ def _brief(what: str, change: Change) -> str:
 
 
 def _rounded(row: Measurement) -> list[Cell]:
+    write = sized if _is_unbounded(row.metric.removeprefix("difference.")) else thousandths
     a, b = (float(row.tags[side]) for side in "ab")
-    return [*map(thousandths, (a, b, row.value)), bounds(row, thousandths) or DASH]
+    return [*map(write, (a, b, row.value)), bounds(row, write) or DASH]
+
+
+def _is_unbounded(metric: str) -> bool:
+    """Whether a number may be of any size, as counts and times are and scores are not."""
+    known = fact(metric) if is_known(metric) and not is_score(metric) else None
+    return known is not None and isinstance(known.range, tuple) and isinf(known.range[1])
 
 
 def _exact(row: Measurement) -> list[Cell]:

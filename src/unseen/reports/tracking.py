@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, MissingPackageError, UnknownNameError, UnseenError
-from unseen.evaluation.intervals import STATISTICS
+from unseen.evaluation.intervals import describes_number
 from unseen.reports.comparison import of_whole_run
 from unseen.reports.record import RunRecord, read_record
 from unseen.store.run_folder import way_out
@@ -150,7 +150,7 @@ def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
         named.setdefault("/".join(part.replace("/", "_") for part in parts), []).append(row)
     metrics: dict[str, float] = {}
     for name, alike in named.items():
-        tags = dict.fromkeys(tag for row in alike for tag in row.tags if tag not in STATISTICS)
+        tags = dict.fromkeys(tag for row in alike for tag in row.tags if not describes_number(tag))
         telling = [tag for tag in tags if len({str(row.tags.get(tag, "")) for row in alike}) > 1]
         for row in alike:
             values = [str(row.tags[tag]).replace("/", "_") for tag in telling if tag in row.tags]

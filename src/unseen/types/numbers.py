@@ -193,6 +193,18 @@ def digits(value: float | None) -> str:
     return f"{value:.{places}f}" if size >= 0.01 else f"{value:.2g}"
 
 
+def sized(value: float | None) -> str:
+    """A number that may be of any size: whole ones as they are, others with three digits, small ones like scores.
+
+    >>> sized(1615.0), sized(13.0), sized(-4.0), sized(80.25), sized(-0.5), sized(None)
+    ('1,615', '13', '−4', '80.2', '−.500', '–')
+    """
+    if value is None or (abs(value) < 10 and not float(value).is_integer()):
+        return number(value, 3)
+    size = abs(value)
+    return (MINUS if value < 0 else "") + (f"{size:,.0f}" if float(size).is_integer() else digits(size))
+
+
 def with_prefix(value: float | None) -> str:
     """A count of operations with its thousands: 12.3 G.
 
