@@ -148,3 +148,13 @@ def test_every_run_takes_data_in_one_way(name: str, model: Any, posts: Path, mon
     for wrong, message in mistakes.items():
         with pytest.raises(InputError, match=message):
             RUNS[name](wrong, model)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("modle", "model"), ("independant", "independent"), ("atributes", "attributes")]
+)
+def test_an_unknown_setting_of_a_stress_run_has_a_nearest_name(name: str, near: str, posts: Path) -> None:
+    for source in (posts, "sample", unseen.load(posts)):
+        with pytest.raises(UnknownNameError, match=f"no setting is called '{name}'; did you mean '{near}'"):
+            unseen.stress(source, out=posts.with_name("out"), **{name: "x"})
+    assert not posts.with_name("out").exists()

@@ -18,6 +18,7 @@ from unseen import api
 from unseen.analysis import Words
 from unseen.data.catalogue import cards
 from unseen.data.selection import DOUBTED
+from unseen.data.tables import load_table
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.splits.predefined import part_names
 from unseen.splits.split_records import random_rows
@@ -26,6 +27,12 @@ from unseen.store.foreign_splits import read_parts
 from unseen.store.results import key_of
 from unseen.types import Dataset, Split, some, string_array
 from unseen.types.arrays import Mask, encode_labels
+
+LOADING = tuple(
+    name for read in (load_table, api.load) for name, one in inspect.signature(read).parameters.items()
+    if one.kind is one.KEYWORD_ONLY
+)  # fmt: skip
+"""Parameters of `unseen.load`."""
 
 
 @dataclass(frozen=True, kw_only=True)
