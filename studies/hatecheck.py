@@ -27,7 +27,7 @@ from unseen.models import open_model
 from unseen.naming import recipe_of
 from unseen.reports.behaviour import Behaviour, axis_table, behaviours, functionality_table, headline, pair_table
 from unseen.reports.formats import to_markdown
-from unseen.runs.check import CheckedModel, check
+from unseen.runs.check import check
 from unseen.store import read_predictions
 from unseen.store.files import file_name
 from unseen.types import Dataset, string_array
@@ -146,7 +146,7 @@ def main() -> None:
     begun = time.perf_counter()
     open_model(out / "models" / TUNED).predict_proba(suite.texts.to_pylist())
     seconds = time.perf_counter() - begun
-    asked = {name: CheckedModel(out / "models" / name) for name in held_out}
+    asked = {name: out / "models" / name for name in held_out}
     done = check(asked, suite, out=out / "check", command="python -m studies.hatecheck FOLDER", seed=SEED)
     (of,) = behaviours(done.measurements)
     published = [

@@ -125,3 +125,15 @@ def test_links_of_documents_lead_somewhere():
         if "://" not in link and not (page.parent / link).exists()
     ]
     assert broken == []
+
+
+def test_the_reference_of_python_has_every_public_name_in_the_order_of_the_docstring() -> None:
+    listed = re.findall(
+        r"^::: ([\w.]+)\.(\w+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    names = [name for _, name in listed]
+    assert sorted(names) == sorted(unseen.__all__)
+    assert all(getattr(importlib.import_module(place), name) is getattr(unseen, name) for place, name in listed)
+    described = dict.fromkeys(name for name in re.findall(r"`(\w+)[`(]", unseen.__doc__ or "") if name in names)
+    assert [name for name in names if name in described] == list(described)
+    assert {name for name in names if name.islower()} <= described.keys()

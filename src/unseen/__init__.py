@@ -1,13 +1,14 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
-The main job is `stress`; grids of experiments are `run_study`; `audit`, `price`, `authors`, `check`, `invariance`,
-`cost`, `transfer`, `bench`, `leaderboard`, `pretrain`, `item_effect`, `learn_from_suite` and `audit_pipeline` are runs
-too: all give a `Result`, and with `out` a folder whose page `report` writes anew; `report(model, X, y)` is the run of a
-fitted model on labelled texts. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for
-several), `predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and
-come back with `write_split` and `read_split`; `measure_cost` measures what a block of code costs; `compare_runs`,
-`track` and `view` look at finished runs; `file_schema` tells an editor what may stand in a file. Names are imported
-when first used, so `import unseen` is fast.
+The main job is `stress`; grids of experiments are `run_study`; `check`, `forecast`, `forecast_scores`, `explain`,
+`attack`, `audit`, `price`, `authors`, `invariance`, `cost`, `transfer`, `bench`, `leaderboard`, `pretrain`,
+`item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose
+page `report` writes anew; `report(model, X, y)` is the run of a fitted model on labelled texts. Runs take what `load`
+takes, or a Dataset. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several),
+`predict`, `score`, `compare`, `analyse`, `repair`; `open_model` takes anybody's model; splits go to files and come back
+with `write_split` and `read_split`, or go to other programs with `to_indices` and `to_dataset_dict`; `measure_cost`
+measures what a block of code costs; `compare_runs`, `track` and `view` look at finished runs; `file_schema` tells an
+editor what may stand in a file. Names are imported when first used, so `import unseen` is fast.
 """
 
 from importlib import import_module

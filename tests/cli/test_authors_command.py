@@ -71,9 +71,9 @@ def test_without_authors_it_says_what_is_needed(do: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--author user --trainings 2 --test 0.3", "--test has no effect without --model"),
+        ("--author user --trainings 2 --test 0.3", "--test 0.3 has no effect without --model"),
         ("--model logistic", "no effect without --author"),
-        ("--author user --calibrate posts.csv --calibrate-author user", "--calibrate has no effect with --author"),
+        ("--author user --calibrate posts.csv --calibrate-author user", "--calibrate … has no effect with --author"),
         ("--calibrate posts.csv", "go together"),
         ("--calibrate posts.csv --calibrate-author user", "too few known authors"),
         ("--author usr", "did you mean 'user'"),

@@ -73,12 +73,12 @@ def test_a_price_is_a_folder_with_a_report(folder: Path, do: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--predictions said.csv --trainings 2 --set C=1", "--trainings, --set has no effect without --model"),
-        ("--leaks near --conversation user", "--conversation has no effect"),
+        ("--predictions said.csv --trainings 2 --set C=1", "--trainings 2, --set has no effect without --model"),
+        ("--leaks near --conversation user", "--conversation user has no effect"),
         ("--leaks author", "cannot be looked for: author"),
         ("--leaks neer", "did you mean 'near'"),
         ("--metric f1", "does not say which"),
-        ("--leaks near --author user --groups user", "--author has no effect"),
+        ("--leaks near --author user --groups user", "--author user has no effect"),
     ],
 )
 def test_wrong_options_write_nothing(options: str, said: str, folder: Path, do: Run) -> None:

@@ -42,7 +42,7 @@ def signed(tiny: Builder) -> Dataset:
 @pytest.fixture(scope="module")
 def audited(signed: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     out = tmp_path_factory.mktemp("authors") / "out"
-    return authors(signed, None, "user", UnseenAuthors(Model("logistic"), seeds=2, cap=20), out=out), out
+    return authors(signed, author="user", model="logistic", trainings=2, cap=20, out=out), out
 
 
 def one(rows: object, metric: str, /, **tags: str) -> Measurement:
@@ -120,7 +120,7 @@ def test_the_folder_holds_what_was_measured(audited: tuple[Result, Path]) -> Non
 
 def test_hostile_labels_are_escaped(tiny: Builder, tmp_path: Path) -> None:
     data = tiny(label_names=("<b>no</b>", "=yes"), user=["a", "a", "b", "b"])
-    page = authors(data, None, "user", out=tmp_path / "out").report.read_text(encoding="utf-8")  # type: ignore[union-attr]
+    page = authors(data, author="user", out=tmp_path / "out").report.read_text(encoding="utf-8")  # type: ignore[union-attr]
     assert "<b>no" not in page
     assert "&lt;b&gt;no" in page
     assert "'=yes" in (tmp_path / "out" / "tables" / "concentration.csv").read_text(encoding="utf-8")
@@ -136,23 +136,23 @@ def test_the_order_of_rows_decides_nothing(signed: Dataset, tmp_path: Path) -> N
 
 def test_two_authors_are_too_few_to_part(tiny: Builder) -> None:
     data = tiny(ids=list("abcdefgh"), user=["x"] * 7 + [None])
-    done = authors(data, None, "user", UnseenAuthors(Model("logistic"), seeds=1))
+    done = authors(data, author="user", model="logistic", trainings=1)
     skipped = [each for each in done.findings if each.check == "unseen_authors"]
     assert [each.level for each in skipped] == ["skipped"]
 
 
 def test_names_that_nobody_has_are_said_to_be_missing(tiny: Builder, tmp_path: Path) -> None:
     data = tiny(user=[None, "", None, ""])
-    done = authors(data, None, "user")
+    done = authors(data, author="user")
     assert [(each.check, each.level) for each in done.findings] == [("unknown_authors", "skipped")]
     with pytest.raises(InputError, match="no row has a value in 'user'"):
-        authors(data, None, "user", UnseenAuthors(), out=tmp_path / "out")
+        authors(data, author="user", model="logistic", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_authors_of_one_label_have_no_score(tiny: Builder) -> None:
     data = tiny(labels=["no", "no", "no", "yes"], user=["a", "b", "c", None])
-    skipped = [each for each in authors(data, None, "user", UnseenAuthors()).findings if each.level == "skipped"]
+    skipped = [each for each in authors(data, author="user", model="logistic").findings if each.level == "skipped"]
     assert [each.check for each in skipped] == ["author_concentration", "unseen_authors"]
     assert "too few rows to judge" in skipped[0].message
     assert "one label only" in skipped[1].message
@@ -162,7 +162,7 @@ def test_a_split_without_a_side_is_refused(signed: Dataset) -> None:
     n = len(signed)
     cut = Split("whole", signed.ids, np.full(n, TRAIN), np.full(n, -1), Certificate({}, {}), signed.fingerprint)
     with pytest.raises(InputError, match="'whole' has no test rows"):
-        authors(signed, cut, "user")
+        authors(signed, cut, author="user")
 
 
 def test_without_authors_nothing_is_claimed(signed: Dataset, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_without_authors_nothing_is_claimed(signed: Dataset, tmp_path: Path) -> 
 def test_an_estimate_stands_in_for_names(signed: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unseen.audits.author_estimate.TRIALS", 2)
     monkeypatch.setattr("unseen.audits.author_estimate.DRAWS", 50)
-    done = authors(signed, calibration=(signed, "user"), out=tmp_path / "out")
+    done = authors(signed, calibrate=signed, calibrate_author="user", out=tmp_path / "out")
     (finding,) = done.findings
     assert "estimate" in finding.message
     assert "measured error" in finding.message
@@ -186,9 +186,9 @@ def test_an_estimate_stands_in_for_names(signed: Dataset, tmp_path: Path, monkey
 
 
 def test_arguments_without_effect_are_refused(signed: Dataset) -> None:
-    with pytest.raises(InputError, match="calibration has no effect"):
-        authors(signed, None, "user", calibration=(signed, "user"))
-    with pytest.raises(InputError, match="a model has no effect"):
-        authors(signed, None, None, UnseenAuthors())
+    with pytest.raises(InputError, match="calibrate=… has no effect"):
+        authors(signed, author="user", calibrate=signed, calibrate_author="user")
+    with pytest.raises(InputError, match="model=… has no effect"):
+        authors(signed, model="logistic")
     with pytest.raises(InputError, match="at least 1"):
         UnseenAuthors(cap=0)

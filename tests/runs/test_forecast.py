@@ -46,7 +46,7 @@ def true_accuracy() -> float:
 
 
 def test_labels_are_filled_in_and_the_same_call_goes_on(tmp_path: Path) -> None:
-    settings = {"model": MODEL, "known": [HOME], "labels": 60, "metric": "accuracy", "out": tmp_path / "run", "seed": 7}
+    settings = {"model": MODEL, "known": [HOME], "draw": 60, "metric": "accuracy", "out": tmp_path / "run", "seed": 7}
     first = unseen.forecast(TEXTS, **settings)
     assert first.verdict.headline.startswith("Cannot be told from texts alone: no labelled texts")
     assert first.row("labelled.accuracy") is None
@@ -83,7 +83,7 @@ def test_a_twin_of_another_seed_is_one_more_estimator() -> None:
 
 
 def test_a_width_asks_for_more_labels_and_loses_none(tmp_path: Path) -> None:
-    settings = {"model": MODEL, "labels": 30, "metric": "accuracy", "out": tmp_path / "run"}
+    settings = {"model": MODEL, "draw": 30, "metric": "accuracy", "out": tmp_path / "run"}
     unseen.forecast(TEXTS, **settings)
     sheet = tmp_path / "run" / TO_LABEL
     first = [row["id"] for row in rows_of(sheet)]
@@ -156,13 +156,13 @@ def test_a_slice_may_be_a_column_of_one_side_alone() -> None:
 
 
 def test_few_texts(tmp_path: Path) -> None:
-    one = unseen.forecast(TEXTS[:1], model=MODEL, known=[HOME], labels=50, out=tmp_path / "run")
+    one = unseen.forecast(TEXTS[:1], model=MODEL, known=[HOME], draw=50, out=tmp_path / "run")
     assert one.row("forecast.if_topic.f1.macro") is not None
     assert len(rows_of(tmp_path / "run" / TO_LABEL)) == one.record.about["to_label"] == 1
     assert "Label every text" in str(one.verdict)
     assert not [row for row in one.measurements if row.value is not None and np.isnan(row.value)]
-    with pytest.raises(InputError, match="labels are for some of the texts"):
-        unseen.forecast(TEXTS, model=MODEL, labels=0)
+    with pytest.raises(InputError, match="no text to label"):
+        unseen.forecast(TEXTS, model=MODEL, draw=0)
     with pytest.raises(InputError, match="these known texts are too few"):
         unseen.forecast(TEXTS, model=MODEL, known=[HOME, HOME.take(np.arange(29))])
 
@@ -178,7 +178,7 @@ def test_where_every_text_is_labelled_the_score_is_known() -> None:
 
 def test_texts_that_bring_their_label_are_not_drawn_again(tmp_path: Path) -> None:
     brought = [row | {"label": TRUTH[row["id"]] if place % 4 == 0 else ""} for place, row in enumerate(TEXTS)]
-    result = unseen.forecast(brought, model=MODEL, metric="accuracy", labels=10, width=0.05, out=tmp_path / "run")
+    result = unseen.forecast(brought, model=MODEL, metric="accuracy", draw=10, width=0.05, out=tmp_path / "run")
     drawn = [row["id"] for row in rows_of(tmp_path / "run" / TO_LABEL)]
     assert not set(drawn) & {row["id"] for row in brought if row["label"]}
     assert f"label about {100 + len(drawn)} texts in all" in str(result.verdict)
@@ -218,11 +218,11 @@ def test_wrong_input_is_refused_before_the_model_is_asked(tmp_path: Path) -> Non
         unseen.forecast(TEXTS, model=MODEL, metric="log_loss")
     with pytest.raises(TableError, match="has no texts"):
         unseen.forecast([{"text": " "}], model=MODEL)
-    unseen.forecast(TEXTS, model=MODEL, labels=5, out=tmp_path / "run")
+    unseen.forecast(TEXTS, model=MODEL, draw=5, out=tmp_path / "run")
     sheet = tmp_path / "run" / TO_LABEL
     sheet.write_text(sheet.read_text().replace(",,", ",spam,", 1))
     with pytest.raises(InputError, match=r"is labelled 'spam'"):
-        unseen.forecast(TEXTS, model=MODEL, labels=5, out=tmp_path / "run")
+        unseen.forecast(TEXTS, model=MODEL, draw=5, out=tmp_path / "run")
 
 
 @pytest.mark.slow
@@ -260,6 +260,6 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_order_of_the_file_decides_nothing(tmp_path: Path) -> None:
     sheets = []
     for name, rows in (("one", TEXTS), ("other", TEXTS[::-1])):
-        unseen.forecast(rows, model=MODEL, labels=25, out=tmp_path / name)
+        unseen.forecast(rows, model=MODEL, draw=25, out=tmp_path / name)
         sheets.append([row["id"] for row in rows_of(tmp_path / name / TO_LABEL)])
     assert sheets[0] == sheets[1]

@@ -13,7 +13,7 @@ from unseen.audits.subject import Subject
 from unseen.errors import InputError
 from unseen.runs.experiment import Chosen, Estimate, answers, taken
 from unseen.runs.frame import Result, report
-from unseen.runs.price import TOGETHER, Leaked, Pricing, find_leaks, price
+from unseen.runs.price import TOGETHER, Leaked, Pricing, find_leaks, price_leaks
 from unseen.runs.spaces import Model
 from unseen.store import read_findings, read_json, read_measurements
 from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Measurement, Predictions, Split
@@ -45,7 +45,7 @@ def priced(copied: tuple[Dataset, Split], tmp_path_factory: pytest.TempPathFacto
     data, split = copied
     out = tmp_path_factory.mktemp("price") / "out"
     leaks = find_leaks(Subject(data, split, {"author": "user"}), ["exact", "author"])
-    return price(data, split, leaks, ENOUGH, out=out), out
+    return price_leaks(data, split, leaks, ENOUGH, out=out), out
 
 
 def one(found_in: object, metric: str, /, **tags: str) -> Measurement:
@@ -74,7 +74,7 @@ def test_kinds_with_the_same_rows_are_not_priced_together(copied: tuple[Dataset,
 def test_the_cost_is_told_before_the_first_training(copied: tuple[Dataset, Split]) -> None:
     told: list[Estimate] = []
     leaks = find_leaks(Subject(*copied), ["exact"])
-    price(*copied, leaks, QUICK, announce=told.append)
+    price_leaks(*copied, leaks, QUICK, announce=told.append)
     assert [(each.trainings, each.done) for each in told] == [(2 * (1 + 1 + 2), 0)]
     assert (told[0].seconds or 0.0) > 0
 
@@ -82,7 +82,7 @@ def test_the_cost_is_told_before_the_first_training(copied: tuple[Dataset, Split
 def test_kinds_with_the_same_rows_are_trained_once_and_have_one_price(copied: tuple[Dataset, Split]) -> None:
     told: list[Estimate] = []
     leaks = find_leaks(Subject(*copied), ["exact", "near"])
-    rows = price(*copied, leaks, QUICK, announce=told.append).measurements
+    rows = price_leaks(*copied, leaks, QUICK, announce=told.append).measurements
     assert told[0].trainings == 2 * (1 + 1 + 2)
     exact, near = (one(rows, "fall.f1.macro", leak=kind, side="train", rows="all") for kind in ("exact", "near"))
     assert (exact.value, exact.low, exact.high) == (near.value, near.low, near.high)
@@ -117,7 +117,7 @@ def test_random_removals_are_as_many_with_the_same_labels(
 
     monkeypatch.setattr("unseen.runs.price.answers", noted)
     leaks = find_leaks(Subject(data, split), ["exact"])
-    price(data, split, leaks, Pricing(Model("logistic"), seeds=1, repeats=3))
+    price_leaks(data, split, leaks, Pricing(Model("logistic"), seeds=1, repeats=3))
     assert len(trained) == 5
     whole, without, *random = trained.values()
     for part in (0, 1):
@@ -163,7 +163,7 @@ def test_predictions_alone_have_a_price_without_training(
     monkeypatch.setattr("unseen.runs.experiment.fit", lambda *given: pytest.fail("trained"))
     right = np.arange(N) < COPIES + 25
     said = Predictions(data.ids, np.eye(2)[np.where(right, data.labels, 1 - data.labels)], data.label_names)
-    done = price(data, split, find_leaks(Subject(data, split), ["exact"]), Pricing(None), predictions=said)
+    done = price_leaks(data, split, find_leaks(Subject(data, split), ["exact"]), Pricing(None), predictions=said)
     assert {row.tags.get("side") for row in done.measurements if row.metric != "leaked_rows"} == {"test"}
     assert one(done.measurements, "fall.f1.macro", leak="exact").value > 0.1  # type: ignore[operator]
 
@@ -173,7 +173,8 @@ def test_the_order_of_rows_decides_nothing(copied: tuple[Dataset, Split], priced
     shuffled = data.take(np.random.default_rng(1).permutation(N))
     how = Pricing(Model("logistic"), seeds=1, repeats=1)
     first, second = (
-        price(each, split, find_leaks(Subject(each, split), ["exact"]), how).measurements for each in (data, shuffled)
+        price_leaks(each, split, find_leaks(Subject(each, split), ["exact"]), how).measurements
+        for each in (data, shuffled)
     )
     assert [row.value for row in second] == pytest.approx([row.value for row in first])
 
@@ -182,7 +183,7 @@ def test_no_leaks_are_said_to_be_none(copied: tuple[Dataset, Split], monkeypatch
     data, split = copied
     monkeypatch.setattr("unseen.runs.experiment.fit", lambda *given: pytest.fail("trained"))
     nothing = np.zeros(N, bool)
-    done = price(data, split, [Leaked("near", nothing, nothing)], QUICK)
+    done = price_leaks(data, split, [Leaked("near", nothing, nothing)], QUICK)
     assert [each.level for each in done.findings] == ["ok"]
     assert done.verdict.lines() == ["No test row leaks: nothing to price (near)."]
 
@@ -192,7 +193,7 @@ def test_leaks_that_leave_no_row_of_a_label_are_not_priced(
 ) -> None:
     data, split = copied
     all_yes, tested = data.labels == 1, split.parts == TEST
-    done = price(data, split, [Leaked("near", all_yes & tested, all_yes & ~tested)], QUICK)
+    done = price_leaks(data, split, [Leaked("near", all_yes & tested, all_yes & ~tested)], QUICK)
     assert {each.check: each.level for each in done.findings} == {
         "price.near.test": "skipped", "price.near.train": "skipped",
     }  # fmt: skip
@@ -205,12 +206,12 @@ def test_leaks_among_rows_for_tuning_alone_have_no_price_in_training(copied: tup
     parts = np.where(np.arange(N) >= N - COPIES, DEV, split.parts)
     tuned = Split("tuned", data.ids, parts, split.clusters, Certificate({}, {}), data.fingerprint)
     rows = np.arange(N)
-    done = price(data, tuned, [Leaked("near", rows < COPIES, (rows >= N - 20))], QUICK)
+    done = price_leaks(data, tuned, [Leaked("near", rows < COPIES, (rows >= N - 20))], QUICK)
     levels = {each.check: each for each in done.findings}
     assert levels["price.near.test"].level != "skipped"
     assert levels["price.near.train"].level == "skipped"
     assert "only among the rows for tuning" in levels["price.near.train"].message
-    everything = price(data, tuned, [Leaked("near", rows < COPIES, (rows >= N - COPIES - 5))], QUICK)
+    everything = price_leaks(data, tuned, [Leaked("near", rows < COPIES, (rows >= N - COPIES - 5))], QUICK)
     (said,) = (each for each in everything.findings if each.check == "price.near.train")
     assert "no row for tuning is left" in said.message
 
@@ -227,7 +228,7 @@ def test_random_removals_are_twenty_where_training_is_cheap(
 
 def test_few_random_removals_are_said_to_be_few(copied: tuple[Dataset, Split]) -> None:
     data, split = copied
-    done = price(data, split, find_leaks(Subject(data, split), ["exact"]), QUICK)
+    done = price_leaks(data, split, find_leaks(Subject(data, split), ["exact"]), QUICK)
     (found,) = (each for each in done.findings if each.check == "price.exact.train")
     assert found.level in ("ok", "warn")
     assert "rests on 4 random removals" in found.message
@@ -246,7 +247,7 @@ def test_whole_groups_are_drawn_where_rows_leak_in_groups(copied: tuple[Dataset,
         (alone, Pricing(None), "rows"),
         (alone, Pricing(None, groups="user"), "user"),
     ):
-        done = price(data, split, [leaked], how, predictions=said)
+        done = price_leaks(data, split, [leaked], how, predictions=said)
         assert one(done.measurements, "fall.f1.macro").tags["groups"] == groups
 
 
@@ -264,7 +265,7 @@ def test_clustered_answers_widen_the_interval_of_an_author_leak(tiny: Builder) -
     said = Predictions(data.ids, np.eye(2)[np.where(right, data.labels, 1 - data.labels)], data.label_names)
     (leaked,) = find_leaks(Subject(data, split, {"author": "user"}), ["author"])
     by_author, by_row = (
-        one(price(data, split, [each], Pricing(None), predictions=said).measurements, "fall.f1.macro")
+        one(price_leaks(data, split, [each], Pricing(None), predictions=said).measurements, "fall.f1.macro")
         for each in (leaked, Leaked("author", leaked.test, leaked.train))
     )
     assert by_author.high - by_author.low > 2 * (by_row.high - by_row.low)  # type: ignore[operator]
@@ -290,7 +291,7 @@ def test_all_kinds_leave_out_sources_and_what_concerns_every_row(copied: tuple[D
     assert named[TOGETHER].test.sum() >= 89
     assert named[TOGETHER].left_out == ()
     said = Predictions(wide.ids, np.eye(2)[wide.labels], wide.label_names)
-    done = price(wide, cut, [found[TOGETHER]], Pricing(None), predictions=said)
+    done = price_leaks(wide, cut, [found[TOGETHER]], Pricing(None), predictions=said)
     assert "Not among them: source (it was not named); conversation (it concerns" in done.findings[0].message
 
 
@@ -308,7 +309,7 @@ def test_a_train_part_of_one_label_is_refused(copied: tuple[Dataset, Split], tmp
     parts = np.where(data.labels == 1, TEST, TRAIN)
     cut = Split("lone", data.ids, parts, split.clusters, Certificate({}, {}), data.fingerprint)
     with pytest.raises(InputError, match="one label only"):
-        price(data, cut, [], QUICK, out=tmp_path / "out")
+        price_leaks(data, cut, [], QUICK, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -319,7 +320,7 @@ def test_what_cannot_be_looked_for_is_refused(copied: tuple[Dataset, Split], tmp
     with pytest.raises(InputError, match="did you mean 'exact'"):
         find_leaks(subject, ["exakt"])
     with pytest.raises(InputError, match="needs a model"):
-        price(*copied, [], Pricing(None), out=tmp_path / "out")
+        price_leaks(*copied, [], Pricing(None), out=tmp_path / "out")
     with pytest.raises(InputError, match="at least 1"):
         Pricing(repeats=0)
     assert not (tmp_path / "out").exists()

@@ -96,49 +96,16 @@ def price(
 
     Example: unseen audit price posts.csv --split hard.csv --text text --label label --leaks near --trainings 1
     """
-    from unseen.api import vectors_of
-    from unseen.audits.subject import SEMANTIC, Subject
-    from unseen.runs.price import Pricing, find_leaks
+    from unseen.audits.subject import SEMANTIC
     from unseen.runs.price import price as priced
-    from unseen.runs.spaces import Model
-    from unseen.store import read_predictions
 
-    training = {"trainings": trainings, "repeats": repeats}
-    _refuse_untrained(model, predictions, settings, training)
-    kinds = listed(leaks) if leaks else None
-    using = semantic_source(vectors, encoder, semantic)
-    _refuse_unused(kinds, roles, using, groups)
-    parted = needed_split(data, split, parts)
-    numbers = {"seeds": trainings, "repeats": repeats}
-    is_trained = model is not None or predictions is None
-    pricing = Pricing(
-        model=Model(model or "logistic", parameters(settings)) if is_trained else None, metric=metric,
-        groups=groups, seed=seed,
-        **{name: value for name, value in numbers.items() if value is not None},
+    return priced(
+        data, needed_split(data, split, parts), leaks=listed(leaks) if leaks else None,
+        using=semantic_source(vectors, encoder, semantic), near=near,
+        semantic=SEMANTIC if semantic is None else semantic, model=model, params=parameters(settings),
+        predictions=predictions, rename=pairs(rename, "--map"), metric=metric, trainings=trainings, repeats=repeats,
+        groups=groups, seed=seed, **roles, **frame,
     )  # fmt: skip
-    answers = None if predictions is None else read_predictions(predictions, data, pairs(rename, "--map"))
-    threshold = SEMANTIC if semantic is None else semantic
-    neighbours = None if using is None else vectors_of(data, using, seed)
-    leaking = find_leaks(Subject(data, parted, roles, neighbours, near, threshold, seed), kinds)
-    return priced(data, parted, leaking, pricing, predictions=answers, **frame)
-
-
-def _refuse_untrained(model: str | None, predictions: Path | None, settings: Any, training: dict[str, Any]) -> None:
-    if predictions is None or model is not None:
-        return
-    given = [f"--{name}" for name, value in {**training, "set": settings or None}.items() if value is not None]
-    if given:
-        raise InputError(f"{', '.join(given)} has no effect without --model: with --predictions nothing is trained")
-
-
-def _refuse_unused(kinds: list[str] | None, columns: dict[str, str], vectors: Any, groups: str | None) -> None:
-    """Columns and vectors that no kind of leak asks for; authors are drawn together in intervals of any kind."""
-    used = {*(kinds or columns), *(["author"] if groups is None else [])}
-    unused = [f"--{role}" for role in columns if role not in used]
-    if kinds is not None and vectors is not None and "semantic" not in kinds:
-        unused.append("--vectors" if isinstance(vectors, Path) else "--encoder")
-    if unused:
-        raise InputError(f"{', '.join(unused)} has no effect with these --leaks", got=", ".join(kinds or ()))
 
 
 @app.command()
@@ -170,42 +137,13 @@ def authors(
 
     Example: unseen audit authors posts.csv --text text --label label --author user --model logistic --trainings 1
     """
-    from unseen.runs.authors import UnseenAuthors
     from unseen.runs.authors import authors as audited
-    from unseen.runs.spaces import Model
 
-    training = {"metric": metric, "seeds": trainings, "share": test, "cap": cap, "seed": seed}
-    _refuse_contradictions(author, model, calibrate, calibrate_author, {**training, "set": settings or None})
-    given: dict[str, Any] = {name: value for name, value in training.items() if value is not None}
-    measured = None if model is None else UnseenAuthors(Model(model, parameters(settings)), **given)
-    calibration = _calibration(calibrate, calibrate_author)
-    return audited(data, split_of(data, split), author, measured, calibration=calibration, **frame)
-
-
-def _refuse_contradictions(
-    author: str | None, model: str | None, calibrate: str | None, column: str | None, training: dict[str, Any]
-) -> None:
-    """Options that would have no effect, all at once."""
-    options = {"share": "test", "seeds": "trainings"}
-    given = [f"--{options.get(name, name)}" for name, value in training.items() if value is not None]
-    problems = [f"{name} has no effect without --model" for name in given if model is None]
-    if model is not None and author is None:
-        problems.append("--model has no effect without --author: there are no unseen authors to test on")
-    if author is not None and calibrate is not None:
-        problems.append("--calibrate has no effect with --author: nothing needs an estimate")
-    if (calibrate is None) != (column is None):
-        problems.append("--calibrate and --calibrate-author go together")
-    if problems:
-        raise InputError("these options do not go together", problems=problems)
-
-
-def _calibration(source: str | None, column: str | None) -> Any:
-    """The other dataset, read as a table with this column or as a known dataset, and its author column."""
-    from unseen.api import load
-
-    if source is None:
-        return None
-    return (load(source, attributes=[column]) if Path(source).exists() else load(source)), column
+    return audited(
+        data, split_of(data, split), author=author, model=model, params=parameters(settings), metric=metric,
+        trainings=trainings, test=test, cap=cap, calibrate=calibrate, calibrate_author=calibrate_author, seed=seed,
+        **frame,
+    )  # fmt: skip
 
 
 @app.command()

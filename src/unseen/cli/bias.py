@@ -13,7 +13,7 @@ from unseen.cli import options
 from unseen.cli.console import print_table, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.frame import Reply, gives_reply
-from unseen.cli.options import check_measurements, pairs, parameters, read_any_split
+from unseen.cli.options import check_measurements, pairs, parameters, split_of
 from unseen.errors import InputError, UnknownNameError, UnseenWarning
 
 SWAPPED = 2_000
@@ -85,7 +85,7 @@ def bias(
     meant = pairs(rename, "--map")
     check_measurements(out)
     mentioned = _groups(data, about, terms, fewest=fewest, only=only)
-    splits = [read_any_split(path, data) for path in split or []]
+    splits = [split_of(data, path) for path in split or []]
     asked = open_model(model, **parameters(settings, trust=trust, rename=meant)) if model else None
     answers = None if predictions is None else read_predictions(predictions, data, meant)
     where = parts_of_splits(data, splits, part or (), answers)

@@ -54,7 +54,7 @@ def check(
     Example: unseen check model --suite cases.csv --map calm=fine,loud=bad -o behaviour
     """
     from unseen.functional import load_suite
-    from unseen.runs.check import CheckedModel
+    from unseen.runs.check import PREDICTIONS, CheckedModel
     from unseen.runs.check import check as checked
 
     places = named(models)
@@ -65,7 +65,9 @@ def check(
         labels=declared_labels(labels) if labels else None, data_dir=data_dir, file=file,
     )  # fmt: skip
     asked = {
-        name: CheckedModel(place, maps[name], _numbers(thresholds[name]), _opening(place, opening))
+        name: CheckedModel(
+            place, maps[name], _numbers(thresholds[name]), {} if Path(place).suffix in PREDICTIONS else opening
+        )
         for name, place in places.items()
     }
     return checked(asked, cases, slices=slice_by or (), metrics=metric or (), tolerance=tolerance, texts=texts, **frame)
@@ -73,11 +75,13 @@ def check(
 
 def named(models: list[str]) -> dict[str, str]:
     """Models by name: what stands before `=`, or the last part of the place."""
+    from unseen.runs.check import short_name
+
     places: dict[str, str] = {}
     for typed in models:
         name, middle, place = typed.partition("=")
         if not middle or set(name) & set("/:\\"):
-            name, place = Path(typed).stem if "://" not in typed else redacted(typed), typed
+            name, place = short_name(typed), typed
         if name in places:
             raise InputError(f"two models are called {name!r}", fix=f"name them: {name}-2={redacted(place)}")
         places[name] = place
@@ -103,7 +107,3 @@ def _numbers(given: dict[str, str] | None) -> dict[str, float] | None:
         return None if given is None else {label: float(value) for label, value in given.items()}
     except ValueError as cause:
         raise InputError("--threshold needs a number", expected="LABEL=0.5", got=str(given)) from cause
-
-
-def _opening(place: str, opening: dict[str, Any]) -> dict[str, Any]:
-    return {} if Path(place).suffix in (".csv", ".parquet") else opening

@@ -11,7 +11,7 @@ from unseen.cli import options
 from unseen.cli.console import rough_duration
 from unseen.cli.data_options import takes_data
 from unseen.cli.frame import Reply, makes_run
-from unseen.cli.options import METRIC, any_number, named_parameters, pairs, read_any_split, split_of, whole_numbers
+from unseen.cli.options import METRIC, any_number, named_parameters, pairs, split_of, whole_numbers
 from unseen.errors import InputError
 
 
@@ -67,7 +67,6 @@ def cost(
 
     Example: unseen model cost posts.csv --model logistic --model svm --gate "latency.p95<=50ms" -o costs
     """
-    from unseen.functional import load_suite
     from unseen.runs.cost import cost as run_cost
     from unseen.runs.cost import plan_cost
 
@@ -83,8 +82,8 @@ def cost(
         "batches": whole_numbers(batches, "--batches") if batches else (), "budget": budget,
         "price": prices, "metric": metric, "trainings": trainings, "repeats": repeats, "texts": limit,
         "rename": pairs(rename, "--map"),
-        "split": split_of(data, split), "hard": read_any_split(hard, data) if Path(hard).is_file() else hard,
-        "suite": None if suite is None else load_suite(suite),
+        "split": split_of(data, split), "hard": hard,
+        "suite": suite,
     }  # fmt: skip
     if plan:
         planned = plan_cost(data, named, out=frame["out"], seed=frame["seed"], **given)

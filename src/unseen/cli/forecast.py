@@ -56,8 +56,8 @@ def forecast(
     from unseen.runs.forecast import forecast as forecast_scores
 
     return forecast_scores(
-        texts, model=model, known=known or (), twins=twin or (), labels=draw, width=width,
+        texts, model, known=known or (), twins=twin or (), draw=draw, width=width,
         stratified=not at_random, metric=metric, slices=slice_by or (),
-        label_names=listed(labels) if labels else None, rename=pairs(rename, "--map"), text=text, label=label,
+        labels=listed(labels) if labels else None, rename=pairs(rename, "--map"), text=text, label=label,
         id=id, opening=parameters(settings, trust=trust, key_env=key_env), **frame,
     )  # fmt: skip

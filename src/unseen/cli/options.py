@@ -329,25 +329,13 @@ def any_number(text: str, option: str, expected: str) -> float:
         raise InputError(f"{option} must be a number", expected=expected, got=repr(text)) from cause
 
 
-def read_any_split(path: str, data: Any) -> Any:
-    """The split in `path`: ours when its certificate lies beside it, else one of somebody else's."""
-    from unseen import api
-    from unseen.store import read_split
-
-    if Path(path).suffix == ".csv" and Path(path).with_suffix(".json").exists():
-        return read_split(path, data)
-    return api.split(data, "predefined", by=path, name=Path(path).stem)
-
-
 def split_of(data: Any, split: str | None, parts: str | None = None) -> Any:
     """The split in a file, or the one that a column names; None without either."""
-    from unseen import api
+    from unseen.runs import source
 
     if split is not None and parts is not None:
         raise InputError("--parts has no effect with a split file", fix="leave one of them out")
-    if parts is not None:
-        return api.split(data, "predefined", by=parts, name=parts)
-    return None if split is None else read_any_split(split, data)
+    return source.split_of(data, split, parts)
 
 
 def needed_split(data: Any, split: str | None, parts: str | None) -> Any:

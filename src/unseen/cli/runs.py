@@ -202,8 +202,7 @@ def leaderboard(
             raise UnknownNameError.of("dataset", name, data)
     return build(
         predictions, data, metrics=metric or (), groups=groups, rename=options.pairs(rename, "--map"),
-        splits={name: options.read_any_split(file, data[name]) for name, file in files.items()},
-        reference=reference, **frame,
+        splits=files, reference=reference, **frame,
     )  # fmt: skip
 
 

@@ -42,6 +42,16 @@ TWIN_KEYS = {"suite", "csv_sha256"}
 NEEDED = ("text", "label", "functionality")
 
 
+def suite_of(source: Any, attributes: Sequence[str] = ()) -> Dataset:
+    """A Dataset as a suite; of a file or of a known suite, what `load_suite` gives."""
+    if isinstance(source, Dataset):
+        return as_suite(source)
+    if not isinstance(source, str | Path):
+        kinds = "a file, the name of a known suite, or a Dataset"
+        raise InputError("this is no suite", expected=kinds, got=type(source).__name__)
+    return load_suite(source, attributes=attributes)
+
+
 def load_suite(
     source: str | Path,
     *,

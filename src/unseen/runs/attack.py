@@ -29,6 +29,7 @@ from unseen.models import as_classifier
 from unseen.reports.attack_page import RAW, SUITE, VALID
 from unseen.runs.chosen_texts import registered, slices_of, some_texts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.runs.source import load_data, split_of
 from unseen.store import read_json, write_json
 from unseen.store.files import content_of, harmless, write_rows
 from unseen.store.results import key_of
@@ -128,7 +129,7 @@ class Attacked:
 
 
 def attack(
-    data: Dataset,
+    data: Any,
     *,
     model: Any,
     attacks: Sequence[str] = (),
@@ -136,7 +137,7 @@ def attack(
     limit: int | None = LIMIT,
     queries: int | None = None,
     slices: Sequence[str] = (),
-    split: Split | None = None,
+    split: Split | str | Path | None = None,
     antonyms: Sequence[str | Path] = (),
     tags: str | Path | None = None,
     language: str | None = "en",
@@ -150,13 +151,16 @@ def attack(
 ) -> Result:
     """Attack texts of `data` that `model` gets right, and tell how many flips keep the label.
 
-    Without `attacks` those that need no further files. `params` are parameters of attacks, {"pwws": {"wordnet": …}}.
-    `queries` is what one text may cost. `slices` and the parts of `split` are judged apart. `antonyms` (files with two
-    words on each line) and `tags` (parts of speech) are what checks of validity know beside the data; words that carry
-    a label are learnt from the data. `texts` writes changed texts: a suite of the valid ones, examples, and an
-    interrupted run goes on. `opening` are parameters of `unseen.models.open_model`.
+    `data` is what `unseen.load` takes, or a Dataset, `model` what `unseen.open_model` takes, or a classifier, `split` a
+    Split or a file. Without `attacks` those that need no further files. `params` are parameters of attacks, {"pwws":
+    {"wordnet": …}}. `queries` is what one text may cost. `slices` and the parts of `split` are judged apart. `antonyms`
+    (files with two words on each line) and `tags` (parts of speech) are what checks of validity know beside the data;
+    words that carry a label are learnt from the data. `texts` writes changed texts: a suite of the valid ones,
+    examples, and an interrupted run goes on. `opening` are parameters of `unseen.models.open_model`.
     """
     bounds = parsed_gates(gates)
+    data = load_data(data, {}, slices)
+    split = split_of(data, split)
     opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     if queries is not None and queries < 1:
         raise InputError("queries must be at least 1", got=repr(queries))

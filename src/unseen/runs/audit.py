@@ -11,7 +11,7 @@ from unseen import api
 from unseen.audits.audit import audit as made
 from unseen.audits.pipelines import audit_pipeline as experimented
 from unseen.audits.pipelines import prepared
-from unseen.audits.subject import NEAR, SEMANTIC, Subject, with_links, write_leaks
+from unseen.audits.subject import NEAR, ROLES, SEMANTIC, Subject, with_links, write_leaks
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.reports.formats import Table
@@ -19,8 +19,9 @@ from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings
 from unseen.reports.record import RunRecord
 from unseen.runs.authors import concentration_table
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.runs.source import load_data, refuse_unknown, split_of
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types import Finding, Measurement, Split
 from unseen.types.numbers import number
 
 GATES = ("findings.fail<=0",)
@@ -40,7 +41,7 @@ LEAKED = {
 
 
 def audit(
-    data: Dataset | str | Path,
+    data: Any,
     split: Split | str | Path | None = None,
     *,
     parts: str | None = None,
@@ -58,7 +59,7 @@ def audit(
 ) -> Result:
     """Every check of data and of a split of it: leaks, conflicts, drift, shortcuts; findings, passes included.
 
-    `data` is a Dataset or what `unseen.load` takes; `split` a Split or a file of anybody's, or instead `parts`, the
+    `data` is what `unseen.load` takes, or a Dataset; `split` a Split or a file of anybody's, or instead `parts`, the
     attribute that names each row's part. `columns` name attributes by their role: `author`, `conversation`, `template`,
     `partner`, `source`, `original` (of a copy), `time`. An attribute whose values are ids of other rows is taken for
     that of the partners where none is named, and a warning says so. With vectors (`using`), semantic neighbours are
@@ -67,16 +68,11 @@ def audit(
     made is refused, for a gate without it would always pass. `command` and `typed` are what was typed: all of it,
     and the data with how to read it.
     """
-    if not isinstance(data, Dataset):
-        named = [*columns.values(), *filter(None, [parts])]
-        data = api.load(data, attributes=named) if named else api.load(data)
-    if split is not None and parts is not None:
-        raise InputError("parts has no effect with a split", fix="leave one of them out")
-    if isinstance(split, str | Path) or parts is not None:
-        split = api.split(data, "predefined", by=split if parts is None else parts)
-    columns = with_links(data, columns)
-    vectors = None if using is None else api.vectors_of(data, using, seed)
-    subject = Subject(data, split, columns, vectors, near, semantic, seed, typed)
+    refuse_unknown(columns, audit, ROLES)
+    loaded = load_data(data, {}, [*columns.values(), *filter(None, [parts])])
+    vectors = None if using is None else api.vectors_of(loaded, using, seed)
+    cut, columns = split_of(loaded, split, parts), with_links(loaded, columns)
+    subject = Subject(loaded, cut, columns, vectors, near, semantic, seed, typed)
     about = _about(subject) | {
         "columns": dict(subject.columns), "thresholds": {"near": subject.near, "semantic": subject.semantic},
     }  # fmt: skip
@@ -94,8 +90,8 @@ def audit(
 
 def audit_pipeline(
     fit: Any,
-    data: Dataset,
-    split: Split | None = None,
+    data: Any,
+    split: Split | str | Path | None = None,
     *,
     name: str | None = None,
     out: str | Path | None = None,
@@ -106,9 +102,12 @@ def audit_pipeline(
 ) -> Result:
     """Change the test rows and see whether a pipeline notices, which proves a leak.
 
-    `name` is how the pipeline is called in the report; `options` are those of `unseen.audits.pipelines.audit_pipeline`.
+    `data` is what `unseen.load` takes, or a Dataset. `name` is how the pipeline is called in the report; `options` are
+    those of `unseen.audits.pipelines.audit_pipeline`.
     Nothing is written for a pipeline that cannot be audited as asked.
     """
+    data = load_data(data, {}, ())
+    split = split_of(data, split)
     pipeline, experiments = prepared(fit, data, split, **options)
     about = _about(Subject(data, split, seed=seed)) | {
         "pipeline": name or pipeline.name, "shape": pipeline.shape, "experiments": experiments,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from unseen.reports.record import RunRecord
 from unseen.reports.wording import called
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, in_order, measured, refuse_without_parts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.runs.source import load_data, split_of
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
@@ -76,12 +77,19 @@ class UnseenAuthors:
 
 
 def authors(
-    data: Dataset,
-    split: Split | None = None,
-    author: str | None = None,
-    settings: UnseenAuthors | None = None,
+    data: Any,
+    split: Split | str | Path | None = None,
     *,
-    calibration: tuple[Dataset, str] | None = None,
+    author: str | None = None,
+    model: Any = None,
+    params: Mapping[str, Any] | None = None,
+    metric: str | None = None,
+    trainings: int | None = None,
+    test: float | None = None,
+    cap: int | None = None,
+    calibrate: Any = None,
+    calibrate_author: str | None = None,
+    seed: int | None = None,
     out: str | Path | None = None,
     workers: int = 1,
     gates: Sequence[Gate | str] = (),
@@ -89,13 +97,21 @@ def authors(
 ) -> Result:
     """Everything about the authors that the attribute `author` names, or an estimate where there is none.
 
-    `calibration` is another dataset and its author attribute: what the estimate learns style from. Without `settings`
-    nothing is trained. Without `out` nothing is written.
+    `data` is what `unseen.load` takes, or a Dataset; `split` a Split or a file of anybody's. With `model`, a recipe
+    with `params`, the score on unseen authors is measured: `trainings` splits of each kind (3), `test` of the rows for
+    testing (0.2), at most `cap` rows per author and class (250) in a capped training part, `seed` of all that is drawn
+    (42). `calibrate` is other data, whose attribute `calibrate_author` names the authors: what the estimate learns
+    style from. Without `out` nothing is written.
     """
-    if author is not None and calibration is not None:
-        raise InputError("a calibration has no effect where the authors are known")
-    if author is None and settings is not None:
-        raise InputError("a model has no effect where no author is known: there are no unseen authors to test on")
+    given: dict[str, Any] = {"metric": metric, "trainings": trainings, "test": test, "cap": cap, "seed": seed}
+    given = {name: value for name, value in (given | {"params": params or None}).items() if value is not None}
+    _refuse_contradictions(author, model, calibrate, calibrate_author, given)
+    data = load_data(data, {}, [author] if author else [])
+    split = split_of(data, split)
+    settings = None if model is None else _settled(model, **given)
+    calibration = None
+    if calibrate is not None and calibrate_author is not None:
+        calibration = load_data(calibrate, {}, [calibrate_author]), calibrate_author
     if split is not None:
         split = refuse_without_parts(data, split)
     if author is not None and settings is not None and not Writers.of(data, author).count:
@@ -116,6 +132,37 @@ def authors(
         return _audited(data, split, author, settings, folder.results, workers)
 
     return carry_through("authors", about, work, out=out, command=command, gates=gates)
+
+
+def _settled(
+    model: Any,
+    *,
+    params: Mapping[str, Any] | None = None,
+    trainings: int = UnseenAuthors.seeds,
+    test: float = UnseenAuthors.share,
+    **given: Any,
+) -> UnseenAuthors:
+    trained = replace(Model.of(model), params=params or {})
+    return UnseenAuthors(trained, seeds=trainings, share=test, **given)
+
+
+def _refuse_contradictions(
+    author: str | None, model: Any, calibrate: Any, column: str | None, training: Mapping[str, Any]
+) -> None:
+    """Settings that would have no effect, all at once."""
+    problems = []
+    if model is None:
+        own = [f"{name}={value!r}" for name, value in training.items() if name != "params"]
+        own += ["params=… (--set)"] * ("params" in training)
+        problems += [f"{setting} has no effect without model=…" for setting in own]
+    if model is not None and author is None:
+        problems.append("model=… has no effect without author=…: there are no unseen authors to test on")
+    if author is not None and calibrate is not None:
+        problems.append("calibrate=… has no effect with author=…: nothing needs an estimate")
+    if (calibrate is None) != (column is None):
+        problems.append("calibrate=… and calibrate_author=… go together")
+    if problems:
+        raise InputError("these settings do not go together", problems=problems)
 
 
 def _audited(

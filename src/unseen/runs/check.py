@@ -31,6 +31,7 @@ from unseen.functional.pass_rates import (
     weighting_of,
 )
 from unseen.functional.pass_rates import check as measured_on_suite
+from unseen.functional.tables import suite_of
 from unseen.models import as_classifier, open_model
 from unseen.reports import behaviour
 from unseen.reports.behaviour import Behaviour, behaviours, section
@@ -103,9 +104,12 @@ class CheckedModel:
 
 
 def check(
-    models: Mapping[str, CheckedModel],
-    suite: Dataset,
+    models: Any,
+    suite: Any,
     *,
+    rename: Mapping[str, str] | None = None,
+    threshold: Mapping[str, float] | None = None,
+    opening: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     slices: Sequence[str] = (),
     metrics: Sequence[str] = (),
@@ -117,39 +121,79 @@ def check(
 ) -> Result:
     """Ask every model about every case, measure, compare each two, judge the gates, and write the folder of it.
 
+    `models` is one, a list of them, or each by its name; a model is what `unseen.open_model` takes, a classifier, a
+    file of predictions, or a CheckedModel, which has its own `rename`, `threshold` and `opening`: its labels in the
+    words of the suite, the probability from which on it gives a label, parameters of `unseen.open_model`. `suite` is
+    a file, the name of a known suite, or a Dataset.
     `metrics` are pass rates in which functionalities have weights, `pass_rate.macro`; those that gates name are
     measured too. Without `out` nothing is written. The answers of a model are on disk as soon as it has given them:
     its file in `predictions/` can stand for the model next time. `texts` puts the failed cases' texts into
     failures.csv.
     """
-    if not models:
-        raise InputError("there is no model to check")
+    asked_models = {
+        name: model if isinstance(model, CheckedModel) else _checked(model, rename, threshold, opening)
+        for name, model in _by_name(models).items()
+    }
     check_tolerance(tolerance)
-    refuse_slices(suite, slices)
+    cases = suite_of(suite, slices)
+    refuse_slices(cases, slices)
     bounds = parsed_gates(gates)
     asked = [*metrics, *(gate.metric for gate in bounds if WEIGHTED.fullmatch(gate.metric))]
     weighted = list(dict.fromkeys(f"{PASSED}.{weighting_of(metric)}" for metric in asked))
-    _refuse_idle(bounds, suite, slices, list(models))
-    for model in models.values():
-        model.check(suite)
-    names = [file_name(name) for name in models]
+    _refuse_idle(bounds, cases, slices, list(asked_models))
+    for model in asked_models.values():
+        model.check(cases)
+    names = [file_name(name) for name in asked_models]
     if len(set(names)) < len(names):
-        raise InputError("the files of two models would have one name", got=some(models), fix="other names: NAME=MODEL")
+        got = some(asked_models)
+        raise InputError("the files of two models would have one name", got=got, fix="other names: NAME=MODEL")
     about = {
-        "models": {name: model.described() for name, model in models.items()},
-        "suite": described_data(suite),
+        "models": {name: model.described() for name, model in asked_models.items()},
+        "suite": described_data(cases),
         "settings": {"slices": list(slices), "tolerance": tolerance, "seed": seed}
         | ({"metrics": weighted} if weighted else {}),
     }
 
     def work(folder: RunFolder) -> Output:
         shutil.rmtree(folder / "predictions", ignore_errors=True)
-        predictions = _asked(models, suite, folder)
-        _write_failures(predictions, suite, tolerance, texts, folder / "failures.csv")
-        measured = _measured(predictions, suite, slices, weighted, tolerance, seed)
-        return Output(measured + _depths(models, predictions, suite, slices, seed))
+        predictions = _asked(asked_models, cases, folder)
+        _write_failures(predictions, cases, tolerance, texts, folder / "failures.csv")
+        measured = _measured(predictions, cases, slices, weighted, tolerance, seed)
+        return Output(measured + _depths(asked_models, predictions, cases, slices, seed))
 
     return carry_through("check", about, work, out=out, command=command, gates=bounds)
+
+
+def _by_name(models: Any) -> Mapping[str, Any]:
+    """Models by name: as they were given, or the last parts of their places."""
+    if isinstance(models, Mapping):
+        named = models
+    else:
+        several = models if isinstance(models, list | tuple) else [models]
+        names = [short_name(model) for model in several]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f"two models are called {twice!r}", fix="give each a name of its own: {name: model}")
+        named = dict(zip(names, several, strict=True))
+    if not named:
+        raise InputError("there is no model to check")
+    return named
+
+
+def short_name(model: Any) -> str:
+    """How a model without a name is called: the last part of its place; an object by what it says, or its type."""
+    place = inference.name_of(model)
+    return place if "://" in place or not isinstance(model, str | Path) else Path(place).stem
+
+
+def _checked(
+    model: Any,
+    rename: Mapping[str, str] | None,
+    threshold: Mapping[str, float] | None,
+    opening: Mapping[str, Any] | None,
+) -> CheckedModel:
+    """How a model is asked; a file of predictions is not opened."""
+    is_file = isinstance(model, str | Path) and Path(model).suffix in PREDICTIONS
+    return CheckedModel(model, rename, threshold, None if is_file else opening)
 
 
 def _refuse_idle(gates: Sequence[Gate], suite: Dataset, slices: Sequence[str], models: Sequence[str]) -> None:

@@ -27,6 +27,7 @@ from unseen.evaluation.metric_facts import is_known
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional.pass_rates import PASSED
 from unseen.functional.pass_rates import check as measured_on_suite
+from unseen.functional.tables import suite_of
 from unseen.machine import cores, usable_threads
 from unseen.models import PIPELINES
 from unseen.naming import is_place, outline_of
@@ -53,6 +54,7 @@ from unseen.runs.experiment import (
     with_dev,
 )
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.runs.source import load_data, split_of
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store import read_json
@@ -165,7 +167,7 @@ class CostSetting:
 
 
 def cost(
-    data: Dataset,
+    data: Any,
     models: Sequence[Any] | Mapping[str, Any],
     *,
     out: str | Path | None = None,
@@ -175,14 +177,15 @@ def cost(
 ) -> Result:
     """What each of several models costs on this machine, and what it scores: on a test part, a hard split, a suite.
 
-    `models` are recipes and transformers, which are trained, and models that are there (a folder of ours, a
-    classifier of Hugging Face's, a pipeline file, a function, an endpoint), which are asked as they are; by name, or a
-    list. `settings` are: `params`, {model: parameters} of recipes or of `open_model`; `lengths`, limits of tokens to
-    try of transformers; `batches`, further batches to train with; `budget`, bytes of memory or "memory=2GB", within
-    which the largest batch is looked for; `split`, the ordinary split (a random one is made); `hard`, a split or the
-    name of a splitter ("closest"; "none" for none); `suite` and `rename` (labels of the data in the words of the
-    suite); `price`, {"call": …} or {"tokens": …} per 1,000, of endpoints; `metric`, `trainings`, `repeats`, `texts`
-    (how many of the test part are timed) and `seed`. Interrupted and called again, it goes on where it stopped.
+    `data` is what `unseen.load` takes, or a Dataset. `models` are recipes and transformers, which are trained, and
+    models that are there (a folder of ours, a classifier of Hugging Face's, a pipeline file, a function, an endpoint),
+    which are asked as they are; by name, or a list. `settings` are: `params`, {model: parameters} of recipes or of
+    `open_model`; `lengths`, limits of tokens to try of transformers; `batches`, further batches to train with;
+    `budget`, bytes of memory or "memory=2GB", within which the largest batch is looked for; `split`, the ordinary split
+    (a random one is made); `hard`, a split, its file or the name of a splitter ("closest"; "none" for none); `suite`
+    and `rename` (labels of the data in the words of the suite); `price`, {"call": …} or {"tokens": …} per 1,000, of
+    endpoints; `metric`, `trainings`, `repeats`, `texts` (how many of the test part are timed) and `seed`. Interrupted
+    and called again, it goes on where it stopped.
     """
     setting = settled(data, models, **settings)
     bounds = parsed_gates(gates)
@@ -196,7 +199,7 @@ def cost(
 
 
 def plan_cost(
-    data: Dataset, models: Sequence[Any] | Mapping[str, Any], *, out: str | Path | None = None, **settings: Any
+    data: Any, models: Sequence[Any] | Mapping[str, Any], *, out: str | Path | None = None, **settings: Any
 ) -> CostPlan:
     """What `cost` would do; nothing is trained but a few batches that tell the speed."""
     setting = settled(data, models, **settings)
@@ -217,16 +220,16 @@ def plan_cost(
 
 
 def settled(
-    data: Dataset,
+    data: Any,
     models: Sequence[Any] | Mapping[str, Any],
     *,
     params: Mapping[str, Mapping[str, Any]] | None = None,
     lengths: Sequence[int] = (),
     batches: Sequence[int] = (),
     budget: float | str | None = None,
-    split: Split | None = None,
-    hard: Split | str = "closest",
-    suite: Dataset | None = None,
+    split: Split | str | Path | None = None,
+    hard: Split | str | Path = "closest",
+    suite: Any = None,
     rename: Mapping[str, str] | None = None,
     price: Mapping[str, float] | None = None,
     metric: str = METRIC,
@@ -236,6 +239,8 @@ def settled(
     seed: int = 42,
 ) -> CostSetting:
     """The settings of a run, checked; splits are made here, because everything else follows from them."""
+    data, suite = load_data(data, {}, ()), None if suite is None else suite_of(suite)
+    split = split_of(data, split)
     check_repeats(repeats)
     memory = budget_of(budget)
     metric_of(metric).refuse_labels(data.label_names)
@@ -282,9 +287,11 @@ def budget_of(budget: float | str | None) -> float | None:
     return size
 
 
-def _hard(data: Dataset, hard: Split | str, seed: int) -> Split | None:
-    if isinstance(hard, Split):
-        return refuse_without_parts(data, hard)
+def _hard(data: Dataset, hard: Split | str | Path, seed: int) -> Split | None:
+    if isinstance(hard, Split) or Path(hard).is_file():
+        made = split_of(data, hard)
+        assert made is not None
+        return refuse_without_parts(data, made)
     return None if hard == NO_HARD else api.split(data, hard, test=TEST_SHARE, dev=DEV_SHARE, seed=seed)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from unseen import inference
 from unseen.bias.groups import checked_terms
 from unseen.data.rationales import mask_of, rationales_of
+from unseen.data.rows import IfThere
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.explanations import EXPLAINERS
@@ -28,6 +29,7 @@ from unseen.registry import VERSION
 from unseen.reports.explain_page import HIGHLIGHTS
 from unseen.runs.chosen_texts import registered, slices_of, some_texts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.runs.source import load_data, split_of
 from unseen.store import write_json
 from unseen.store.files import content_of
 from unseen.store.results import key_of
@@ -137,7 +139,7 @@ def annotators_of(data: Dataset, subject: ExplainedTexts) -> list[list[Mask]] | 
 
 
 def explain(
-    data: Dataset,
+    data: Any,
     *,
     model: Any,
     methods: Sequence[str] = (),
@@ -149,7 +151,7 @@ def explain(
     limit: int | None = LIMIT,
     normalised: int = NORMALISED,
     slices: Sequence[str] = (),
-    split: Split | None = None,
+    split: Split | str | Path | None = None,
     corpus: Sequence[str] | None = None,
     terms: Mapping[str, Sequence[str]] | None = None,
     positive: Sequence[str] = (),
@@ -163,15 +165,18 @@ def explain(
 ) -> Result:
     """Explain what `model` says about texts of `data`, by several methods, and judge the explanations.
 
-    Without `methods` those that the model allows, and chance. `attributions` are files of somebody else's, judged in
-    the same way. `params` are parameters of methods, {"lime": {"samples": 500}}. `label` is the label that is
-    explained, by default what the model gives to each text. With a column `rationales` in `data` explanations are
-    compared with what people highlighted. `slices` and the parts of `split` are judged apart, as are right and wrong
-    answers. `corpus` are the texts from which sampling and occlusion draws contexts. `terms` are lists of terms that
-    are put in each other's place, `positive` the labels that count as an alarm about them. `texts` writes texts into
-    the folder and onto the page. `opening` are parameters of `unseen.models.open_model`.
+    `data` is what `unseen.load` takes, or a Dataset, `model` what `unseen.open_model` takes, or a classifier, `split` a
+    Split or a file. Without `methods` those that the model allows, and chance. `attributions` are files of somebody
+    else's, judged in the same way. `params` are parameters of methods, {"lime": {"samples": 500}}. `label` is the label
+    that is explained, by default what the model gives to each text. With a column `rationales` in `data` explanations
+    are compared with what people highlighted. `slices` and the parts of `split` are judged apart, as are right and
+    wrong answers. `corpus` are the texts from which sampling and occlusion draws contexts. `terms` are lists of terms
+    that are put in each other's place, `positive` the labels that count as an alarm about them. `texts` writes texts
+    into the folder and onto the page. `opening` are parameters of `unseen.models.open_model`.
     """
     bounds = parsed_gates(gates)
+    data = load_data(data, {}, [*slices, IfThere(RATIONALES)])
+    split = split_of(data, split)
     opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)
     chosen = some_texts(data, limit, seed, split)
     subject = _subject(opened, chosen, label, units, erase)

@@ -29,25 +29,26 @@ from unseen.store import write_predictions
 from unseen.store.files import harmless, unharmed, write_rows
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, some
+from unseen.types.arrays import Codes
 
-LABELS = 100
+DRAWN = 100
 """Texts that are drawn to be labelled when nothing is said."""
 
 # -- the run -----------------------------------------------------------------------------------------------------------
 
 
 def forecast(
-    source: Any,
-    *,
+    data: Any,
     model: Any,
+    *,
     known: Sequence[Any] = (),
     twins: Sequence[Any] = (),
-    labels: int = LABELS,
+    draw: int = DRAWN,
     width: float | None = None,
     stratified: bool = True,
     metric: str = "f1.macro",
     slices: Sequence[str] = (),
-    label_names: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
     rename: Mapping[str, str] | None = None,
     text: str = "text",
     label: str = "label",
@@ -58,9 +59,11 @@ def forecast(
     command: str | None = None,
     seed: int = 42,
 ) -> Result:
-    """What `model` will score on the texts of `source`, of which some or none have a label.
+    """What `model` will score on the texts of `data`, of which some or none have a label.
 
-    With `out`, the first `labels` texts to label are written to `to_label.csv`; labels that are filled in there are
+    `data` is what `unseen.load` takes, or a Dataset, and `model` what `unseen.open_model` takes, or a classifier.
+    `labels` are the labels in the order of the model, where nothing says them. With `out`, the first `draw` texts to
+    label are written to `to_label.csv`; labels that are filled in there are
     used when it is called again, as are those of the column `label`. `width` asks for an interval of ± so much: the
     sample grows until it is reached. `known` are files or Datasets of labelled texts that the model was not trained
     on: the first is like what it learnt from, further ones are from elsewhere and show how far estimates without
@@ -71,16 +74,16 @@ def forecast(
     bounds = parsed_gates(gates)
     if width is not None and not 0 < width < 0.5:
         raise InputError("width is half of an interval", expected="a share such as 0.05, which is 5 points")
-    if labels < 1:
-        raise InputError("labels are for some of the texts", expected="a number from 1", got=str(labels))
+    if draw < 1:
+        raise InputError("there is no text to label", expected="draw=… from 1", got=str(draw))
     main = metric_of(metric)
     if main.of_counts is None:
         raise InputError(f"{metric} is not decided by labels alone", expected="accuracy, or a score such as f1.macro")
     opened, *others = (as_classifier(one, rename=rename, **(opening or {})) for one in (model, *twins))
     columns: dict[str, Any] = {"text": text, "label": label, "id": id}
     sliced = [IfThere(name) for name in slices]
-    homes = [_home(one, columns, sliced, label_names) for one in known[:1]]
-    names = tuple(label_names or (homes[0].label_names if homes else getattr(opened, "classes_", None) or ()))
+    homes = [_home(one, columns, sliced, labels) for one in known[:1]]
+    names = tuple(labels or (homes[0].label_names if homes else getattr(opened, "classes_", None) or ()))
     homes += [_home(one, columns, (), names) for one in known[1:]]
     if not names:
         raise InputError(
@@ -89,15 +92,15 @@ def forecast(
     few = [f"{home.name} has {len(home)}" for home in homes if len(home) < FEWEST_TEXTS]
     if few:
         raise InputError("these known texts are too few", problems=few, expected=f"{FEWEST_TEXTS} or more in each")
-    data, given = load_texts(source, names, attributes=sliced, **columns)
-    nowhere = [name for name in slices if not any(name in one.attributes for one in (data, *homes[:1]))]
+    texts, given = _target(data, names, sliced, columns)
+    nowhere = [name for name in slices if not any(name in one.attributes for one in (texts, *homes[:1]))]
     if nowhere:
         where = "the new texts" if not homes else "the new texts or the first known ones"
         raise UnknownNameError(f"no column of {where} is called {some(map(repr, nowhere))}")
     metrics = list(dict.fromkeys([main.id, "accuracy", "f1.macro", *(f"f1[{name}]" for name in names)]))
     chosen = [metric_of(name) for name in metrics]
     about = {
-        "data": described_data(data) | {"counts": {}},
+        "data": described_data(texts) | {"counts": {}},
         "model": inference.name_of(model),
         "settings": {
             "metric": main.id, "slices": list(slices), "stratified": stratified, "seed": seed,
@@ -107,23 +110,35 @@ def forecast(
     }  # fmt: skip
 
     def work(folder: RunFolder) -> Output:
-        predictions = inference.predict(opened, data, work="ask about the new texts")
+        predictions = inference.predict(opened, texts, work="ask about the new texts")
         write_predictions(predictions, folder / "predictions" / "target.parquet")
         sheet = read_sheet(folder / TO_LABEL, names)
-        drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in data.ids.to_pylist()])
+        drawn = np.array([names.index(sheet[key]) if key in sheet else UNLABELLED for key in texts.ids.to_pylist()])
         labelled = np.where(drawn != UNLABELLED, drawn, given)
         brought = (given != UNLABELLED) & (drawn == UNLABELLED)
-        agreeing = [inference.predict(one, data, work="ask the twins").probabilities for one in others]
-        target = Target(data, predictions, labelled, brought, agreeing)
+        agreeing = [inference.predict(one, texts, work="ask the twins").probabilities for one in others]
+        target = Target(texts, predictions, labelled, brought, agreeing)
         prospect = _prospect([opened, *others], target, homes, chosen, slices, seed)
         come = int(brought.sum())
-        asked = min(_to_draw(prospect, labels, width, come), len(data) - come)
+        asked = min(_to_draw(prospect, draw, width, come), len(texts) - come)
         _write_sheet(folder / TO_LABEL, target, ranking_of(target, asked, seed, stratified), sheet)
         count = int((labelled != UNLABELLED).sum())
-        more = {"labels": count, "texts": len(data), "to_label": asked, "width": width, "rungs": len(prospect.rungs)}
-        return Output(prospect.measurements(), prospect.findings(), more, data)
+        more = {"labels": count, "texts": len(texts), "to_label": asked, "width": width, "rungs": len(prospect.rungs)}
+        return Output(prospect.measurements(), prospect.findings(), more, texts)
 
     return carry_through("forecast", about, work, out=out, command=command, gates=bounds)
+
+
+def _target(
+    source: Any, names: Sequence[str], attributes: Sequence[str], columns: Mapping[str, Any]
+) -> tuple[Dataset, Codes]:
+    """The new texts, and the labels that they bring; of a Dataset, or of a known one, all do."""
+    if isinstance(source, str) and not Path(source).suffix and not Path(source).exists():
+        source = load(source)
+    if isinstance(source, Dataset):
+        own = {"text": "text", "label": "label", "id": "id", "name": source.name}
+        return load_texts(source.table, names, attributes=attributes, **own)
+    return load_texts(source, names, attributes=attributes, **columns)
 
 
 def _home(source: Any, columns: Mapping[str, Any], slices: Sequence[str], names: Sequence[str] | None) -> Dataset:
@@ -182,13 +197,13 @@ def ranking_of(target: Target, count: int, seed: int, stratified: bool = True) -
     return (ranked if target.brought is None else ranked[~target.brought[ranked]])[:count]
 
 
-def _to_draw(prospect: Prospect, labels: int, width: float | None, brought: int) -> int:
+def _to_draw(prospect: Prospect, draw: int, width: float | None, brought: int) -> int:
     """How many texts to draw: as many as asked for, or as the width needs beyond those that bring their label."""
     sample = prospect.target.sample
     if width is None or sample is None:
-        return labels
+        return draw
     needed = sample.score(prospect.metrics[0], prospect.label_names).labels_for(width)
-    return max(labels, (needed or 0) - brought)
+    return max(draw, (needed or 0) - brought)
 
 
 def read_sheet(path: Path, names: Sequence[str]) -> dict[str, str]:

@@ -33,6 +33,7 @@ from unseen.registry import VERSION
 from unseen.reports.invariance_page import FLIPS, TRIALS, findings_of, side_findings
 from unseen.runs.experiment import Arm, Chosen, answers, in_order
 from unseen.runs.frame import Output, Result, carry_through, described_data
+from unseen.runs.source import load_data
 from unseen.runs.spaces import Model
 from unseen.seeding import child_seed
 from unseen.splits.split_records import dealt, random_rows
@@ -128,16 +129,16 @@ class Instrument:
 
 
 def invariance(
-    data: Dataset,
+    data: Any,
     *,
     transformed: Mapping[str, Sequence[str] | Transform] | None = None,
     columns: Sequence[str] = (),
     perturbations: Sequence[str] = (),
     model: Any = RECIPE,
-    train: Dataset | None = None,
+    train: Any = None,
     params: Mapping[str, Any] | None = None,
     model_transformed: Any = None,
-    train_transformed: Dataset | None = None,
+    train_transformed: Any = None,
     folds: int = FOLDS,
     margin: float = MARGIN,
     trial: str = TRIALS[0],
@@ -151,15 +152,19 @@ def invariance(
 ) -> Result:
     """Whether the property that is the label of `data` survives transformations of its texts.
 
-    Transformations are `transformed`, by name their texts in the order of the rows or a function of a list of texts,
-    `columns` of the data, and `perturbations` by name. With `train` the property is told by a recipe, `model`, trained
-    on it, and again without each of `folds` folds; without `train`, by a model that is opened or given. `params` are
-    parameters of the recipe or of `unseen.models.open_model`. `train_transformed` or `model_transformed` make a second
-    classifier, for transformed texts in another language. Two classifiers are compared only if their macro F1 on
-    held-out texts differ by at most `margin`. `trial` is what the verdict is about: the transformation, or the model
-    where the transformation keeps the meaning. `texts` writes the texts that flip into the folder.
+    `data`, `train` and `train_transformed` are what `unseen.load` takes, or Datasets, `model` what `unseen.open_model`
+    takes, or a classifier. Transformations are `transformed`, by name their texts in the order of the rows or a
+    function of a list of texts, `columns` of the data, and `perturbations` by name. With `train` the property is told
+    by a recipe, `model`, trained on it, and again without each of `folds` folds; without `train`, by a model that is
+    opened or given. `params` are parameters of the recipe or of `unseen.models.open_model`. `train_transformed` or
+    `model_transformed` make a second classifier, for transformed texts in another language. Two classifiers are
+    compared only if their macro F1 on held-out texts differ by at most `margin`. `trial` is what the verdict is about:
+    the transformation, or the model where the transformation keeps the meaning. `texts` writes the texts that flip into
+    the folder.
     """
     bounds = parsed_gates(gates)
+    data = load_data(data, {}, [*columns, *filter(None, [groups])])
+    train, train_transformed = (None if one is None else load_data(one, {}, ()) for one in (train, train_transformed))
     _check(data, train, train_transformed, folds, trial)
     if groups is not None:
         data.attribute(groups)

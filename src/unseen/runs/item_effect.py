@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ from unseen.runs.experiment import (
     with_dev,
 )
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.runs.source import by_id
+from unseen.runs.source import by_id, load_data, split_of
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store.files import file_name
@@ -113,8 +114,8 @@ class ItemEffectSettings:
 
 
 def item_effect(
-    data: Dataset,
-    split: Split | None = None,
+    data: Any,
+    split: Split | str | Path | None = None,
     settings: ItemEffectSettings | None = None,
     *,
     out: str | Path | None = None,
@@ -130,9 +131,11 @@ def item_effect(
     trainings, measurements and a page are kept there, and a run that was interrupted goes on. `difference.METRIC`
     above zero means that the first training (`train`) is better than the other (`than`) on the test rows `test`.
     """
-    settings, data = settings or ItemEffectSettings(), by_id(data)
+    settings = settings or ItemEffectSettings()
+    data = load_data(data, {}, [settings.groups] if settings.groups else [])
+    cut, data = split_of(data, split), by_id(data)
     settings.check(data)
-    parts = _prepared(data, split, settings.seed)
+    parts = _prepared(data, cut, settings.seed)
     flags = flag_items(data, settings.packs, parts, language=settings.language, seed=settings.seed)
     plan = ItemEffectPlan(data, parts, flags.flagged(settings.threshold), settings)
     plan.check()

@@ -37,6 +37,7 @@ from unseen.reports.page import Page, Section, Verdict, sorted_findings
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called
 from unseen.runs.frame import Output, Result, carry_through, described_data
+from unseen.runs.source import load_data, split_of
 from unseen.store import read_predictions
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
@@ -54,10 +55,10 @@ HUB = "hub"
 
 def leaderboard(
     folder: str | Path,
-    data: Dataset | Mapping[str, Dataset],
+    data: Any,
     *,
     metrics: Sequence[str] = (),
-    splits: Mapping[str, Split] | None = None,
+    splits: Mapping[str, Split | str | Path] | None = None,
     groups: str | None = None,
     rename: Mapping[str, str] | None = None,
     reference: str | None = None,
@@ -68,14 +69,19 @@ def leaderboard(
 ) -> Result:
     """Measure every file of predictions in `folder` on the same rows, and rank the models by every metric.
 
-    A file is called like its model, `MODEL.csv` or `MODEL.seed-42.parquet` where there are several trainings of it; of
-    several datasets the files of each lie in a folder of its name. `splits` names the rows to be tested, the test part
-    of each; without one, every row. The first of `metrics` is the main one. A file that lacks rows is left out, and
-    the page says so.
+    `data` is what `unseen.load` takes, or a Dataset; or several by name. A file is called like its model, `MODEL.csv`
+    or `MODEL.seed-42.parquet` where there are several trainings of it; of several datasets the files of each lie in a
+    folder of its name. `splits` names the rows to be tested, the test part of each; without one, every row. The first
+    of `metrics` is the main one. A file that lacks rows is left out, and the page says so.
     """
-    datasets = {data.name: data} if isinstance(data, Dataset) else dict(data)
+    named = list(filter(None, [groups]))
+    if isinstance(data, Mapping):
+        datasets = {name: load_data(one, {}, named) for name, one in data.items()}
+    else:
+        single = load_data(data, {}, named)
+        datasets = {single.name: single}
     files = _files(Path(folder), list(datasets))
-    rows = {name: _tested(dataset, (splits or {}).get(name)) for name, dataset in datasets.items()}
+    rows = {name: _tested(dataset, split_of(dataset, (splits or {}).get(name))) for name, dataset in datasets.items()}
     cells: dict[str, dict[str, list[Run]]] = {}
     findings: list[Finding] = []
     hard = False

@@ -27,11 +27,11 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import aligned, measure
 from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, TASK, HoldoutPlan, leaks, plans, possible_schemes
 from unseen.functional.rates import difference, rate
-from unseen.functional.suite import as_suite, judged_by_label, template_codes
-from unseen.functional.tables import load_suite
+from unseen.functional.suite import judged_by_label, template_codes
+from unseen.functional.tables import suite_of
 from unseen.runs.experiment import Arm, Chosen, answers, relabelled, trainings_done
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.runs.source import by_id
+from unseen.runs.source import by_id, load_data
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store.files import harmless, write_rows
@@ -164,13 +164,13 @@ def _loaded(
     suite: Dataset | str | Path, task: Dataset | str | Path, elsewhere: Dataset | None, labels: Mapping[str, str]
 ) -> tuple[Dataset, Dataset, Dataset | None]:
     """The cases that are judged by their label, the texts of the task, and those from elsewhere, under their labels."""
-    cases = as_suite(suite) if isinstance(suite, Dataset) else load_suite(suite)
+    cases = suite_of(suite)
     judged = judged_by_label(cases)
     if not judged.all():
         left_out = f"{int((~judged).sum())} invariance and directional cases are left out: training needs labels"
         warnings.warn(left_out, UnseenWarning, stacklevel=3)
     cases = by_id(cases.take(np.flatnonzero(judged)))
-    data = task if isinstance(task, Dataset) else api.load(str(task))
+    data = load_data(task, {}, ())
     _refuse_labels(labels, [data] if elsewhere is None else [data, elsewhere], cases.label_names)
     data = by_id(relabelled(data, labels, cases.label_names))
     other = None if elsewhere is None else by_id(relabelled(elsewhere, labels, cases.label_names))

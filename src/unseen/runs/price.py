@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from unseen import api
 from unseen.audits.price import lowers, pays, price_findings, price_on_test, random_removals, removable
-from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, Leak, Subject, leak, write_leaks
+from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, NEAR, SEMANTIC, Leak, Subject, leak, write_leaks
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
@@ -40,8 +41,10 @@ from unseen.runs.experiment import (
     with_dev,
 )
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
+from unseen.runs.source import load_data, refuse_unknown, split_of
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
+from unseen.store import read_predictions
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement, Predictions, Split
@@ -50,6 +53,7 @@ from unseen.types.numbers import DASH, bounds, number, percent, points, scored, 
 
 KINDS = (*LIKENESSES, *GROUPINGS)
 TOGETHER = "all kinds"
+SEEDS = 3
 COSTLY = 5
 """Random removals for each training of a transformer, unless told."""
 DOUBT = "; the interval holds 0"
@@ -71,7 +75,7 @@ class Pricing:
     model: Model | None = field(default_factory=lambda: Model("logistic"))
     """What is trained with and without the leaked rows; None: nothing is."""
     metric: str = "f1.macro"
-    seeds: int = 3
+    seeds: int = SEEDS
     """Trainings of everything that is trained."""
     repeats: int | None = None
     """Random removals for each of them; None: so many that there are 20 in all, and 5 for a transformer."""
@@ -168,6 +172,87 @@ def _drawn_together(subject: Subject, kind: str) -> str | None:
 
 
 def price(
+    data: Any,
+    split: Split | str | Path | None = None,
+    *,
+    parts: str | None = None,
+    leaks: Sequence[str] | None = None,
+    using: api.Vectors = None,
+    near: float = NEAR,
+    semantic: float = SEMANTIC,
+    model: Any = None,
+    params: Mapping[str, Any] | None = None,
+    predictions: Predictions | str | Path | None = None,
+    rename: Mapping[str, str] | None = None,
+    metric: str = "f1.macro",
+    trainings: int | None = None,
+    repeats: int | None = None,
+    groups: str | None = None,
+    seed: int = 42,
+    out: str | Path | None = None,
+    workers: int = 1,
+    gates: Sequence[Gate | str] = (),
+    command: str | None = None,
+    announce: Callable[[Estimate], None] | None = None,
+    **columns: str,
+) -> Result:
+    """What leaks of each kind buy: on the test side from answers alone, on the train side by training again.
+
+    `data` is what `unseen.load` takes, or a Dataset; `split` a Split or a file of anybody's, or instead `parts`, the
+    attribute that names each row's part. `leaks` are kinds of leak, by default all that can be looked for; `columns`
+    name the attributes of those that need one: `author`, `conversation`, `template`, `partner`, `source`, `original`.
+    With vectors (`using`) semantic neighbours are looked for too; `near` and `semantic` say how alike leaks are.
+    `model`, `logistic` unless told, is trained with `params`, `trainings` times (3), with and without the leaked rows,
+    and without `repeats` draws of as many random ones. With `predictions`, Predictions or a file whose labels `rename`
+    maps to those of the data, the test side is about these, and nothing is trained unless a `model` is named. `groups`
+    is the attribute whose values are drawn together in intervals. Without `out` nothing is written. `announce` is
+    called with the cost of the trainings before they begin.
+    """
+    refuse_unknown(columns, price, GROUPINGS)
+    is_trained = model is not None or predictions is None
+    if not is_trained:
+        _refuse_untrained(params, trainings, repeats)
+    _refuse_unused(leaks, columns, using, groups)
+    loaded = load_data(data, {}, [*columns.values(), *filter(None, [parts, groups])])
+    cut = split_of(loaded, split, parts)
+    if cut is None:
+        raise InputError("no split is named", fix="split=… or parts=…")
+    settings = Pricing(
+        replace(Model.of(model or "logistic"), params=params or {}) if is_trained else None, metric,
+        SEEDS if trainings is None else trainings, repeats, groups, seed,
+    )  # fmt: skip
+    if isinstance(predictions, str | Path):
+        predictions = read_predictions(predictions, loaded, rename)
+    vectors = None if using is None else api.vectors_of(loaded, using, seed)
+    leaked = find_leaks(Subject(loaded, cut, columns, vectors, near, semantic, seed), leaks)
+    return price_leaks(
+        loaded, cut, leaked, settings, predictions=predictions, out=out, workers=workers, gates=gates, command=command,
+        announce=announce,
+    )  # fmt: skip
+
+
+def _refuse_untrained(params: Mapping[str, Any] | None, trainings: int | None, repeats: int | None) -> None:
+    numbers = {"trainings": trainings, "repeats": repeats}
+    given = [f"{name}={value}" for name, value in numbers.items() if value is not None]
+    if params:
+        given.append("params=… (--set)")
+    if given:
+        raise InputError(f"{', '.join(given)} has no effect without model=…: with predictions nothing is trained")
+
+
+def _refuse_unused(
+    kinds: Sequence[str] | None, columns: Mapping[str, str], using: api.Vectors, groups: str | None
+) -> None:
+    """Columns and vectors that no kind of leak asks for; authors are drawn together in intervals of any kind."""
+    used = {*(kinds or columns), *(["author"] if groups is None else [])}
+    unused = [f"{role}={column!r}" for role, column in columns.items() if role not in used]
+    if kinds is not None and using is not None and "semantic" not in kinds:
+        unused.append("using=… (--vectors, --encoder)")
+    if unused:
+        raise InputError(f"{', '.join(unused)} has no effect with these leaks", got=", ".join(kinds or ()))
+
+
+def price_leaks(
     data: Dataset,
     split: Split,
     leaks: Sequence[Leaked],
@@ -180,11 +265,7 @@ def price(
     command: str | None = None,
     announce: Callable[[Estimate], None] | None = None,
 ) -> Result:
-    """What each kind of leak buys: on the test side from answers alone, on the train side by training again.
-
-    With `predictions` the test side is about these; otherwise about the models that are trained. Without `out`
-    nothing is written. `announce` is called with the cost of the trainings before they begin.
-    """
+    """What leaks buy that are known: `price`, once they are found and its settings are settled."""
     settings, split = settings or Pricing(), refuse_without_parts(data, split)
     if settings.model is None and predictions is None:
         raise InputError("a price needs a model to train or predictions")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,13 +18,21 @@ from unseen import api
 from unseen.analysis import Words
 from unseen.data.catalogue import cards
 from unseen.data.selection import DOUBTED
+from unseen.data.tables import load_table
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.splits.predefined import part_names
 from unseen.splits.split_records import random_rows
+from unseen.store import read_split
 from unseen.store.foreign_splits import read_parts
 from unseen.store.results import key_of
-from unseen.types import Dataset, some, string_array
+from unseen.types import Dataset, Split, some, string_array
 from unseen.types.arrays import Mask, encode_labels
+
+LOADING = tuple(
+    name for read in (load_table, api.load) for name, one in inspect.signature(read).parameters.items()
+    if one.kind is one.KEYWORD_ONLY
+)  # fmt: skip
+"""Parameters of `unseen.load`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +142,28 @@ def load_data(source: Any, columns: Mapping[str, Any], named: Sequence[str]) -> 
     if named and (is_table or "attributes" in columns):
         columns = {**columns, "attributes": list(dict.fromkeys([*(columns.get("attributes") or ()), *named]))}
     return api.load(source, **columns)
+
+
+def split_of(data: Dataset, split: Split | str | Path | None, parts: str | None = None) -> Split | None:
+    """A split as it is, in a file of ours or of anybody's, or as the attribute `parts` names each row's part."""
+    if split is not None and parts is not None:
+        raise InputError("parts has no effect with a split", fix="leave one of them out")
+    if parts is not None:
+        return api.split(data, "predefined", by=parts, name=parts)
+    if not isinstance(split, str | Path):
+        return split
+    path = Path(split)
+    if path.suffix == ".csv" and path.with_suffix(".json").exists():
+        return read_split(path, data)
+    return api.split(data, "predefined", by=path, name=path.stem)
+
+
+def refuse_unknown(given: Iterable[str], run: Callable[..., Any], more: Iterable[str] = ()) -> None:
+    """Refuse settings that are neither parameters of a run nor among `more`, which it takes besides."""
+    named = [name for name, one in inspect.signature(run).parameters.items() if one.kind is not one.VAR_KEYWORD]
+    for name in given:
+        if name not in more:
+            raise UnknownNameError.of("setting", name, dict.fromkeys([*named, *more]))
 
 
 def by_id(data: Dataset) -> Dataset:

@@ -63,7 +63,7 @@ from unseen.runs.measurement_steps import (
     scores_step,
     stability_step,
 )
-from unseen.runs.source import DataSettings, Source, load_source
+from unseen.runs.source import LOADING, DataSettings, Source, load_source, refuse_unknown
 from unseen.runs.spaces import MODEL, Model, Space
 from unseen.runs.training_steps import (
     BASELINE,
@@ -419,6 +419,7 @@ class Graph:
 def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Graph:
     chosen = {name: value for name, value in given.items() if name in SETTINGS}
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
+    refuse_unknown(columns, stress, [*sorted(SETTINGS), *LOADING])
     settings = settled(model, budget, params=params, **chosen)
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
