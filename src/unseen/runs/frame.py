@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from unseen.errors import InputError, UnseenError
+from unseen.errors import InputError, UnknownNameError, UnseenError
 from unseen.evaluation.gates import Gate, GateOutcome, judged, parsed_gates
 from unseen.reports.actions import ACTIONS, write_actions
 from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
@@ -29,7 +29,7 @@ from unseen.reports.split_card import write_cards
 from unseen.store import write_findings, write_measurements, write_predictions, write_split
 from unseen.store.files import file_name, temporary_folder
 from unseen.store.run_folder import RunFolder, way_out
-from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split, some
 from unseen.types.records import versions
 
 KINDS = {
@@ -117,12 +117,40 @@ class Result:
         return not self.failures and all(outcome.passed for outcome in self.gates)
 
     def row(self, metric: str, slice: str = "all", /, **tags: Any) -> Measurement | None:
-        """The measurement with these tags; None when it was not measured."""
-        return self.record.row(metric, slice, **tags)
+        """The measurement with these tags; None when it was not measured there.
+
+        A metric or a tag that the run has nowhere is refused, and so is a question that several measurements answer.
+        """
+        rows = list(self.record.rows(metric, slice, **tags))
+        if len(rows) > 1:
+            raise InputError(f"{len(rows)} measurements of {metric} answer", expected=_telling(rows))
+        if not rows:
+            self._refuse_unknown(metric, slice, tags)
+        return rows[0] if rows else None
 
     def value(self, metric: str, slice: str = "all", /, **tags: Any) -> float | None:
-        """The number alone."""
-        return self.record.value(metric, slice, **tags)
+        """The number alone; None too where it is undetermined."""
+        row = self.row(metric, slice, **tags)
+        return None if row is None else row.value
+
+    def _refuse_unknown(self, metric: str, slice: str, tags: Mapping[str, Any]) -> None:
+        of_metric = [row for row in self.measurements if row.metric == metric]
+        if not of_metric:
+            raise UnknownNameError.of(
+                "metric of this run", metric, dict.fromkeys(row.metric for row in self.measurements)
+            )
+        slices = dict.fromkeys(row.slice for row in self.measurements)
+        if slice not in slices:
+            raise UnknownNameError.of("slice of this run", slice, slices)
+        for tag, value in tags.items():
+            known = dict.fromkeys(row.tags[tag] for row in self.measurements if tag in row.tags)
+            if not known:
+                raise UnknownNameError.of(
+                    "tag of this run", tag, dict.fromkeys(name for row in of_metric for name in row.tags)
+                )
+            for one in value if isinstance(value, tuple) else (value,):
+                if one is not None and str(one) not in map(str, known):
+                    raise UnknownNameError.of(f"{tag} of this run", str(one), map(str, known))
 
     def described(self) -> dict[str, Any]:
         """Plain values, as `--json` prints them."""
@@ -147,6 +175,14 @@ class Result:
     def _repr_html_(self) -> Markup:
         """How a notebook shows it: verdict, tables and the picture of its kind."""
         return drawn("notebook.html", result=self)
+
+
+def _telling(rows: Sequence[Measurement]) -> str:
+    """The tags that tell measurements apart, with what they can be."""
+    names = dict.fromkeys(name for row in rows for name in row.tags)
+    values = {name: list(dict.fromkeys(row.tags.get(name) for row in rows)) for name in names}
+    told = {name: different for name, different in values.items() if len(different) > 1}
+    return "one of them, by " + ", or by ".join(f"{name}: {some(map(repr, these))}" for name, these in told.items())
 
 
 def carry_through(
