@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from unseen.errors import InputError, UnknownNameError
@@ -41,6 +43,31 @@ def test_as_many_seeds_as_random_splits_are_paired_with_them() -> None:
     ]  # fmt: skip
     assert [seed for _, family, seed in settings.runs if family == "closest"] == [1, 2, 3]
     assert len([run for run in settled("minilm", seeds=[1, 2]).runs if run[1] == "random"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "said"),
+    [
+        ("logistic", {"C": "abc"}, "'C' takes float, not 'abc'"),
+        ("logistic", {"C": -1}, "C must be above zero"),
+        ("svm", {"class_weights": "even"}, "class_weights is wrong"),
+        ("svm", {"class_weights": {"yes": "much"}}, "class_weights must be above zero"),
+        ("char-ngrams", {"class_weights": 2}, "class_weights is wrong"),
+        ("char-ngrams", {"features": "bert-like"}, "no encoder is called 'bert-like'"),
+        ("logistic", {"features": 5}, "features are wrong"),
+        ("neural", {"epochs": None}, "'epochs' takes int, not None"),
+        ("neural", {"rate": -1.0}, "rate must be above 0"),
+        ("birnn", {"batch": 2.5}, "'batch' takes int, not 2.5"),
+        ("birnn-attention", {"supervision_weight": -1}, "supervision_weight must be at least 0"),
+        ("cnn-gru", {"vectors": "nosuch.txt"}, "there is no file nosuch.txt"),
+        ("minilm", {"epochs": "many"}, "'epochs' takes int, not 'many'"),
+        ("minilm", {"class_weights": {"yes": 0}}, "class_weights must be above zero"),
+    ],
+)  # fmt: skip
+def test_parameters_of_recipes_are_checked_by_value_before_anything_is_done(model: str, params: Any, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        settled(model, params=params)
+    assert said in str(caught.value)
 
 
 def test_mistakes() -> None:
