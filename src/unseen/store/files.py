@@ -134,6 +134,8 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """The JSON object in `path`."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise missing_file(path) from cause
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:
@@ -147,6 +149,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     """The TOML table in `path`."""
     try:
         return parsed_toml(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise missing_file(path) from cause
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:
