@@ -72,7 +72,7 @@ def held_out(split):
         ("closest", {"using": np.zeros(80)}, "vectors must be a table"),
         ("closest", {"using": "missing.npy"}, "cannot read vectors from missing.npy"),
         ("closest", {"using": "tfdif"}, "did you mean 'tfidf'"),
-        ("predefined", {"by": "missing.csv"}, "cannot read the split missing.csv"),
+        ("predefined", {"by": "missing.csv"}, "there is no file missing.csv"),
     ],
 )
 def test_what_cannot_be_done_or_has_no_effect_is_refused(data, method, request_, message):

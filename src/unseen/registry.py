@@ -166,8 +166,10 @@ def check_numbers(what: str, target: Any, params: Mapping[str, Any]) -> None:
     """Refuse values that are no numbers where the annotations of `target` say that a parameter is one."""
     problems = []
     for name, parameter in inspect.signature(target).parameters.items():
-        kind, value = str(parameter.annotation).removesuffix(" | None"), params.get(name)
-        if value is not None and not isinstance(value, NUMBERS.get(kind, object)):
+        annotation, value = str(parameter.annotation), params.get(name)
+        kind = annotation.removesuffix(" | None")
+        may_be = isinstance(value, NUMBERS.get(kind, object)) or (value is None and kind != annotation)
+        if name in params and not may_be:
             problems.append(f"{name!r} takes {kind}, not {value!r}")
     if problems:
         raise InputError(f"{what} was given something else than numbers", problems=problems)

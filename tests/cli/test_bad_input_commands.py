@@ -381,7 +381,7 @@ SPLITS = {
     "with somebody else's JSON": Case(
         ANALYSE, ["hard.json is not the certificate"], {"hard.csv": b"id,part\n", "hard.json": b"{}"}
     ),
-    "not there": Case(ANALYSE, ["cannot read the split hard.csv", "No such file"]),
+    "not there": Case(ANALYSE, ["there is no file hard.csv", "check the path"]),
     "a folder": Case(f"split describe posts.csv --split . {COLUMNS}", ["cannot read the split .", "directory"]),
     "not a table": Case(ANALYSE, ["hard.csv"], {"hard.csv": b"\xff\xfe\0"}),
     "with ids of other rows": Case(ANALYSE, ["hard.csv", "x1"], {"hard.csv": b"id,part\nx1,train\np01,test\n"}),
@@ -431,11 +431,19 @@ JOBS = {
     "a gate on nothing": Case(f"{STRESS} --model neural --gate 'fal.f1.macro<=0.2'", ["fal.f1.macro"]),
     "a bare F1": Case(f"{STRESS} --model neural --metric f1", ["f1.macro"]),
     "too many folds": Case(f"{STRESS} --model neural --seen-folds 6", ["seen_folds must be from 0 to 5, not 6"]),
-    "no split of others": Case(f"{STRESS} --model neural --split none.csv", ["cannot read the split none.csv"]),
+    "no split of others": Case(
+        f"{STRESS} --model neural --split none.csv", ["there is no file none.csv", "check the path"]
+    ),
     "a split of other data": Case(
         f"{STRESS} --model neural --split a.csv",
         ["a.csv", "rows that posts does not have"],
         {"a.csv": b"id,part\nx,test\n"},
+    ),
+    "no predictions": Case(
+        f"model score posts.csv none.csv {COLUMNS}", ["there is no file none.csv", "check the path"]
+    ),
+    "empty predictions": Case(
+        f"model score posts.csv none.csv {COLUMNS}", ["none.csv is empty", "a column id"], {"none.csv": b""}
     ),
     "no random split": Case(f"{STRESS} --model neural --with closest", ["against random splits"]),
     "a split that reads a column": Case(

@@ -65,7 +65,7 @@ def test_a_study_its_gate_and_its_report(folder: Path, do: Callable[[str], Any])
 
 def test_mistakes(folder: Path, do: Callable[[str], Any]) -> None:
     for command, said in (
-        ("study run nothing.toml", "cannot read"),
+        ("study run nothing.toml", "there is no file nothing.toml\n  what to do: "),
         ("study run study.toml --engine loca", "did you mean 'local'?"),
         ("study run study.toml --engine inline --workers 2", "workers"),
         ("study run study.toml --address auto", "address"),

@@ -220,3 +220,14 @@ def test_answers_of_another_run_join_those_of_this_one(
     assert len(run_here(*command, "--reviews", "old.jsonl", "-q").err) == 0
     assert len(read_reviews("run/reviews.jsonl")) == 30
     assert run_here(*command, "--reviews", "nothing.jsonl").code == 2
+
+
+def test_a_known_suite_is_looked_for_in_the_folder_of_known_datasets(folder: Path, do: Callable[[str], Any]) -> None:
+    """The data are a table, so the folder is about the suite alone; it is empty here."""
+    (folder / "known").mkdir()
+    refused = do(f"{STRESS} --suite hatecheck --data-dir known --plan")
+    assert refused.code == 2
+    assert "hatecheck is not in" in refused.err
+    assert "known" in refused.err
+    idle = do(f"{STRESS} --suite posts.csv --data-dir known --plan")
+    assert "data_dir has no effect on a table" in idle.err

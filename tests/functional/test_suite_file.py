@@ -336,5 +336,5 @@ def test_files_that_are_no_suites(made: Any, text: str, said: str) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="there is no file"):
         read_suite_file(tmp_path / "none.toml")

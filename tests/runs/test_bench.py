@@ -117,13 +117,13 @@ def test_a_further_model_trains_nothing_again_and_the_numbers_stay(folder: Path)
 
 def test_what_fails_costs_its_own_cells(folder: Path) -> None:
     with (folder / "suite.toml").open("a", encoding="utf-8") as file:
-        file.write("\n[model.broken]\nuse = 'logistic'\nC = -1.0\nseeds = 1\n")
+        file.write("\n[model.broken]\nuse = 'logistic'\nclass_weights = { elsewhere = 2 }\nseeds = 1\n")
     record = run(folder)
     assert record.row("f1.macro", view=ORDINARY, data="posts", model="logistic") is not None
     assert record.row("f1.macro", view=ORDINARY, data="posts", model="broken") is None
     failed = [finding for finding in record.findings if finding.check.startswith("failed[")]
     assert failed
-    assert all("C must be above zero" in finding.message for finding in failed)
+    assert all("no label is called 'elsewhere'" in finding.message for finding in failed)
 
 
 def test_what_belongs_together_stays_on_one_side(folder: Path) -> None:

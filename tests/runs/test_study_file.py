@@ -142,7 +142,7 @@ def test_what_is_no_study(tmp_path: Path) -> None:
         (tmp_path / "study.toml").write_text(content)
         with pytest.raises(InputError, match=said):
             read_study(tmp_path / "study.toml")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="there is no file"):
         read_study(tmp_path / "none.toml")
 
 

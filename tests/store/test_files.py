@@ -172,7 +172,7 @@ def test_what_has_no_json_form_leaves_the_old_file(tmp_path: Path) -> None:
         (b"{", "not valid JSON"),
         (b"\xff\xfe", "not valid JSON"),
         (b"[1]", "does not hold a JSON object"),
-        (None, "cannot read"),
+        (None, "there is no file"),
     ],
 )
 def test_json_that_cannot_be_read_is_wrong_input(tmp_path: Path, content: bytes | None, message: str) -> None:

@@ -163,9 +163,9 @@ def test_a_label_without_training_texts_is_still_a_column(parts):
     assert (found.probabilities.argmax(axis=1) != 1).all()
 
 
-def test_settings_that_are_wrong_are_all_said(parts):
+def test_settings_that_are_wrong_are_all_said():
     with pytest.raises(InputError) as caught:
-        HashedNetwork(bottleneck=0, dropout=1, rate=0).fit(parts[0], parts[1], 1)
+        HashedNetwork(bottleneck=0, dropout=1, rate=0)
     assert [each.split()[0] for each in caught.value.problems] == ["bottleneck", "dropout", "rate"]
 
 

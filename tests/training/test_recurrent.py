@@ -179,10 +179,10 @@ def test_word_vectors_come_from_a_file(tmp_path: Path) -> None:
 
 def test_settings_that_are_wrong_are_all_said() -> None:
     with pytest.raises(InputError) as caught:
-        small("cnn-gru", hidden=0, min_texts=-1, dropout=1, rate=0).fit(texts_of(8), texts_of(4, 1), 1)
+        small("cnn-gru", hidden=0, min_texts=-1, dropout=1, rate=0)
     assert [problem.split()[0] for problem in caught.value.problems] == ["hidden", "min_texts", "dropout", "rate"]
     with pytest.raises(InputError, match="supervision_weight"):
-        small("birnn-attention", supervision_weight=-1).fit(texts_of(8), texts_of(4, 1), 1)
+        small("birnn-attention", supervision_weight=-1)
 
 
 @each_kind

@@ -94,9 +94,10 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
             return
         _refuse_column(source, given.get("split"), "parts" in given, loading)
         with notes(given["quiet"]), progress(given["quiet"]):
-            data = _loaded(source, _columns_named(given), dict(loading))
+            reading = _of_data(source, given.get("suite"), loading)
+            data = _loaded(source, _columns_named(given), dict(reading))
         if "typed" in signature.parameters:
-            given["typed"] = _as_typed(source, given, loading)
+            given["typed"] = _as_typed(source, given, reading)
         if "loading" in signature.parameters:
             given["loading"] = loading
         if names:
@@ -112,6 +113,15 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
     places = [*arguments, first] if last or optional else [first, *arguments]
     added = {name: ROLES[name] for name in names} | options_of_data
     return with_parameters(run, [*places, *own_options, *(keyword(*named) for named in added.items())])
+
+
+def _of_data(source: str, suite: str | None, loading: dict[str, Any]) -> dict[str, Any]:
+    """The loading options that are about DATA: not the folder of known datasets where only the suite is one."""
+    from unseen.data.catalogue import cards
+
+    if suite not in cards() or source in cards():
+        return loading
+    return {name: value for name, value in loading.items() if name != "data_dir"}
 
 
 def _refuse_idle(loading: dict[str, Any]) -> None:

@@ -57,6 +57,7 @@ def stress(
     data: Any,
     frame: Any,
     typed: str,
+    loading: Any,
     model: options.Model = "minilm",
     budget: Annotated[
         str, typer.Option(help="small: few trainings of transformers; thesis: the published settings.")
@@ -146,6 +147,7 @@ def stress(
 
     Example: unseen stress posts.csv --text text --label label --model neural --out out
     """
+    from unseen.data.catalogue import cards
     from unseen.runs.stress import plan as plan_stress
     from unseen.runs.stress import stress as run_stress
 
@@ -180,6 +182,8 @@ def stress(
         "deployment": deployment,
         "explain": explain,
     }
+    if suite in cards():
+        given["data_dir"] = loading.get("data_dir")
     if plan:
         planned = plan_stress(data, out=frame["out"], gates=frame["gates"], **given)
         return Reply(planned, described(planned, model, given))

@@ -10,11 +10,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
 
 from unseen.errors import InputError, TableError
+from unseen.store.files import missing_file
 
 BLOCK = 1 << 22
 HEAD = 1 << 20
@@ -207,7 +207,7 @@ def recognise(path: Path, encoding: str = "utf-8") -> File:
         advice = f"name a file in it, e.g. {', '.join(readable[:5])}" if readable else "name a file"
         raise InputError(f"{path} is a folder", expected=f"one file: {READABLE}", fix=advice)
     if not path.exists():
-        raise InputError(f"there is no file {path}", expected=READABLE, fix=_near_files(path))
+        raise missing_file(path, READABLE)
     if not path.is_file():
         raise InputError(f"{path} is not a file that can be read twice", fix="save it as a file first")
     first = _first_bytes(path)
@@ -269,13 +269,6 @@ def _foreign(first: bytes) -> str | None:
 def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(4096)
-
-
-def _near_files(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f"there is no folder {path.parent} either: check the path"
-    near = get_close_matches(path.name, sorted(file.name for file in path.parent.iterdir()), n=3)
-    return f"did you mean {' or '.join(repr(str(path.parent / name)) for name in near)}?" if near else "check the path"
 
 
 @contextmanager

@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from unseen.errors import InputError, MissingPackageError
 from unseen.models.label_names import names_for
+from unseen.store.files import missing_file
 
 
 def open_scikit_learn(source: str, *, label_names: tuple[str, ...] | None = None, trust: bool = False) -> Any:
     """The pipeline in the file `source`."""
     path = Path(source)
     if not path.is_file():
-        raise InputError(f"there is no file {source}")
+        raise missing_file(source)
     try:
         model = _from_skops(path, trust) if path.suffix == ".skops" else _from_pickle(path, trust)
     except (InputError, MissingPackageError):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from dataclasses import replace as changed
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,14 @@ import pyarrow.parquet as pq
 from unseen.audits import FOLDS
 from unseen.audits.reviewed_labels import reviews_of
 from unseen.costs.meter import summed_costs
+from unseen.data.catalogue import cards
 from unseen.data.tables import load_texts
 from unseen.duplicates import same_forms
 from unseen.engines import Inline, Local, Step, in_order
 from unseen.engines.steps import carry_out, folders_of, timings
-from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError
+from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError, hint
 from unseen.evaluation.gates import Gate, parsed_gates
+from unseen.evaluation.metrics import METRICS
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional import load_suite
 from unseen.label_maps import guessed_map
@@ -113,6 +116,8 @@ MEASURED = ("findings", "label_noise", "suspect_labels", "leaked", "conflicting"
             "failures_explained", "bias", "subgroup_auc", "forecast", "sets", "comprehensiveness", "sufficiency", "tau",
             "sign", "token_f1", "iou_f1", "auprc", "depth")  # fmt: skip
 """First words of what is measured besides scores of metrics."""
+SCORED = ("model", "split", "family", "part", "seed", "against", "grouping", "slice")
+"""Tags of scores and falls, by which a gate may ask for some of them."""
 PREFIXES = re.compile(r"^(fall\.)?((selection|novelty|corrected|seen|standard_error)\.)?")
 PUBLISHED = (
     ("witness", PREDICTIONS, "predictions/cross-validated.parquet"),
@@ -203,10 +208,10 @@ class StressSettings(DataSettings):
         problems = [message for is_wrong, message in checks if is_wrong]
         if problems:
             raise InputError("a run cannot be set up like this", problems=problems)
-        if BASELINE not in self.splits:
-            raise InputError("a fall is measured against random splits", fix="keep random among the splits")
         for name in self.splits:
             check_splitter(name, self.groups)
+        if BASELINE not in self.splits:
+            raise InputError("a fall is measured against random splits", fix="keep random among the splits")
 
     @property
     def named(self) -> list[str]:
@@ -421,6 +426,9 @@ def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | Non
     columns = {name: value for name, value in given.items() if name not in SETTINGS}
     refuse_unknown(columns, stress, [*sorted(SETTINGS), *LOADING])
     settings = settled(model, budget, params=params, **chosen)
+    data_dir = columns.get("data_dir")
+    if settings.suite in cards() and not (isinstance(source, str) and source in cards()):
+        columns.pop("data_dir", None)  # it is of the suite alone
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
         parts = np.array(next(iter(loaded.given.values())))[~loaded.aside]
@@ -428,7 +436,7 @@ def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | Non
     _refuse_small_test(loaded.rest, settings.test)
     names, text = loaded.data.label_names, columns.get("text", "text")
     deployment = None if settings.deployment is None else load_texts(settings.deployment, names, text=text)[0]
-    return Graph(loaded, settings, _suite(settings, names), deployment)
+    return Graph(loaded, settings, _suite(settings, names, data_dir), deployment)
 
 
 def _refuse_small_test(rest: Dataset, test: float) -> None:
@@ -443,11 +451,11 @@ def _refuse_small_test(rest: Dataset, test: float) -> None:
         raise
 
 
-def _suite(settings: StressSettings, label_names: Sequence[str]) -> Dataset | None:
+def _suite(settings: StressSettings, label_names: Sequence[str], data_dir: str | Path | None) -> Dataset | None:
     """The suite of a run, whose labels must be those of the data, under the names that the run gives them."""
     if settings.suite is None:
         return None
-    suite = load_suite(settings.suite)
+    suite = load_suite(settings.suite, data_dir=data_dir)
     rest = settings.suite_map.get(ALL_OTHERS)
     ours = list(dict.fromkeys(settings.suite_map.get(name, rest or name) for name in label_names))
     if set(ours) != set(suite.label_names):
@@ -489,9 +497,9 @@ def plan(
     **given: Any,
 ) -> StressPlan:
     """What `stress` with these arguments would do and cost; nothing is written."""
-    for gate in parsed_gates(gates):
-        _checked(gate)
-    graph = _graph(source, model, budget, params, given)
+    bounds, graph = parsed_gates(gates), _graph(source, model, budget, params, given)
+    for gate in bounds:
+        _checked(gate, graph.settings)
     return plan_of(graph, RunFolder(out), _engine(graph, workers))
 
 
@@ -594,7 +602,7 @@ def stress(
             possible.source.data,
         )  # fmt: skip
 
-    bounds = [_checked(gate) for gate in parsed_gates(gates)]
+    bounds = [_checked(gate, graph.settings) for gate in parsed_gates(gates)]
     command = command or f"unseen.stress({graph.source.data.name!r}, model={graph.settings.model!r}, …)"
     about = {
         "typed": typed,
@@ -606,22 +614,42 @@ def stress(
     return carry_through("stress", about, work, out=out, command=command, gates=bounds, replace=replace, cards=True)
 
 
-def _checked(gate: Gate) -> Gate:
-    """The gate; refuses what no stress run measures, and a fall that no metric can be above, such as one in points."""
-    name = gate.metric.removeprefix("fall.")
+def _checked(gate: Gate, settings: StressSettings) -> Gate:
+    """The gate; refuses what this run does not measure, and a fall that no metric can be above, such as in points."""
+    name, scored = gate.metric.removeprefix("fall."), PREFIXES.sub("", gate.metric)
     if gate.metric.partition(".")[0] not in MEASURED:
-        scored = PREFIXES.sub("", gate.metric)
         if scored == gate.metric.partition(".")[0] == "fall":
             raise InputError("a fall is that of a metric", got=str(gate), expected="fall.f1.macro<=0.2")
-        metric_of(scored)
+        try:
+            metric_of(scored)
+        except UnknownNameError as error:
+            near = hint(gate.metric, [*METRICS, *(f"fall.{known}" for known in METRICS)])
+            error.message = f"no metric is called {gate.metric!r}{near}"
+            raise
+    _refuse_about_nothing(gate, settings)
     if name != gate.metric and gate.bound in ("<=", "<"):
-        bounded = metric_of(name)
+        bounded = metric_of(scored)
         if gate.limit >= bounded.high - bounded.low:
             raise InputError(
                 f"no fall of {name} can be above {gate.limit:g}", expected="a share: 0.2 is 20 points", got=str(gate),
                 fix=f"--gate 'fall.{name}<=0.2' on the command line, gates=['fall.{name}<=0.2'] in Python",
             )  # fmt: skip
     return gate
+
+
+def _refuse_about_nothing(gate: Gate, settings: StressSettings) -> None:
+    """Refuse a gate on a tag that no score has, or on a split that is not made: no number would ever keep it."""
+    made = settings.hard if gate.metric.startswith("fall.") else settings.families
+    if gate.metric.partition(".")[0] in MEASURED:  # which has tags of its own, and tells single splits apart
+        made = tuple(dict.fromkeys((*made, *settings.family_of)))
+    else:
+        known = list(dict.fromkeys([*SCORED, *settings.named]))
+        for tag in gate.where.keys() - known:
+            raise UnknownNameError.of("tag of a score", tag, known)
+    for tag in gate.where.keys() & {"split", "family"}:
+        asked = gate.where[tag]
+        if not any(name == asked or fnmatchcase(name, asked) for name in made):
+            raise UnknownNameError.of(f"split that {gate.metric} is measured on", asked, made)
 
 
 def _engine(graph: Graph, workers: int | None) -> Inline | Local:

@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -98,6 +99,18 @@ def door(path: str | Path, what: str) -> Iterator[None]:
         raise InputError(f"{path} does not hold {what}: {reason}") from cause
 
 
+def missing_file(path: str | Path, expected: str | None = None) -> InputError:
+    """The error about a file that is not there, with the files whose names are near."""
+    return InputError(f"there is no file {path}", expected=expected, fix=_near_files(Path(path)))
+
+
+def _near_files(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent} either: check the path"
+    near = get_close_matches(path.name, sorted(file.name for file in path.parent.iterdir()), n=3)
+    return f"did you mean {' or '.join(repr(str(path.parent / name)) for name in near)}?" if near else "check the path"
+
+
 def write_text(path: str | Path, text: str) -> Path:
     """Write `text` as UTF-8."""
     with atomic(path) as temporary:
@@ -121,6 +134,8 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """The JSON object in `path`."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise missing_file(path) from cause
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:
@@ -134,6 +149,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     """The TOML table in `path`."""
     try:
         return parsed_toml(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise missing_file(path) from cause
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:

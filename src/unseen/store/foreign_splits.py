@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.errors import InputError, MismatchError, MissingPackageError, UnseenWarning, complaint
-from unseen.store.files import as_written, file_name, write_text
+from unseen.store.files import as_written, file_name, missing_file, write_text
 from unseen.store.plain_yaml import front_matter
 from unseen.types import Dataset, Split, some
 
@@ -42,6 +42,8 @@ def read_parts(path: str | Path, data: Dataset, positions: bool = False) -> list
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as cause:
+        raise missing_file(path) from cause
     except (OSError, UnicodeDecodeError) as cause:
         raise InputError(f"cannot read the split {path}: {cause}") from cause
     if path.suffix == ".json":

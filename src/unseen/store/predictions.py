@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
 from unseen.label_maps import rename_hint
-from unseen.store.files import as_written, atomic, door, harmless, sha256_of, unharmed, write_rows
+from unseen.store.files import as_written, atomic, door, harmless, missing_file, sha256_of, unharmed, write_rows
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
@@ -36,6 +36,8 @@ def read_predictions(path: str | Path, data: Dataset, rename: Mapping[str, str] 
     probabilities is enough where it is the only one: `{"score": "yes"}`.
     """
     path = Path(path)
+    if not path.exists():
+        raise missing_file(path)
     with door(path, "predictions"):
         return _read(path, data, dict(rename or {}))
 
@@ -102,6 +104,8 @@ def _answers(predictions: Predictions) -> dict[str, Any]:
 
 def _read_csv(path: Path, data: Dataset) -> pa.Table:
     """Every column as text: `01`, `True` and `NA` may be somebody's label or id; only an empty field is missing."""
+    if not path.stat().st_size:
+        raise TableError(f"{path} is empty", expected="a column id, and what was predicted for each", got="no bytes")
     lines = pacsv.ParseOptions(newlines_in_values=True)
     with pacsv.open_csv(path, parse_options=lines) as opened:
         names = opened.schema.names

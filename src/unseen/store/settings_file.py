@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from unseen.errors import InputError, UnseenError, hint
-from unseen.store.files import read_json, read_toml
+from unseen.store.files import missing_file, read_json, read_toml
 from unseen.store.plain_yaml import plain_yaml
 
 KeyPath = tuple[str | int, ...]
@@ -105,6 +105,8 @@ def read_content(path: str | Path) -> dict[str, Any]:
         return read_toml(path)
     try:
         return plain_yaml(path.read_text(encoding="utf-8"), str(path), typed=True)
+    except FileNotFoundError as cause:
+        raise missing_file(path) from cause
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except UnicodeDecodeError as cause:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +60,16 @@ def training_texts(train: Dataset, dev: Dataset) -> tuple[LabelledTexts, Labelle
     return texts, labelled_texts(dev)
 
 
+def check_class_weights(class_weights: ClassWeights) -> None:
+    """Refuse what gives labels no weight; whether labels that it names are there is seen in training."""
+    if isinstance(class_weights, Mapping):
+        if not all(isinstance(weight, Real) and 0 < weight < math.inf for weight in class_weights.values()):
+            raise InputError("class_weights must be above zero", got=str(dict(class_weights)))
+    elif not (class_weights is None or isinstance(class_weights, bool) or str(class_weights) in ("balanced", "root")):
+        expected = "'balanced', 'root' or {label: weight}"
+        raise InputError("class_weights is wrong", expected=expected, got=repr(class_weights))
+
+
 def label_weights(train: LabelledTexts, class_weights: ClassWeights) -> npt.NDArray[np.float64]:
     """Weight of each declared label; weighted over the rows they average one."""
     counts = np.bincount(train.labels, minlength=len(train.label_names)).astype(np.float64)
@@ -65,13 +77,10 @@ def label_weights(train: LabelledTexts, class_weights: ClassWeights) -> npt.NDAr
         return np.ones(len(counts))
     if class_weights is True or class_weights == "balanced":
         weights = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
-    elif class_weights == "root":
-        weights = np.where(counts > 0, 1 / np.sqrt(np.maximum(counts, 1)), 0.0)
     elif isinstance(class_weights, Mapping):
         weights = _given_weights(class_weights, train.label_names)
     else:
-        expected = "'balanced', 'root' or {label: weight}"
-        raise InputError("class_weights is wrong", expected=expected, got=repr(class_weights))
+        weights = np.where(counts > 0, 1 / np.sqrt(np.maximum(counts, 1)), 0.0)
     return weights * counts.sum() / (weights * counts).sum()
 
 
@@ -112,7 +121,4 @@ def _given_weights(class_weights: Mapping[str, float], label_names: tuple[str, .
     for name in class_weights:
         if name not in label_names:
             raise UnknownNameError.of("label", str(name), label_names)
-    weights = np.array([class_weights.get(name, 1.0) for name in label_names], dtype=np.float64)
-    if not (np.isfinite(weights).all() and (weights > 0).all()):
-        raise InputError("class_weights must be above zero", got=str(dict(class_weights)))
-    return weights
+    return np.array([class_weights.get(name, 1.0) for name in label_names], dtype=np.float64)

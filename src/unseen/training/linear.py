@@ -15,6 +15,7 @@ from scipy.special import softmax
 
 from unseen.errors import InputError
 from unseen.progress import track
+from unseen.registry import check_numbers
 from unseen.seeding import child_seed
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
@@ -22,6 +23,7 @@ from unseen.training.features import Vectors, Vocabulary
 from unseen.training.labelled_texts import (
     ClassWeights,
     LabelledTexts,
+    check_class_weights,
     label_weights,
     log_loss,
     training_texts,
@@ -132,13 +134,19 @@ class _Linear(ABC):
     C: float | None = None
     class_weights: ClassWeights = None
 
+    def __post_init__(self) -> None:
+        check_numbers(f"the recipe {self.name}", type(self), vars(self))
+        if self.C is not None and not self.C > 0:
+            raise InputError("C must be above zero", got=repr(self.C))
+        check_class_weights(self.class_weights)
+        if str(self.features) not in VOCABULARIES:
+            self._encoder()
+
     def fit(self, train: Dataset, dev: Dataset, seed: int = 42) -> LinearClassifier:
         """The classifier trained on `train`; C is the value with the lowest log loss on `dev`, unless given.
 
         With class weights that log loss is weighted like training: else C would be the one that undoes them.
         """
-        if self.C is not None and not self.C > 0:
-            raise InputError("C must be above zero", got=repr(self.C))
         texts, dev_texts = training_texts(train, dev)
         by_label = label_weights(texts, self.class_weights)
         features = self._features(texts.texts)
@@ -174,9 +182,13 @@ class _Linear(ABC):
             yield C, scale.undone(_columns(model))
 
     def _features(self, texts: Sequence[str]) -> Any:
+        made = VOCABULARIES.get(str(self.features))
+        return self._encoder() if made is None else made(texts)
+
+    def _encoder(self) -> Vectors:
+        """The features that are not made of the training texts."""
         if isinstance(self.features, str):
-            made = VOCABULARIES.get(self.features)
-            return Vectors.named(self.features) if made is None else made(texts)
+            return Vectors.named(self.features)
         encode = getattr(self.features, "encode", self.features)
         if not callable(encode) or isinstance(self.features, type):
             raise InputError(

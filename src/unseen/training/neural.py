@@ -23,6 +23,7 @@ import numpy.typing as npt
 from unseen.errors import InputError
 from unseen.inference import matched
 from unseen.progress import track
+from unseen.registry import check_numbers
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
@@ -31,6 +32,7 @@ from unseen.training.features import HashedTerms, HashedTexts
 from unseen.training.labelled_texts import (
     ClassWeights,
     LabelledTexts,
+    check_class_weights,
     label_weights,
     training_texts,
     warn_if_worse_than_a_constant,
@@ -129,7 +131,6 @@ class HashedNetwork:
         """
         import torch
 
-        self._check()
         if start is not None:
             check_start(start, NeuralClassifier, {"width": self.width, "bottleneck": self.bottleneck})
         texts, dev_texts = training_texts(train, dev)
@@ -176,7 +177,9 @@ class HashedNetwork:
         dev_loss = (lambda: _mean_loss(network, dev, weights)) if len(dev) else None
         return keep_best(network, epoch, dev_loss, self.epochs, self.patience, "train neural.v1")
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
+        check_numbers("the neural recipe", type(self), vars(self))
+        check_class_weights(self.class_weights)
         whole = {name: getattr(self, name) for name in ("bottleneck", "width", "epochs", "patience", "batch")}
         problems = [f"{name} must be at least 1, not {value!r}" for name, value in whole.items() if value < 1]
         shares = {name: getattr(self, name) for name in ("dropout", "word_dropout", "smoothing")}

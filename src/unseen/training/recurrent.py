@@ -19,15 +19,17 @@ from safetensors.torch import load_file, save_file
 from unseen.data.rationales import Span
 from unseen.errors import InputError
 from unseen.inference import matched
+from unseen.registry import check_numbers
 from unseen.representations.backbone import Tokens
 from unseen.representations.word_vectors import read_word_vectors
 from unseen.seeding import child_seed
 from unseen.store import atomic, read_json, write_json
-from unseen.store.files import door
+from unseen.store.files import door, missing_file
 from unseen.training.features import least_texts
 from unseen.training.labelled_texts import (
     ClassWeights,
     LabelledTexts,
+    check_class_weights,
     label_weights,
     training_texts,
     warn_if_worse_than_a_constant,
@@ -143,7 +145,6 @@ class WordRecipe:
         With `start` training goes on from that classifier: its words keep their vectors, words that only `train`
         has get new ones, and the labels of its last layer are matched by name.
         """
-        self._check()
         texts, dev_texts = training_texts(train, dev)
         given = {} if self.vectors is None else read_word_vectors(self.vectors, words_of(texts.texts))
         settings = self._settings(seed, given)
@@ -217,7 +218,11 @@ class WordRecipe:
             own |= {"width": len(next(iter(given.values()))), "vectors": Path(str(self.vectors)).name}
         return own
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
+        check_numbers(f"the recipe {self.kind}", type(self), vars(self))
+        check_class_weights(self.class_weights)
+        if self.vectors is not None and not Path(str(self.vectors)).is_file():
+            raise missing_file(self.vectors)
         names = ("hidden", "width", "max_tokens", "max_words", "epochs", "patience", "batch")
         whole = {name: getattr(self, name) for name in names} | {"min_texts": self.min_texts or 1}
         problems = [f"{name} must be at least 1, not {value!r}" for name, value in whole.items() if value < 1]
@@ -269,8 +274,8 @@ class BiRNNAttention(WordRecipe):
         spans = [words.spans(text) or [(0, 0)] for text in texts.texts]
         return AttentionTargets.of(train, self.supervise, spans, self.supervision_scale), self.supervision_weight
 
-    def _check(self) -> None:
-        super()._check()
+    def __post_init__(self) -> None:
+        super().__post_init__()
         check_supervision(self.supervision_weight, self.supervision_scale)
 
 

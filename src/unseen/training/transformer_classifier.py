@@ -18,10 +18,11 @@ from torch import nn
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track
+from unseen.registry import check_numbers
 from unseen.representations.backbone import Backbone, Tokens, quiet_transformers
 from unseen.store import read_json, write_json
 from unseen.store.files import door
-from unseen.training.labelled_texts import ClassWeights
+from unseen.training.labelled_texts import ClassWeights, check_class_weights
 from unseen.training.supervision import check_supervision
 
 STOP_ON = ("loss", "accuracy")
@@ -73,6 +74,8 @@ class TransformerSettings:
         return self.supervise is not None and self.supervision_weight > 0
 
     def __post_init__(self) -> None:
+        check_numbers("a transformer", type(self), vars(self))
+        check_class_weights(self.class_weights)
         if self.stop_on not in STOP_ON:
             raise UnknownNameError.of("stop_on", self.stop_on, STOP_ON)
         problems = [
