@@ -24,7 +24,7 @@ from unseen.progress import track
 from unseen.representations.backbone import Backbone, Tokens
 from unseen.representations.layers import LayerWalk, layers_of
 from unseen.seeding import child_seed, generator
-from unseen.training.halting import AVERAGE, BOUNDS, EXITS, HALTING, LAYERS, NEVER, Rule, promised_threshold
+from unseen.training.halting import AVERAGE, BOUNDS, EXITS, HALTING, LAYERS, NEVER, HaltingRule, promised_threshold
 from unseen.training.labelled_texts import LabelledTexts, training_texts, warn_if_worse_than_a_constant
 from unseen.training.transformer import (
     SavedTraining,
@@ -116,7 +116,7 @@ class AdaptiveClassifier(TransformerClassifier):
         self.exits.register_buffer("threshold", torch.tensor(self.rule.sign * (settings.threshold or 0.0)))
 
     @property
-    def rule(self) -> type[Rule]:
+    def rule(self) -> type[HaltingRule]:
         """When a text stops."""
         return HALTING[self.settings.halting]
 

@@ -24,7 +24,7 @@ AVERAGE, EXITS, LAYERS = "average", "exits", "layers"
 classifiers after inner layers, the network frozen; the loss of all layers."""
 
 
-class Rule(Protocol):
+class HaltingRule(Protocol):
     """When a text stops."""
 
     sign: ClassVar[int]
@@ -126,7 +126,7 @@ class Patience:
         self.label, self.unchanged = self.label[going], self.unchanged[going]
 
 
-HALTING: dict[str, type[Rule]] = {"dact": Dact, "entropy": Entropy, "patience": Patience}
+HALTING: dict[str, type[HaltingRule]] = {"dact": Dact, "entropy": Entropy, "patience": Patience}
 
 
 def promised_threshold(trace: ExitTrace, rate: float) -> float:
