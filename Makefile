@@ -21,7 +21,7 @@ demo: $(READY)  ## run the whole job on the bundled sample
 	$(BIN)/unseen demo --out out/demo
 
 test: $(READY)  ## run all tests, on two workers
-	@echo "all tests, about half an hour on two shared cores; make check is the fast lane"
+	@echo "all tests: about 11 minutes on two free cores, half an hour on busy ones; make check is the fast lane"
 	$(TEST)
 
 WHOLE := cli runs reports golden fuzz corpora training representations test_documents.py test_light.py
