@@ -211,6 +211,31 @@ def trainer(train: Any, validation: Any, seed: int, pad_to: int | None = None, b
     return {"speed": len(train) * EPOCHS / took, "accuracy": float((said == validation.labels).mean())}
 
 
+def peak(train: Any, kept: int) -> dict[str, float]:
+    """Bytes at most, and processor seconds, of an epoch while torch keeps so many compiled products."""
+    from unseen import measure_cost
+    from unseen.representations.backbone import KERNELS_KEPT
+    from unseen.training.transformer import Transformer
+
+    os.environ[KERNELS_KEPT[0]] = str(kept)
+    with measure_cost(idle_seconds=0) as cost:
+        Transformer("minilm", preset="fast", epochs=1, batch=BATCH).fit(train, train.take([]), SEED)
+    return {"bytes": float(cost.peak_memory or 0), "seconds": float(cost.processor_seconds or 0)}
+
+
+def memory_sentence() -> str:
+    """What it saves that torch keeps the products of one batch."""
+    few, many = (
+        json.loads(in_fresh_process("-m", "benchmarks.training", "peak", str(kept)).splitlines()[-1])
+        for kept in (32, 1_024)
+    )
+    return (
+        f"\nAn epoch takes {few['bytes'] / 1e9:.2f} GB at most; where torch keeps 1,024 compiled products, as it does by "
+        f"itself, {many['bytes'] / 1e9:.2f} GB and {many['seconds'] / few['seconds']:.2f} times the processor time (one "
+        "run each).\n"
+    )
+
+
 def encoding(train: Any, validation: Any) -> dict[str, float]:
     """Vectors of a pretrained MiniLM."""
     from unseen.representations.transformer import TransformerEncoder
@@ -286,6 +311,7 @@ WAYS = {
     "steps bf16": lambda train, validation, batch: step_times(train, batch, "bf16"),
     "steps fp32": lambda train, validation, batch: step_times(train, batch, "fp32"),
     "frozen share": lambda train, validation, seed: frozen_share(train),
+    "peak": lambda train, validation, kept: peak(train, kept),
     "encoding": lambda train, validation, seed: encoding(train, validation),
     "light": lambda train, validation, seed: light(train, validation),
 }
@@ -347,7 +373,7 @@ def section() -> str:
         + "\n`frozen` is off unless it is asked for. "
         + padding()
         + f" Encoding ({ENCODED:,} texts) runs at {speeds['encoding'][0] / speeds['unseen'].mean():.1f} times the "
-        "speed of training.\n"
+        "speed of training.\n" + memory_sentence()
     )
 
 
