@@ -181,8 +181,8 @@ def _telling(rows: Sequence[Measurement]) -> str:
     """The tags that tell measurements apart, with what they can be."""
     names = dict.fromkeys(name for row in rows for name in row.tags)
     values = {name: list(dict.fromkeys(row.tags.get(name) for row in rows)) for name in names}
-    told = {name: different for name, different in values.items() if len(different) > 1}
-    return "one of them, by " + ", or by ".join(f"{name}: {some(map(repr, these))}" for name, these in told.items())
+    apart = {name: different for name, different in values.items() if len(different) > 1}
+    return "one of them, by " + ", or by ".join(f"{name}: {some(map(repr, these))}" for name, these in apart.items())
 
 
 def carry_through(
