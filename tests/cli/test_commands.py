@@ -81,7 +81,7 @@ def test_from_texts_to_a_split_that_others_can_read(folder: Path, do: Run) -> No
 
     described = do(f"split describe posts.csv --split hard.csv {COLUMNS} --vectors v.npy").out
     assert described.splitlines()[:4] == made.out.splitlines()[:4]
-    assert re.search(r"^nearest_train_distance\.cosine: 0\.\d{4} \[.*\] \(n = 12\)$", described, re.MULTILINE)
+    assert re.search(r"^nearest_train_distance\.cosine: \.\d{4} \[.*\] \(n = 12\)$", described, re.MULTILINE)
 
     assert (
         do(f"split export posts.csv --split hard.csv {COLUMNS} --format indices -o rows").out
@@ -178,7 +178,7 @@ def test_progress_is_on_stderr_and_can_be_silenced(folder: Path, forked: Run) ->
     command = f"split make posts.csv {COLUMNS} --clusters 3-20"
     loud = forked(*shlex.split(f"{command} -o loud.csv"), cwd=folder)
     quiet = forked(*shlex.split(f"{command} -o quiet.csv --quiet"), cwd=folder)
-    assert re.fullmatch(r"clustering: \d+ done in \d+ s\n", loud.err)
+    assert re.fullmatch(r"clustering: done in \d+ s\n", loud.err)
     assert quiet.err == ""
     assert loud.out.replace("loud.", "quiet.") == quiet.out
 

@@ -29,7 +29,7 @@ from unseen.reports.split_card import write_cards
 from unseen.store import write_findings, write_measurements, write_predictions, write_split
 from unseen.store.files import file_name, temporary_folder
 from unseen.store.run_folder import RunFolder, way_out
-from unseen.types import Dataset, Finding, Measurement, Predictions, Split, some
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 from unseen.types.records import versions
 
 KINDS = {
@@ -117,16 +117,14 @@ class Result:
         return not self.failures and all(outcome.passed for outcome in self.gates)
 
     def row(self, metric: str, slice: str = "all", /, **tags: Any) -> Measurement | None:
-        """The measurement with these tags; None when it was not measured there.
+        """The measurement with these tags, of several the first; None when it was not measured there.
 
-        A metric or a tag that the run has nowhere is refused, and so is a question that several measurements answer.
+        A metric or a tag that the run has nowhere is refused.
         """
-        rows = list(self.record.rows(metric, slice, **tags))
-        if len(rows) > 1:
-            raise InputError(f"{len(rows)} measurements of {metric} answer", expected=_telling(rows))
-        if not rows:
+        row = self.record.row(metric, slice, **tags)
+        if row is None:
             self._refuse_unknown(metric, slice, tags)
-        return rows[0] if rows else None
+        return row
 
     def value(self, metric: str, slice: str = "all", /, **tags: Any) -> float | None:
         """The number alone; None too where it is undetermined."""
@@ -175,14 +173,6 @@ class Result:
     def _repr_html_(self) -> Markup:
         """How a notebook shows it: verdict, tables and the picture of its kind."""
         return drawn("notebook.html", result=self)
-
-
-def _telling(rows: Sequence[Measurement]) -> str:
-    """The tags that tell measurements apart, with what they can be."""
-    names = dict.fromkeys(name for row in rows for name in row.tags)
-    values = {name: list(dict.fromkeys(row.tags.get(name) for row in rows)) for name in names}
-    apart = {name: different for name, different in values.items() if len(different) > 1}
-    return "one of them, by " + ", or by ".join(f"{name}: {some(map(repr, these))}" for name, these in apart.items())
 
 
 def carry_through(
