@@ -196,7 +196,7 @@ def test_validate_says_what_goes_and_why(kitchen: Path, unseen: Run) -> None:
     gone = [row for row in rows if row["template"] in {template, *contrasts}]
     assert f"{len(gone)} of 48 cases go, {48 - len(gone)} stay" in done.out
     assert re.search(rf"{rows[0]['id']} +1 +fine 3, rude 1\n", done.out)
-    assert re.search(r"fleiss_kappa +0\.\d{3} +\[0\.\d{3}, 1\.000\] +48\n", done.out)
+    assert re.search(r"fleiss_kappa +\.\d{3} +\[\.\d{3}, 1\.000\] +48\n", done.out)
     assert [row["id"] for row in rows_of(kitchen / "validated.csv")] == [row["id"] for row in rows if row not in gone]
     found = json.loads(unseen(*words, "--json").out)
     assert (found["kept"], found["least"], found["out"]) == (48 - len(gone), 3, None)
