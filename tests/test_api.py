@@ -325,3 +325,9 @@ def test_public_names_are_shown_and_vectors_are_an_array(data):
     vectors = unseen.encode(data)
     assert np.asarray(vectors) is vectors.vectors
     assert np.array(vectors, dtype=float).dtype == float
+
+
+def test_one_column_is_not_both_texts_and_labels(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,label\na,x\nb,y\n", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot both be the column 'text'"):
+        unseen.load(tmp_path / "a.csv", label="text")

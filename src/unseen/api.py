@@ -56,6 +56,13 @@ def load(source: Any, *, data_dir: str | Path | None = None, file: str | None = 
         if not Path(source).suffix and not Path(source).exists():
             raise UnknownNameError.of("file or known dataset", source, ["sample", *cards()])
     _refuse("a table of your own", {"data_dir": data_dir, "file": file})
+    text = columns.get("text", "text")
+    if text == columns.get("label", "label"):
+        raise InputError(
+            f"the texts and the labels cannot both be the column {text!r}",
+            expected="one column with the texts, another with the labels",
+            fix="text=… and label=…, each with its own column",
+        )
     return _with_doubts(load_table(source, **columns), columns.get("labels") is not None)
 
 

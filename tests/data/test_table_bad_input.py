@@ -284,13 +284,6 @@ CASES: dict[str, tuple[str, bytes, dict[str, Any], type[UnseenError], list[str]]
     "drop undeclared without labels": ("a.csv", GOOD, {"drop": "undeclared"}, InputError, ["no effect", "labels="]),
     "drop duplicates without ids": ("a.csv", GOOD, {"drop": ["duplicates"]}, InputError, ["no effect", "id="]),
     "attribute called label": ("a.csv", GOOD, {"attributes": ["label"]}, InputError, ["called 'label'", "rename"]),
-    "text and label are one column": (
-        "a.csv",
-        GOOD,
-        {"label": "text"},
-        InputError,
-        ["the texts and the labels cannot both be the column 'text'"],
-    ),
     "attribute twice": ("a.csv", GOOD, {"attributes": ["u", "u"]}, InputError, ["named twice: u"]),
     "long delimiter": ("a.csv", GOOD, {"delimiter": "::"}, InputError, ["'::' cannot be a delimiter"]),
     "delimiter for JSON": ("a.jsonl", b'{"text": 1}\n', {"delimiter": ","}, InputError, ["delimiter has no effect"]),

@@ -46,12 +46,6 @@ class Columns:
                 expected="any other name: every dataset already has the columns id, text and label",
                 fix="rename the column in your data, or leave it out of attributes",
             )
-        if self.text == self.label and not isinstance(self.label, IfThere):
-            raise InputError(
-                f"the texts and the labels cannot both be the column {self.text!r}",
-                expected="one column with the texts, another with the labels",
-                fix="text=… and label=…, each with its own column",
-            )
         repeated = [name for name, count in Counter(self.attributes).items() if count > 1]
         if repeated:
             raise InputError(f"attributes are named twice: {', '.join(repeated)}", fix="name each attribute once")
