@@ -119,7 +119,7 @@ def _of_data(source: str, suite: str | None, loading: dict[str, Any]) -> dict[st
     """The loading options that are about DATA: not the folder of known datasets where only the suite is one."""
     from unseen.data.catalogue import cards
 
-    if suite not in cards() or source in cards():
+    if suite is None or suite not in cards() or source in cards():
         return loading
     return {name: value for name, value in loading.items() if name != "data_dir"}
 

@@ -182,7 +182,7 @@ def stress(
         "deployment": deployment,
         "explain": explain,
     }
-    if suite in cards():
+    if suite is not None and suite in cards():
         given["data_dir"] = loading.get("data_dir")
     if plan:
         planned = plan_stress(data, out=frame["out"], gates=frame["gates"], **given)

@@ -427,7 +427,7 @@ def _graph(source: Any, model: Any, budget: str, params: Mapping[str, Any] | Non
     refuse_unknown(columns, stress, [*sorted(SETTINGS), *LOADING])
     settings = settled(model, budget, params=params, **chosen)
     data_dir = columns.get("data_dir")
-    if settings.suite in cards() and not (isinstance(source, str) and source in cards()):
+    if settings.suite is not None and settings.suite in cards() and not (isinstance(source, str) and source in cards()):
         columns.pop("data_dir", None)  # it is of the suite alone
     loaded = load_source(source, columns, settings, settings.seed)
     if loaded.given and given.get("test") is None:  # random splits as large as the first split that was given
