@@ -186,7 +186,7 @@ class Backbone:
 
         try:
             weight = self.network.get_input_embeddings().weight
-        except (AttributeError, NotImplementedError):  # built otherwise
+        except (AttributeError, RuntimeError):  # transformers does not know where this network has its embeddings
             yield [*texts]
             return
         whole = weight.data
