@@ -32,12 +32,14 @@ def real_file(*path: str) -> Path:
     return folder.joinpath(*path)
 
 
-def write_measured(page: Path, title: str, measured: str) -> None:
-    """Put `measured` between the two marks of a page; what people wrote around them stays."""
-    begin, end = "<!-- measured -->", "<!-- end -->"
-    text = page.read_text(encoding="utf-8") if page.exists() else f"# {title}\n\n{begin}\n{end}\n"
-    before, rest = text.split(begin)
-    page.write_text(f"{before}{begin}\n{measured}{end}{rest.split(end)[1]}", encoding="utf-8")
+def write_measured(page: Path, title: str, measured: str, name: str = "measured") -> None:
+    """Put `measured` between the two marks of this name; what people wrote around them, and other marks, stay."""
+    begin, end = f"<!-- {name} -->", "<!-- end -->"
+    text = page.read_text(encoding="utf-8") if page.exists() else f"# {title}\n"
+    if begin not in text:
+        text += f"\n{begin}\n{end}\n"
+    before, _, rest = text.partition(begin)
+    page.write_text(f"{before}{begin}\n{measured}{end}{rest.partition(end)[2]}", encoding="utf-8")
 
 
 def hatexplain() -> tuple[list[str], np.ndarray[Any, Any], str]:

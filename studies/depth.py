@@ -1,10 +1,11 @@
 """Transformers that stop early on Davidson's tweets: docs/results/depth.md.
 
-python -m studies.depth FOLDER [train] [static] [time] [page]
+python -m studies.depth FOLDER [train] [static] [time] [page] [large]
 
 `train` trains every arm on a random and on a hard split and keeps what each layer says about every text, `static`
-trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page; all of it without names. What is done is kept in FOLDER. The
-real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
+trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page, `large` trains
+some arms on ten times the texts and writes its own section; all of it without names. What is done is kept in FOLDER.
+The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from unseen.types.arrays import Codes, Floats
 
 SEEDS = (42, 55, 83)
 TEXTS, TEST, DEV = 4_000, 2_000, 400
+LARGE, LARGE_DEV = 19_000, 1_000
 EPOCHS, HALTING_EPOCHS = 3, 2
 TAUS = (5e-3, 5e-2, 1e-1, 5e-1)
 """Three of the five published operating points and one between the last of them; below, nothing stops early."""
@@ -65,6 +67,7 @@ class Arm:
     taught: bool = False
     """Whether the loss of all layers is added to that of dact."""
     split: str = "random"
+    """`closest` is the hard one; `large` is random, of ten times the training texts."""
 
     @property
     def name(self) -> str:
@@ -88,26 +91,26 @@ HARD = (
 )  # fmt: skip
 
 
+LARGE_ARMS = tuple(Arm("dact", tau, split="large") for tau in (5e-2, 1e-1))
 TIMED_ARMS = (Arm("dact", HARD_TAU, taught=True), Arm("entropy"), Arm("patience"))
 
 
 @cache
-def tweets() -> Dataset:
-    """The tweets of the study, drawn from all."""
+def tweets(kind: str = "random") -> Dataset:
+    """The tweets of a kind of split, drawn from all."""
     path = real_file("davidson", "labeled_data.csv")
     names = {"0": "hate", "1": "offensive", "2": "neither"}
-    return some_texts(load_table(path, text="tweet", label="class", labels=names), TEXTS, SEEDS[0])
+    rows = LARGE if kind == "large" else TEXTS
+    return some_texts(load_table(path, text="tweet", label="class", labels=names), rows, SEEDS[0])
 
 
 def split_of(folder: Path, kind: str) -> Split:
     """The random split, or the hard one, cut in the space of the network that was trained on the random one."""
-    path, data = folder / f"{kind}.csv", tweets()
+    path, data = folder / f"{kind}.csv", tweets(kind)
     if not path.exists():
-        using = None
-        if kind == "closest":
-            using = unseen.encode(data, network(folder, "random", SEEDS[0]))
-        more = {} if using is None else {"using": using}
-        write_split(unseen.split(data, kind, test=TEST, dev=DEV, seed=SEEDS[0], **more), path)
+        more = {"using": unseen.encode(data, network(folder, "random", SEEDS[0]))} if kind == "closest" else {}
+        method, dev = ("random", LARGE_DEV) if kind == "large" else (kind, DEV)
+        write_split(unseen.split(data, method, test=TEST, dev=dev, seed=SEEDS[0], **more), path)
     return read_split(path, data)
 
 
@@ -119,17 +122,17 @@ def network(folder: Path, kind: str, seed: int) -> TransformerClassifier:
 def network_at(place: Path, folder: Path, kind: str, seed: int, encoder: str) -> TransformerClassifier:
     """An encoder fine-tuned on a split, as it was kept, or trained now."""
     if not (place / "unseen.json").exists():
-        data, split = tweets(), split_of(folder, kind)
+        data, split = tweets(kind), split_of(folder, kind)
         train, dev = data.take(split.rows("train")), data.take(split.rows("dev"))
         Transformer(encoder, epochs=EPOCHS).fit(train, dev, seed, scratch=folder / "scratch" / place.name).save(place)
     return TransformerClassifier.load(place)
 
 
-def train(folder: Path) -> None:
+def train(folder: Path, arms: Sequence[Arm] = (*HARD, *RULES), seeds: Sequence[int] = SEEDS) -> None:
     """Every arm with every seed: what it says, and what each of its layers says, about all texts it has not learnt."""
-    data = tweets()
-    for seed in SEEDS:
-        for arm in (*HARD, *RULES):
+    for seed in seeds:
+        for arm in arms:
+            data = tweets(arm.split)
             kept = folder / "arms" / f"{arm.name}.seed-{seed}"
             if (kept / "predictions.parquet").exists():
                 continue
@@ -142,6 +145,18 @@ def train(folder: Path) -> None:
             write_exits(model.trace(asked.texts.to_pylist(), asked.ids.to_pylist()), kept / "exits.parquet")
             write_predictions(inference.predict(model, asked), kept / "predictions.parquet")
             print(arm.name, seed, flush=True)
+
+
+def large(folder: Path) -> None:
+    """Does DACT come out with ten times the texts? One seed, as published, without the loss of all layers."""
+    train(folder, LARGE_ARMS, SEEDS[:1])
+    train_rows = LARGE - TEST - LARGE_DEV
+    write_measured(
+        PAGE, "Stopping early: what was measured",
+        f"## Ten times the texts\n\n{machine()}. {train_rows:,} of Davidson's tweets to learn from, {LARGE_DEV:,} for dev, "
+        f"{TEST:,} for testing, drawn at random; seed {SEEDS[0]} alone, all else as above.\n\n"
+        + table(HEADS, arm_rows(folder, LARGE_ARMS, SEEDS[:1])), "large",
+    )  # fmt: skip
 
 
 def static(folder: Path) -> None:
@@ -220,11 +235,11 @@ def done(folder: Path) -> list[int]:
     ]
 
 
-def traces(folder: Path, arm: Arm) -> list[tuple[ExitTrace, Codes]]:
-    """Of every seed with which all is done: what layers say about the test texts, and the right labels."""
-    data = tweets()
-    test = data.take(split_of(folder, arm.split).rows("test"))
-    places = [folder / "arms" / f"{arm.name}.seed-{seed}" / "exits.parquet" for seed in done(folder)]
+def traces(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> list[tuple[ExitTrace, Codes]]:
+    """Of these seeds, or of every one with which all is done: what layers say about the test texts, the right labels."""
+    test = tweets(arm.split).take(split_of(folder, arm.split).rows("test"))
+    known = done(folder) if seeds is None else seeds
+    places = [folder / "arms" / f"{arm.name}.seed-{seed}" / "exits.parquet" for seed in known]
     return [(read_exits(place).of(test.ids), test.labels) for place in places]
 
 
@@ -273,11 +288,11 @@ def areas(folder: Path) -> str:
     return table(heads, rows)
 
 
-def arm_rows(folder: Path, arms: Sequence[Arm]) -> list[list[str]]:
+def arm_rows(folder: Path, arms: Sequence[Arm], seeds: Sequence[int] | None = None) -> list[list[str]]:
     """Compute, accuracy and changed answers of arms at their own thresholds, the mean and range over seeds."""
     rows = []
     for arm in arms:
-        known = traces(folder, arm)
+        known = traces(folder, arm, seeds)
         depths = [trace.depths() for trace, _ in known]
         stopped = [trace.at(depth) for (trace, _), depth in zip(known, depths, strict=True)]
         numbers = {
@@ -351,7 +366,7 @@ def page(folder: Path) -> None:
 
 def main(folder: Path, *asked: str) -> None:
     """Do what was asked for."""
-    for name, work in {"train": train, "static": static, "time": clock, "page": page}.items():
+    for name, work in {"train": train, "static": static, "time": clock, "page": page, "large": large}.items():
         if not asked or name in asked:
             work(folder)
 
