@@ -16,7 +16,7 @@ from unseen.models.pipeline_recipes import PipelineFileRecipe, PipelineRecipe, c
 from unseen.registry import VERSION, check_parameters, source_of
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
-from unseen.roles import Recipe, is_pipeline
+from unseen.roles import Recipe
 from unseen.splits import SPLITTERS
 from unseen.store.files import content_of
 from unseen.training import RECIPES
@@ -55,6 +55,11 @@ def _as_recipe(made: Any, name: str) -> Any:
     if isinstance(made, type) or not isinstance(made, Recipe):
         raise InputError(f"{name!r} is not a recipe", expected="an object with fit", got=type(made).__name__)
     return PipelineRecipe(made, name) if is_pipeline(made) else made
+
+
+def is_pipeline(model: Any) -> bool:
+    """Whether an object, or a class, learns and answers by itself, unlike a Recipe, which gives a classifier."""
+    return hasattr(model, "fit") and (hasattr(model, "predict_proba") or hasattr(model, "predict"))
 
 
 class ObjectName(str):

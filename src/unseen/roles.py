@@ -51,11 +51,6 @@ class Recipe(Protocol):
         """A classifier trained on `train`, tuned on `dev`."""
 
 
-def is_pipeline(model: Any) -> bool:
-    """Whether an object, or a class, learns and answers by itself, unlike a Recipe, which gives a classifier."""
-    return hasattr(model, "fit") and (hasattr(model, "predict_proba") or hasattr(model, "predict"))
-
-
 @runtime_checkable
 class Engine(Protocol):
     """Where work runs."""

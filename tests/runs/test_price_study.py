@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import unseen
 from unseen.audits.subject import Subject
 from unseen.errors import InputError
 from unseen.runs.experiment import Chosen, Estimate, answers, taken
@@ -218,7 +219,7 @@ def test_leaks_among_rows_for_tuning_alone_have_no_price_in_training(copied: tup
 
 @pytest.mark.parametrize(
     ("model", "seeds", "repeats", "removals"),
-    [("logistic", 3, None, 7), ("logistic", 1, None, 20), ("distilbert", 3, None, 5), ("logistic", 3, 2, 2)],
+    [("logistic", 3, None, 7), ("logistic", 1, None, 20), ("minilm", 3, None, 5), ("logistic", 3, 2, 2)],
 )
 def test_random_removals_are_twenty_where_training_is_cheap(
     model: str, seeds: int, repeats: int | None, removals: int
@@ -324,3 +325,10 @@ def test_what_cannot_be_looked_for_is_refused(copied: tuple[Dataset, Split], tmp
     with pytest.raises(InputError, match="at least 1"):
         Pricing(repeats=0)
     assert not (tmp_path / "out").exists()
+
+
+def test_gates_and_models_are_refused_before_the_data_is_read() -> None:
+    with pytest.raises(InputError, match="is not a gate"):
+        unseen.price("nowhere.csv", "nowhere-either.csv", gates=["fall.f1.macro is small"])
+    with pytest.raises(InputError, match="did you mean 'logistic'"):
+        unseen.price("nowhere.csv", "nowhere-either.csv", model="logistik")

@@ -158,3 +158,10 @@ def test_an_unknown_setting_of_a_stress_run_has_a_nearest_name(name: str, near: 
         with pytest.raises(UnknownNameError, match=f"no setting is called '{name}'; did you mean '{near}'"):
             unseen.stress(source, out=posts.with_name("out"), **{name: "x"})
     assert not posts.with_name("out").exists()
+
+
+def test_a_secret_in_a_command_that_python_gives_is_not_written(model: Any, suite: Path, tmp_path: Path) -> None:
+    unseen.check(model, suite, out=tmp_path / "out", command="check https://host/ask?key=hunter2")
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert any(b"host/ask" in path.read_bytes() for path in written)
+    assert not any(b"hunter2" in path.read_bytes() for path in written)

@@ -20,7 +20,6 @@ import typer
 from unseen.cli.hints import as_typed
 from unseen.errors import UnseenWarning
 from unseen.progress import Progress, Reporter, reporting
-from unseen.redaction import redacted
 
 WORD = re.compile(r"[^\W\d_]{2}")
 """What cells of numbers do not have."""
@@ -29,8 +28,8 @@ EVERY = 120.0
 
 
 def command_line() -> str:
-    """What was typed, without secrets."""
-    return redacted(shlex.join(["unseen", *sys.argv[1:]]))
+    """What was typed."""
+    return shlex.join(["unseen", *sys.argv[1:]])
 
 
 def say(text: Any = "", err: bool = False, nl: bool = True) -> None:

@@ -21,6 +21,7 @@ from markupsafe import Markup
 
 from unseen.errors import InputError, UnknownNameError, UnseenError
 from unseen.evaluation.gates import Gate, GateOutcome, judged, parsed_gates
+from unseen.redaction import redacted
 from unseen.reports.actions import ACTIONS, write_actions
 from unseen.reports.page import Page, Verdict, drawn, sorted_findings, write_page
 from unseen.reports.record import RunRecord, read_record
@@ -193,7 +194,7 @@ def carry_through(
     gone when the run is done. `cards` writes the cards of the splits too.
     """
     bounds = parsed_gates(gates)
-    described = {"kind": kind, "command": command or f"unseen.{kind.replace('-', '_')}(…)", **about}
+    described = {"kind": kind, "command": redacted(command or f"unseen.{kind.replace('-', '_')}(…)"), **about}
     described |= {"versions": _used_versions(), "host": {"system": platform.system(), "machine": platform.machine()}}
     with _folder(out) as folder, folder.locked():
         if out is not None:

@@ -20,7 +20,7 @@ from unseen.audits.subject import BY_ID, GROUPINGS, LIKENESSES, NEAR, SEMANTIC, 
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, worst_level
@@ -84,6 +84,8 @@ class Pricing:
     seed: int = 42
 
     def __post_init__(self) -> None:
+        if self.model is not None:
+            self.model.check()
         object.__setattr__(self, "metric", metric_of(self.metric).id)
         if self.seeds < 1 or (self.repeats is not None and self.repeats < 1):
             raise InputError("seeds and repeats are at least 1", got=f"{self.seeds} and {self.repeats}")
@@ -213,20 +215,21 @@ def price(
     if not is_trained:
         _refuse_untrained(params, trainings, repeats)
     _refuse_unused(leaks, columns, using, groups)
-    loaded = load_data(data, {}, [*columns.values(), *filter(None, [parts, groups])])
-    cut = split_of(loaded, split, parts)
-    if cut is None:
-        raise InputError("no split is named", fix="split=… or parts=…")
     settings = Pricing(
         replace(Model.of(model or "logistic"), params=params or {}) if is_trained else None, metric,
         SEEDS if trainings is None else trainings, repeats, groups, seed,
     )  # fmt: skip
+    bounds = parsed_gates(gates)
+    loaded = load_data(data, {}, [*columns.values(), *filter(None, [parts, groups])])
+    cut = split_of(loaded, split, parts)
+    if cut is None:
+        raise InputError("no split is named", fix="split=… or parts=…")
     if isinstance(predictions, str | Path):
         predictions = read_predictions(predictions, loaded, rename)
     vectors = None if using is None else api.vectors_of(loaded, using, seed)
     leaked = find_leaks(Subject(loaded, cut, columns, vectors, near, semantic, seed), leaks)
     return price_leaks(
-        loaded, cut, leaked, settings, predictions=predictions, out=out, workers=workers, gates=gates, command=command,
+        loaded, cut, leaked, settings, predictions=predictions, out=out, workers=workers, gates=bounds, command=command,
         announce=announce,
     )  # fmt: skip
 

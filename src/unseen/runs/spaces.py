@@ -14,11 +14,10 @@ from typing import Any
 from unseen import api
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES
-from unseen.naming import ObjectName, content_of_name, outline_of, recipe_of
+from unseen.naming import ObjectName, content_of_name, is_pipeline, outline_of, recipe_of
 from unseen.registry import VERSION
 from unseen.representations.reduction import REDUCTIONS
 from unseen.representations.tfidf import TfidfEncoder
-from unseen.roles import is_pipeline
 from unseen.store.files import sha256_of
 from unseen.training import RECIPES
 from unseen.types import Dataset
