@@ -91,7 +91,7 @@ HARD = (
 )  # fmt: skip
 
 
-LARGE_ARMS = tuple(Arm("dact", tau, split="large") for tau in (5e-2, 1e-1))
+LARGE_ARMS = tuple(Arm("dact", tau, split="large") for tau in (5e-3, 5e-2, 1e-1))
 TIMED_ARMS = (Arm("dact", HARD_TAU, taught=True), Arm("entropy"), Arm("patience"))
 
 
