@@ -17,12 +17,12 @@ from scipy.special import expit, logit, ndtr
 
 from benchmarks.setting import ROOT, machine, table
 from unseen.audits.price import price_on_test
-from unseen.bias import Groups
-from unseen.bias.subgroup import subgroup_measurements
 from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import bootstrap, percentiles
 from unseen.evaluation.intervals import interval, widened
 from unseen.functional.rates import difference, rate
+from unseen.subgroups import Groups
+from unseen.subgroups.subgroup import subgroup_measurements
 from unseen.types import Dataset, Measurement, Predictions
 
 SEED = 42

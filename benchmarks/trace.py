@@ -1,7 +1,7 @@
-"""How far a reader has to walk: the files that a command runs through, in the order of their first call.
+"""How far a reader has to walk: the files that a command runs through, in the order of their first call, and all lines.
 
-    python -m benchmarks.trace            # prints both counts for the commands below
-    python -m benchmarks.trace --files    # and the files themselves
+    python -m benchmarks.trace            # writes docs/results/inside.md
+    python -m benchmarks.trace --files    # prints the files of each command instead
 
 Counted are functions of this package that are called, not what is imported; a change of package is counted where a
 file is followed by one of another package. Work that goes to other processes is not seen, so all is done in this one.
@@ -9,17 +9,22 @@ file is followed by one of another package. Work that goes to other processes is
 
 from __future__ import annotations
 
+import csv
 import os
+import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import unseen
+from benchmarks.setting import ROOT, machine, table, write_measured
 
 HOME = Path(unseen.__file__).parent
 RUN = ["--model", "logistic", "--trainings", "1", "--quiet", "--workers", "1"]
@@ -34,6 +39,12 @@ COMMANDS = {
     ],
 }  # fmt: skip
 """By name, the command that is traced and what has to be done before it."""
+COMMITS = {"2026-11-16": "c7ef56b", "2026-11-17": "6b77e75", "now": None}
+"""Whose lines are counted: before the inside was rebuilt, after that, and the working tree."""
+REBUILT, GOLDEN = "22dfb60", "tests/golden/expected"
+"""The commit that stored the golden runs first, and where they are."""
+NUMBERS = ("value", "low", "high")
+PAGE = ROOT / "docs" / "results" / "inside.md"
 
 
 def walked(arguments: Sequence[str]) -> list[Path]:
@@ -73,15 +84,70 @@ def package_changes(files: Sequence[Path]) -> int:
     return sum(one != other for one, other in pairwise(packages))
 
 
+@contextmanager
+def tree_of(commit: str | None, path: str) -> Iterator[Path]:
+    """A folder of the tree, as a commit has it or as it is now."""
+    if commit is None:
+        yield ROOT / path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        archived = subprocess.run(["git", "-C", ROOT, "archive", commit, path], capture_output=True, check=True)
+        subprocess.run(["tar", "-x", "-C", folder], input=archived.stdout, check=True)
+        yield Path(folder, path)
+
+
+def lines_table() -> str:
+    """A line for each package: lines of the source at each of `COMMITS`, and now."""
+    counts: dict[str, Counter[str]] = {}
+    for name, commit in COMMITS.items():
+        counts[name] = Counter()
+        with tree_of(commit, "src/unseen") as root:
+            for path in root.rglob("*.py"):
+                package = path.relative_to(root).parts[0] if path.parent != root else "single modules"
+                counts[name][package] += len(path.read_text(encoding="utf-8").splitlines())
+    packages = sorted({package for count in counts.values() for package in count})
+    rows = [
+        [package, *(f"{count[package]:,}" if count[package] else "–" for count in counts.values())]
+        for package in packages
+    ]
+    return table(["package", *counts], [*rows, ["all", *(f"{count.total():,}" for count in counts.values())]])
+
+
+def golden_table() -> str:
+    """A line for each kind of run that was stored when the inside was rebuilt: how many of its numbers are gone."""
+    rows = []
+    with tree_of(REBUILT, GOLDEN) as before:
+        for path in sorted(before.glob("*/run/measurements.csv")):
+            then, now = (numbers_of(file) for file in (path, ROOT / GOLDEN / path.relative_to(before)))
+            rows.append([path.parts[-3], then.total(), (then - now).total()])
+    return table(["golden run", "numbers stored", "of these not there now"], rows)
+
+
+def numbers_of(path: Path) -> Counter[tuple[str, ...]]:
+    """The measurements in a file by metric, slice, count, value and interval to five digits; tags have other names now."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return Counter(
+            (row["metric"], row["slice"], row["n"], *(row[name] and f"{float(row[name]):.5g}" for name in NUMBERS))
+            for row in csv.DictReader(file)
+        )
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Trace the commands, each from what was done before it, and print the counts."""
+    """Trace the commands, each from what was done before it, and write down the counts."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, commands in COMMANDS.items():
             files = [walked(command) for command in commands][-1]
-            print(f"{name}: {len(files)} files, {package_changes(files)} changes of package")
+            rows.append([f"`{name}`", len(files), package_changes(files)])
             if "--files" in arguments:
-                print("\n".join(f"  {path}" for path in files))
+                print(name, *(f"  {path}" for path in files), sep="\n")
+        os.chdir(ROOT)
+    if "--files" not in arguments:
+        traced = table(["command", "files", "changes of package"], rows)
+        write_measured(
+            PAGE, "How much there is to read", f"{machine()}.\n\n{traced}\n{lines_table()}\n{golden_table()}"
+        )
 
 
 if __name__ == "__main__":

@@ -19,12 +19,12 @@ from benchmarks.setting import ROOT, data_folder, machine, table
 
 import unseen
 from unseen import inference
-from unseen.bias import groups_by_attribute, groups_by_terms, subgroup_measurements, swap_cases, swap_measurements
-from unseen.bias.subgroup import AUCS, BACKGROUNDS
 from unseen.data.catalogue import hatexplain_posts
 from unseen.data.tables import load_table
 from unseen.models import open_model
 from unseen.naming import recipe_of
+from unseen.subgroups import groups_by_attribute, groups_by_terms, subgroup_measurements, swap_cases, swap_measurements
+from unseen.subgroups.subgroup import AUCS, BACKGROUNDS
 from unseen.types import Dataset, Measurement
 
 SEED = 42

@@ -23,7 +23,6 @@ from benchmarks.setting import ROOT, data_folder, machine, table, write_measured
 
 from studies.bias import COMMUNITIES, LABELS, TOXIC, training_posts
 from unseen import inference
-from unseen.bias import groups_by_attribute, subgroup_measurements
 from unseen.data.catalogue import hatexplain_posts
 from unseen.data.tables import load_table
 from unseen.evaluation import measure
@@ -34,6 +33,7 @@ from unseen.naming import recipe_of
 from unseen.reports.record import read_record
 from unseen.runs.explain import explain
 from unseen.runs.stress import stress
+from unseen.subgroups import groups_by_attribute, subgroup_measurements
 from unseen.types import Dataset, Measurement
 from unseen.types.numbers import number, points, scored
 

@@ -455,7 +455,7 @@ KINDS: dict[str, Kind] = {
     "bias": Kind(
         (
             f"audit bias {POSTS} --about source --predictions predictions.csv --positive loud --background both "
-            "-o by.csv",
+            "-o by",
             f"audit bias {POSTS} --terms terms.toml --predictions predictions.csv --positive loud -m accuracy "
             "-m false_positive_rate --json",
             f"model score {POSTS} predictions.csv --slice source",

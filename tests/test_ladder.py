@@ -35,7 +35,7 @@ LADDER = [
     "costs",
     "result_tables",
     "functional",
-    "bias",
+    "subgroups",
     "forecasts",
     "explanations",
     "audits",

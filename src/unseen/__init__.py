@@ -1,7 +1,7 @@
 """unseen tells how a text classifier will do on what it has not seen.
 
 The main job is `stress`; grids of experiments are `run_study`; `check`, `forecast`, `forecast_scores`, `explain`,
-`attack`, `audit`, `price`, `authors`, `invariance`, `cost`, `transfer`, `bench`, `leaderboard`, `pretrain`,
+`attack`, `audit`, `price`, `authors`, `bias`, `invariance`, `cost`, `transfer`, `bench`, `leaderboard`, `pretrain`,
 `item_effect`, `learn_from_suite` and `audit_pipeline` are runs too: all give a `Result`, and with `out` a folder whose
 page `report` writes anew; `report(model, X, y)` is the run of a fitted model on labelled texts. Runs take what `load`
 takes, or a Dataset. The verbs, in the order of the flow: `load`, `train`, `encode`, `split` (`folds` for several),
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unseen.runs.audit import audit, audit_pipeline
     from unseen.runs.authors import authors
     from unseen.runs.bench import bench
+    from unseen.runs.bias import bias
     from unseen.runs.check import check
     from unseen.runs.cost import cost
     from unseen.runs.explain import explain
@@ -62,6 +63,7 @@ _HOMES = {
     "unseen.runs.audit": ("audit", "audit_pipeline"),
     "unseen.runs.authors": ("authors",),
     "unseen.runs.bench": ("bench",),
+    "unseen.runs.bias": ("bias",),
     "unseen.runs.check": ("check",),
     "unseen.runs.cost": ("cost",),
     "unseen.runs.explain": ("explain",),
@@ -104,6 +106,7 @@ __all__ = [
     "audit_pipeline",
     "authors",
     "bench",
+    "bias",
     "check",
     "compare",
     "compare_runs",

@@ -20,7 +20,6 @@ import unseen
 from unseen.attacks.dictionaries import WordNet, read_pairs, read_tags
 from unseen.attacks.rating_sheet import read_ratings as read_attack_ratings
 from unseen.attacks.session_log import read_sessions
-from unseen.bias.groups import read_terms
 from unseen.cards.facts import read_ratings
 from unseen.cards.pages import read_document
 from unseen.cli.options import class_mix
@@ -60,6 +59,7 @@ from unseen.store import (
     write_split,
 )
 from unseen.store.reviews import read_reviews
+from unseen.subgroups.groups import read_terms
 from unseen.types import Embeddings, Origin, Predictions
 
 ROWS = 60

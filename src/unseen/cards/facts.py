@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from unseen.bias.groups import Finder
 from unseen.cards.card import Entry
 from unseen.cards.personal_data import Scan, precision, scan
 from unseen.data.tables import column_names, read_strings
@@ -35,6 +34,7 @@ from unseen.functional.agreement import agreement
 from unseen.progress import track
 from unseen.seeding import generator
 from unseen.splits.length import word_lengths
+from unseen.subgroups.groups import Finder
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split, some
 from unseen.types.records import versions
 

@@ -55,12 +55,12 @@ def init_card(
 
     Example: unseen data card init posts.csv --text text --label label --id id -o card.json
     """
-    from unseen.bias.groups import read_terms
     from unseen.cards import audit_card, measure_card, write_card
     from unseen.cards.card import check_name
     from unseen.cards.drafts import start_card
     from unseen.cards.facts import read_ratings
     from unseen.cards.personal_data import write_sample
+    from unseen.subgroups.groups import read_terms
 
     if texts and to_check is None:
         raise InputError("--texts has no effect without --to-check", fix="name the file of the sample: --to-check FILE")

@@ -63,8 +63,8 @@ def explain(
 
     Example: unseen explain posts.csv --model model --texts -o why
     """
-    from unseen.bias.groups import read_terms
     from unseen.runs.explain import explain as explained
+    from unseen.subgroups.groups import read_terms
 
     return explained(
         data, model=model, methods=method or (), attributions=attributions or (),

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from unseen.bias.groups import Finder, Terms
-from unseen.bias.swaps import swap_cases, swap_measurements
 from unseen.evaluation.intervals import wilson
 from unseen.explanations.subject import ExplainedTexts
 from unseen.functional.suite import references
+from unseen.subgroups.groups import Finder, Terms
+from unseen.subgroups.swaps import swap_cases, swap_measurements
 from unseen.types import Dataset, Measurement, Origin, Predictions
 from unseen.types.arrays import Floats, Mask
 

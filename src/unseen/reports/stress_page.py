@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from unseen.bias.subgroup import AUCS
 from unseen.reports import stress_tables as tables
 from unseen.reports.actions import ACTIONS, SUSPECTS
 from unseen.reports.behaviour import behaviours
@@ -43,6 +42,7 @@ from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
 from unseen.reports.wording import called, capital, duration, shortened
 from unseen.store.reviews import REVIEWS
+from unseen.subgroups.subgroup import AUCS
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, number, points, scored
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from unseen import inference
-from unseen.bias.groups import checked_terms
 from unseen.data.rationales import mask_of, rationales_of
 from unseen.data.rows import IfThere
 from unseen.errors import InputError, UnknownNameError
@@ -34,6 +33,7 @@ from unseen.store import write_json
 from unseen.store.files import content_of
 from unseen.store.results import key_of
 from unseen.store.run_folder import RunFolder
+from unseen.subgroups.groups import checked_terms
 from unseen.types import Dataset, Explanation, Measurement, Split, bounded
 from unseen.types.arrays import Floats, Mask, Rows
 

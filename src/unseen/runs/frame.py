@@ -45,6 +45,7 @@ KINDS = {
     "price": "unseen.runs.price:page",
     "authors": "unseen.runs.authors:page",
     "item-effect": "unseen.runs.item_effect:page",
+    "bias": "unseen.runs.bias_page:page",
     "cost": "unseen.runs.cost_page:page",
     "check": "unseen.runs.check:page",
     "score": "unseen.runs.score:page",

@@ -22,7 +22,6 @@ from unseen import api, inference
 from unseen.analysis import Words, shared_tests, top_words
 from unseen.audits import Leak, Subject, Trial, audit, hard_or_broken, label_noise_of, parts_of_fall, witnessed
 from unseen.audits.subject import LIKENESSES, contradicted
-from unseen.bias import TaggedRows, bias_measurements, groups_by_attribute
 from unseen.engines import Step, Workspace
 from unseen.evaluation import Run, fall, level, measure
 from unseen.evaluation.depth import depth_measurements
@@ -65,6 +64,7 @@ from unseen.store import (
     write_suspects,
     write_text,
 )
+from unseen.subgroups import TaggedRows, bias_measurements, groups_by_attribute
 from unseen.types import PARTS, Dataset, Embeddings, ExitTrace, Finding, Measurement, Predictions, Split
 
 MEASUREMENTS, FINDINGS, PROPERTIES = "measurements.csv", "findings.csv", "properties.csv"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unseen.bias import swap_cases, swap_measurements
 from unseen.errors import InputError, MismatchError, TableError, UnseenWarning
 from unseen.evaluation.bootstrap import times_drawn
 from unseen.functional import as_suite
 from unseen.functional.tables import write_suite
 from unseen.inference import predict
 from unseen.seeding import generator
+from unseen.subgroups import swap_cases, swap_measurements
 from unseen.types import Predictions
 
 CREW = ["cook", "clerk", "Deaf cook"]
@@ -146,7 +146,7 @@ def test_intervals_draw_originals_and_not_versions(tiny):
 
 def test_one_bootstrap_of_the_originals_serves_all_slices(tiny, monkeypatch):
     """Against a loop over draws, over all originals in every slice, and versions repeated as often as drawn."""
-    monkeypatch.setattr("unseen.bias.bounds.FEWEST", 1)
+    monkeypatch.setattr("unseen.subgroups.bounds.FEWEST", 1)
     draw = np.random.default_rng(1)
     texts = [f"{' '.join(draw.permutation(['cook', 'clerk'])[: 1 + n % 2])} {n}" for n in range(12)]
     cases = swap_cases(tiny(ids=[str(n) for n in range(12)], texts=texts), ["cook", "clerk", "nurse", "pilot"])
@@ -177,7 +177,7 @@ def test_slices_are_resampled_some_at_a_time(tiny, monkeypatch):
     cases = swap_cases(data, ["cook", "clerk", "nurse", "pilot"])
     said = predict(Counting(), cases)
     whole = swap_measurements(cases, said, ["yes"])
-    monkeypatch.setattr("unseen.bias.swaps.NUMBERS_AT_ONCE", 3_000)
+    monkeypatch.setattr("unseen.subgroups.swaps.NUMBERS_AT_ONCE", 3_000)
     assert swap_measurements(cases, said, ["yes"]) == whole
 
 
@@ -213,7 +213,9 @@ def test_most_draws_originals_with_the_seed(tiny):
 def test_no_more_texts_are_swapped_than_asked_for(tiny, monkeypatch):
     """Versions are the cost: of texts beyond `most` one is swapped, to know that there are more."""
     seen = []
-    monkeypatch.setattr("unseen.bias.swaps._replaced", lambda text, places, new: seen.append(text) or f"{text} {new}")
+    monkeypatch.setattr(
+        "unseen.subgroups.swaps._replaced", lambda text, places, new: seen.append(text) or f"{text} {new}"
+    )
     with pytest.warns(UnseenWarning):
         swap_cases(tiny(ids=[str(n) for n in range(99)], texts=[f"cook {n}" for n in range(99)]), CREW, most=5)
     assert len(set(seen)) == 6

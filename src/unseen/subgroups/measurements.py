@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from unseen.bias.group_table import group_measurements
-from unseen.bias.groups import Groups
-from unseen.bias.positives import RATES
-from unseen.bias.subgroup import subgroup_measurements
 from unseen.errors import InputError
+from unseen.subgroups.group_table import group_measurements
+from unseen.subgroups.groups import Groups
+from unseen.subgroups.positives import RATES
+from unseen.subgroups.subgroup import subgroup_measurements
 from unseen.types import Dataset, Measurement, Predictions, Split
 from unseen.types.arrays import Rows
 

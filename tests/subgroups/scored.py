@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiny_data import build
-from unseen.bias import Groups
+from unseen.subgroups import Groups
 from unseen.types import Dataset, Predictions
 
 LABELS = ("calm", "rude", "vile")

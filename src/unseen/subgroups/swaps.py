@@ -9,9 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from unseen.bias.bounds import bounds, exact_bounds, refusal
-from unseen.bias.groups import Finder, Terms, checked_terms, folded_term
-from unseen.bias.positives import binary
 from unseen.errors import InputError, UnseenWarning
 from unseen.evaluation.bootstrap import DRAWS, times_drawn
 from unseen.evaluation.intervals import Bounds
@@ -19,6 +16,9 @@ from unseen.evaluation.measurements import aligned
 from unseen.functional.alterations import ORIGINAL
 from unseen.functional.suite import references, suite_of
 from unseen.seeding import generator
+from unseen.subgroups.bounds import bounds, exact_bounds, refusal
+from unseen.subgroups.groups import Finder, Terms, checked_terms, folded_term
+from unseen.subgroups.positives import binary
 from unseen.types import Dataset, Measurement, Origin, Predictions
 from unseen.types.arrays import NUMBERS_AT_ONCE, Floats, Rows
 

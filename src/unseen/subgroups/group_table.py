@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from unseen.bias.bounds import bounds, chance, exact_bounds, refusal, stuck
-from unseen.bias.groups import Groups, drawn_together
-from unseen.bias.positives import RATE_OF, RATES, binary
 from unseen.errors import InputError
 from unseen.evaluation.bootstrap import DRAWS, times_drawn
 from unseen.evaluation.f_scores import tally_places
@@ -18,6 +15,9 @@ from unseen.evaluation.intervals import Bounds
 from unseen.evaluation.measurements import aligned, checked
 from unseen.evaluation.metrics import Metric
 from unseen.seeding import generator
+from unseen.subgroups.bounds import bounds, chance, exact_bounds, refusal, stuck
+from unseen.subgroups.groups import Groups, drawn_together
+from unseen.subgroups.positives import RATE_OF, RATES, binary
 from unseen.types import Dataset, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Mask, Rows
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unseen.bias import groups_by_terms, subgroup_measurements
 from unseen.data.catalogue import load_card
+from unseen.subgroups import groups_by_terms, subgroup_measurements
 from unseen.types import Dataset, Predictions
 
 AUCS = ("bias.subgroup_auc", "bias.bpsn_auc", "bias.bnsp_auc")

@@ -13,11 +13,11 @@ from scipy.stats import mannwhitneyu
 from scored import LABELS, POSITIVE, Scored, scored
 from sklearn.metrics import roc_auc_score
 
-from unseen.bias import Groups, generalised_mean, group_measurements, groups_by_attribute, subgroup_measurements
-from unseen.cli.bias import print_subgroups
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.bootstrap import times_drawn
+from unseen.runs.bias_page import tables
 from unseen.seeding import generator
+from unseen.subgroups import Groups, generalised_mean, group_measurements, groups_by_attribute, subgroup_measurements
 from unseen.types import Origin, Predictions
 
 KINDS = ("subgroup_auc", "bpsn_auc", "bnsp_auc", "positive_aeg", "negative_aeg")
@@ -117,7 +117,7 @@ def test_the_generalised_mean_is_the_formula():
 @pytest.mark.parametrize("units", [None, "author"])
 @pytest.mark.parametrize("background", ["all", "mentioned"])
 def test_intervals_are_those_of_a_plain_loop_over_resamples(units, background, monkeypatch):
-    monkeypatch.setattr("unseen.bias.bounds.FEWEST", 1)
+    monkeypatch.setattr("unseen.subgroups.bounds.FEWEST", 1)
     some = scored(3)
     found = measured(some, background, draws=40, units=units, seed=7)
     of_row = np.arange(len(some.rows))
@@ -190,7 +190,7 @@ def test_a_perfect_order_has_no_interval(tiny):
 
 
 @pytest.mark.parametrize("few", [1, 2, 3])
-def test_a_group_of_few_texts_has_no_interval_and_says_so(tiny, capsys, few):
+def test_a_group_of_few_texts_has_no_interval_and_says_so(tiny, few):
     crew = ["rare"] * 2 * few + ["many"] * (60 - 2 * few)
     data = tiny(ids=[str(i) for i in range(60)], crew=crew, author=[str(i // 4) for i in range(60)])
     score = np.random.default_rng(0).random(60)
@@ -206,8 +206,9 @@ def test_a_group_of_few_texts_has_no_interval_and_says_so(tiny, capsys, few):
     assert {(row.low, row.tags["few_texts"]) for row in table if row.slice == "crew=rare"} == {(None, 2 * few)}
     by_author = subgroup_measurements(data, said, groups, rows, ["yes"], units="author")
     assert by_slice(by_author, "subgroup_auc")["crew=rare"].tags["few_texts"] == -(-few // 2)
-    print_subgroups(found)
-    assert f"(too few texts: {few})" in capsys.readouterr().out
+    shown = tables(found)
+    assert f"(too few texts: {few})" in str(shown["groups"].rows)
+    assert f"(too few texts: {few})" in str(shown["means"].rows)
 
 
 def test_the_seed_decides_and_tags_are_kept():

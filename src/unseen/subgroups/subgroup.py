@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from unseen.bias.bounds import bounds, chance, reflected, refusal
-from unseen.bias.groups import Groups, drawn_together
-from unseen.bias.positives import binary, shares
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.bootstrap import DRAWS, times_drawn
 from unseen.seeding import generator
+from unseen.subgroups.bounds import bounds, chance, reflected, refusal
+from unseen.subgroups.groups import Groups, drawn_together
+from unseen.subgroups.positives import binary, shares
 from unseen.types import Dataset, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Mask, Rows
 
@@ -124,7 +124,7 @@ def _figures_by_times(
     starts = np.searchsorted(row, np.arange(len(order) + 1))
 
     def figures(times: Codes) -> Floats:
-        from unseen.bias import kernels
+        from unseen.subgroups import kernels
 
         counts, totals = kernels.count_pairs(times, *rows, starts, group, members.shape[1])
         of_kind = counts.T.astype(np.float64)  # [counts, groups, draws]

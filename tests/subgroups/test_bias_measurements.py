@@ -7,8 +7,8 @@ import pytest
 from scored import POSITIVE, scored
 
 import unseen
-from unseen.bias import bias_measurements, group_measurements, parts_of_splits, subgroup_measurements
 from unseen.errors import InputError
+from unseen.subgroups import bias_measurements, group_measurements, parts_of_splits, subgroup_measurements
 from unseen.types import Predictions
 
 

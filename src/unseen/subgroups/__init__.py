@@ -1,10 +1,10 @@
 """Bias: the same numbers for every group of people that texts mention, and what changes when the group does."""
 
-from unseen.bias.group_table import group_measurements
-from unseen.bias.groups import Groups, groups_by_attribute, groups_by_terms, read_terms
-from unseen.bias.measurements import TaggedRows, bias_measurements, parts_of_splits
-from unseen.bias.subgroup import BACKGROUNDS, generalised_mean, subgroup_measurements
-from unseen.bias.swaps import swap_cases, swap_measurements
+from unseen.subgroups.group_table import group_measurements
+from unseen.subgroups.groups import Groups, groups_by_attribute, groups_by_terms, read_terms
+from unseen.subgroups.measurements import TaggedRows, bias_measurements, parts_of_splits
+from unseen.subgroups.subgroup import BACKGROUNDS, generalised_mean, subgroup_measurements
+from unseen.subgroups.swaps import swap_cases, swap_measurements
 
 __all__ = [
     "BACKGROUNDS",

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unseen.bias import Groups, groups_by_attribute, groups_by_terms, read_terms
-from unseen.bias.groups import Finder, checked_terms, drawn_together
 from unseen.errors import InputError, TableError, UnknownNameError
+from unseen.subgroups import Groups, groups_by_attribute, groups_by_terms, read_terms
+from unseen.subgroups.groups import Finder, checked_terms, drawn_together
 
 
 def rows_of(groups: Groups) -> dict[str, list[int]]:
@@ -114,7 +114,7 @@ class Numbered:
 
 def test_many_terms_of_few_groups_take_the_room_of_the_groups(tiny, monkeypatch):
     """A column per term would be 2,000 × 4,000 bytes; a column per group is 2,000 × 2."""
-    monkeypatch.setattr("unseen.bias.groups.Finder", Numbered)
+    monkeypatch.setattr("unseen.subgroups.groups.Finder", Numbered)
     terms = {"low": [f"w{n}" for n in range(2_000)], "high": [f"w{n}" for n in range(2_000, 4_000)]}
     data = tiny(ids=[str(n) for n in range(2_000)], texts=[f"{n} {n * n % 4_000}" for n in range(2_000)])
     tracemalloc.start()
@@ -138,7 +138,7 @@ class Watched(str):
 
 @pytest.mark.parametrize("named", [False, True])
 def test_long_lists_of_terms_are_not_compared_each_with_each(named, monkeypatch):
-    monkeypatch.setattr("unseen.bias.groups.folded_term", lambda term: Watched(term.lower()))
+    monkeypatch.setattr("unseen.subgroups.groups.folded_term", lambda term: Watched(term.lower()))
     monkeypatch.setattr(Watched, "compared", 0)
     terms = [Watched(f"w{n}") for n in range(300)]
     checked_terms({"all": terms} if named else terms)

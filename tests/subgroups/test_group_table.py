@@ -10,12 +10,12 @@ from scipy.stats import binomtest
 from scored import LABELS, POSITIVE, Scored, scored
 from sklearn.metrics import confusion_matrix
 
-from unseen.bias import Groups, group_measurements
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation import metric
 from unseen.evaluation.bootstrap import times_drawn
 from unseen.evaluation.measurements import aligned
 from unseen.seeding import generator
+from unseen.subgroups import Groups, group_measurements
 from unseen.types import Origin
 
 METRICS = ["f1.macro", "accuracy", "roc_auc[rude]", "brier"]
