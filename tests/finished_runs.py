@@ -457,7 +457,7 @@ KINDS: dict[str, Kind] = {
             f"audit bias {POSTS} --about source --predictions predictions.csv --positive loud --background both "
             "-o by",
             f"audit bias {POSTS} --terms terms.toml --predictions predictions.csv --positive loud -m accuracy "
-            "-m false_positive_rate --json",
+            "-m false_positive_rate --json -o words",
             f"model score {POSTS} predictions.csv --slice source",
             f"model score {POSTS} predictions.csv --slice user --json",
         ),

@@ -92,7 +92,7 @@ def test_the_tables_have_a_line_per_group_and_per_mean(run):
     ]
     assert [line.split()[:3] for line in lines[2:4]] == counts
     means = lines[lines.index("All groups") + 2 :]
-    assert means[0].startswith("gmb_subgroup_auc")
+    assert means[0].startswith("subgroup AUC, generalised mean")
     assert means[0].rstrip().endswith("2 of 2")
     assert "(too few texts: 8)" in means[4]
 
@@ -165,7 +165,7 @@ def test_parts_of_several_splits_stand_side_by_side(run):
     shown = run(*words, "--part", "test", "--only", "web", "--only", "app").stdout
     table = shown[shown.index("Parts side by side") :].splitlines()
     assert "test of s1  test of s2" in table[1]
-    (line,) = [line.split() for line in table if line.startswith("gmb_bpsn_auc")]
+    (line,) = [line.split() for line in table if line.startswith("BPSN AUC, generalised mean")]
     rows = measured(run(*words, "--part", "test", "--only", "web", "--only", "app", "--json", "-q"))
     values = [f"{row['value']:.2f}".lstrip("0") for row in rows if row["metric"] == "bias.gmb_bpsn_auc"]
     assert line[-2:] == values
@@ -319,11 +319,11 @@ def test_the_page_about_bias_runs(tmp_path, monkeypatch):
     Path("terms.toml").write_text(terms, encoding="utf-8")
     Path("swaps.toml").write_text(swaps, encoding="utf-8")
     commands = [shlex.split(block)[3:] for block in blocks("sh")]
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.exception
-    assert {row.tags["split"] for row in read_measurements("bias/measurements.csv")} == {"random", "hard"}
+    assert {row.tags["split"] for row in read_measurements("parts/measurements.csv")} == {"random", "hard"}
     (code,) = blocks("python")
     exec(compile(code, "bias.md", "exec"), {})
 

@@ -17,6 +17,7 @@ from unseen.evaluation.invariance import SIDES, AnsweredPairs, outcome
 from unseen.functional import as_suite, check
 from unseen.functional.pass_rates import compare_on_suite
 from unseen.reports.invariance_page import findings_of
+from unseen.runs.bias_page import CHANGES, MEANS, NAMES
 from unseen.runs.item_effect import CLEANED
 from unseen.runs.pretraining import AS_IT_COMES, CONTROL, DOMAIN
 from unseen.runs.pretraining import WITHOUT as UNREAD
@@ -473,6 +474,24 @@ def invariance(folder: Path, name: str) -> Path:
     return folder
 
 
+def bias(folder: Path, name: str) -> Path:
+    rows = []
+    for part, value in (("test", 0.7), ("dev", 0.65)):
+        tags = {"grouping": name, "split": name, "part": part}
+        against: dict[str, Any] = {**tags, "background": "all", "positives": 9, "negatives": 9}
+        rows += [Measurement(metric, value, 18, 0.6, 0.8, f"{name}={name}", against) for metric in NAMES]
+        rows += [Measurement(metric, 0.7, 18, tags={**against, "groups": "1 of 1"}) for metric in MEANS]
+        rows += [Measurement("bias.subgroup_auc", None, 0, slice=f"{name}=other", tags={**against, "undefined": name})]
+        extremes = {**tags, "lowest": name, "highest": name, "by_chance": 0.1}
+        rows += [Measurement("largest_difference.accuracy", 0.2, 18, tags=extremes)]
+        rows += [Measurement(change, 0.1, 18, slice=f"swap={name}", tags=tags) for change in CHANGES]
+    about = {
+        "kind": "bias", "command": name, "model": name, "data": {"name": name, "rows": 90, "counts": {name: 90}},
+        "settings": {"positive": [name], name: name}, "versions": {name: name},
+    }  # fmt: skip
+    return write_run(folder, about, rows, [Finding(f"bias[{name}]", "warn", name)], ["predictions/"])
+
+
 def cost(folder: Path, name: str) -> Path:
     rows = []
     for model, value, seconds in ((name, 0.8, 0.2), ("plain", 0.7, 0.1)):
@@ -577,5 +596,5 @@ FOLDERS: dict[str, Callable[[Path, str], Path]] = {
     "price": price, "authors": authors, "item-effect": item_effect, "check": checked, "audit": audit,
     "pipeline-audit": pipeline_audit, "forecast": forecast, "explain": explain, "attack": attack,
     "invariance": invariance, "score-table": score_table, "score": score, "bench": bench, "leaderboard": leaderboard,
-    "pretraining": pretraining, "cost": cost,
+    "pretraining": pretraining, "cost": cost, "bias": bias,
 }  # fmt: skip

@@ -24,6 +24,11 @@ NAMES = {
     "bias.positive_aeg": "positive gap",
     "bias.negative_aeg": "negative gap",
 }
+MEANS = {
+    **{f"bias.gmb_{auc}": f"{NAMES[f'bias.{auc}']}, generalised mean" for auc in AUCS},
+    "bias.mean_positive_aeg": "positive gap, mean size",
+    "bias.mean_negative_aeg": "negative gap, mean size",
+}
 LOW = {
     "bias.subgroup_auc": "harmful and harmless texts about it are told apart so well",
     "bias.bpsn_auc": "so often a harmful text of others scores above a harmless one about it",
@@ -151,7 +156,10 @@ def charts(rows: Sequence[Measurement]) -> list[Markup]:
             for name, figures in groups.items()
         ]
         keys = Markup(" &nbsp; ").join(
-            Markup(f'<i class="key" style="background:{colour_of(place)}"></i> {NAMES[name]}')
+            Markup(
+                f'<span style="white-space:nowrap"><i class="key" style="background:{colour_of(place)}"></i> '
+                f"{NAMES[name]}</span>"
+            )
             for place, name in enumerate(names)
         )
         place, background = key
@@ -194,11 +202,11 @@ def _groups_table(rows: Sequence[Measurement]) -> Table:
 def _means_table(rows: Sequence[Measurement]) -> Table:
     lines = [
         (
-            _place(row), str(row.tags["background"]), row.metric.removeprefix("bias."), _figure(row),
-            str(row.tags["groups"]), _chance(row),
+            _place(row), str(row.tags["background"]), MEANS[row.metric], _figure(row), str(row.tags["groups"]),
+            _chance(row),
         )
         for row in rows
-        if "background" in row.tags and row.slice == "all"
+        if row.metric in MEANS
     ]  # fmt: skip
     return _without_same(
         Table("All groups", ("part", "background", "mean", "value", "groups", "by chance"), tuple(lines))
@@ -207,11 +215,12 @@ def _means_table(rows: Sequence[Measurement]) -> Table:
 
 def _side_by_side(rows: Sequence[Measurement]) -> Table:
     """A line for each number with a column for each part; nothing of one part."""
-    of_groups = [row for row in rows if "background" in row.tags]
+    names = NAMES | MEANS
+    of_groups = [row for row in rows if row.metric in names]
     places = list(dict.fromkeys(map(_place, of_groups)))
     lines: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in of_groups if len(places) > 1 else ():
-        key = row.metric.removeprefix("bias."), row.slice, str(row.tags["background"])
+        key = names[row.metric], row.slice, str(row.tags["background"])
         lines.setdefault(key, {})[_place(row)] = number(row.value)
     body = tuple((*key, *(cells.get(place, DASH) for place in places)) for key, cells in sorted(lines.items()))
     return Table("Parts side by side", ("number", "slice", "background", *places), body)
