@@ -25,7 +25,7 @@ PAGE = ROOT / "docs" / "results" / "bench.md"
 SUITE = """
 title = "Seven datasets, five models"
 seed = 42
-seeds = 5
+trainings = 5
 folds = 3
 posts = true
 reference = "logistic"
@@ -93,20 +93,20 @@ published = 14000
 limit = 2000
 
 [model.logistic]
-seeds = 1
+trainings = 1
 
 [model.svm]
-seeds = 1
+trainings = 1
 
 [model.neural]
 
 [model.minilm-frozen]
 use = "logistic"
 features = "minilm"
-seeds = 1
+trainings = 1
 
 [model.minilm]
-seeds = 1
+trainings = 1
 """
 """Recipes that draw nothing are trained once on each split; fine-tuning is too long for more on two cores."""
 

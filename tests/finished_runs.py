@@ -112,7 +112,7 @@ def posts(folder: Path) -> None:
 SUITE = """
 title = "Posts and others"
 metrics = ["accuracy"]
-seeds = 1
+trainings = 1
 folds = 2
 elsewhere = 30
 [family.noise]

@@ -76,7 +76,7 @@ family = "f"
 map = { a = "calm", b = "drop" }
 [model.neural]
 epochs = 2
-seeds = 1
+trainings = 1
 """
 STUDY = """title = "t"
 [data.d]

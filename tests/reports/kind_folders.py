@@ -139,7 +139,7 @@ def item_effect(folder: Path, name: str) -> Path:
     ]
     about = {
         "kind": "item-effect", "command": name, "data": {"name": name, "rows": 90}, "versions": {name: name},
-        "settings": {"model": name, "packs": [name], "threshold": 1, "metrics": [METRIC], "seeds": [1, 2]},
+        "settings": {"model": name, "packs": [name], "votes": 1, "metrics": [METRIC], "seeds": [1, 2]},
         "rules": {name: {"pack": name, "trait": name}},
     }  # fmt: skip
     return write_run(folder, about, rows, found, ["flags.csv"])
@@ -230,7 +230,7 @@ def transfer(folder: Path, name: str = "red", low: float = 0.13) -> Path:
     sets[f"{name} capped"] = sets[name] | {"uncapped": name}
     about = {
         "kind": "transfer", "command": "unseen transfer", "model": "logistic",
-        "settings": {"labels": ["no", "yes"], "positive": "yes", "seeds": 3, "matched": False},
+        "settings": {"labels": ["no", "yes"], "positive": "yes", "trainings": 3, "matched": False},
         "datasets": {name: data | {"map": {"fine": "no", "odd": "drop"}}, "blue": data | {"map": {}, "groups": "user"}},
         "training_sets": sets, "versions": {}, "timings": [{"step": "train", "seconds": 3.0}],
     }  # fmt: skip
@@ -356,7 +356,7 @@ def pretraining(folder: Path, name: str) -> Path:
     about = {
         "kind": "pretraining", "command": name, "model": name, "datasets": {name: {"rows": 90}},
         "corpora": {DOMAIN: corpus, CONTROL: corpus}, "versions": {name: name},
-        "settings": {"metric": METRIC, "sizes": [10, 90], "seeds": 1, "seed": 42, name: name},
+        "settings": {"metric": METRIC, "sizes": [10, 90], "trainings": 1, "seed": 42, name: name},
     }  # fmt: skip
     found = [Finding(f"contamination[domain → {name}]", "fail", f"{name} was read.", 9, (name,), name),
              Finding("head", "warn", name, advice=name)]  # fmt: skip
@@ -476,8 +476,8 @@ def invariance(folder: Path, name: str) -> Path:
 
 def bias(folder: Path, name: str) -> Path:
     rows = []
-    for part, value in (("test", 0.7), ("dev", 0.65)):
-        tags = {"grouping": name, "split": name, "part": part}
+    for split, value in ((name, 0.7), ("hard", 0.65)):
+        tags = {"grouping": name, "split": split, "part": "test"}
         against: dict[str, Any] = {**tags, "background": "all", "positives": 9, "negatives": 9}
         rows += [Measurement(metric, value, 18, 0.6, 0.8, f"{name}={name}", against) for metric in NAMES]
         rows += [Measurement(metric, 0.7, 18, tags={**against, "groups": "1 of 1"}) for metric in MEANS]

@@ -132,12 +132,3 @@ def test_runs_of_two_kinds_are_not_compared(tmp_path: Path) -> None:
     folders = [FOLDERS[kind](tmp_path / kind, "posts") for kind in ("price", "audit")]
     with pytest.raises(InputError, match="runs of two kinds cannot be compared"):
         compare_runs(*folders)
-
-
-@pytest.mark.parametrize(("seeds", "name"), [((2, 1), "trainings"), (([42, 55], [42]), "seeds")])
-def test_a_number_of_seeds_is_what_was_typed_as_trainings(tmp_path: Path, seeds, name: str) -> None:
-    folders = [
-        run_folder(tmp_path / side, {}, trainings("closest", HARD), seeds=given)
-        for side, given in zip("ab", seeds, strict=True)
-    ]
-    assert [change.name for change in compare_runs(*folders).settings] == [name]

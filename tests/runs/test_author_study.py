@@ -73,7 +73,7 @@ def test_a_model_that_knows_authors_falls_on_unseen_ones(audited: tuple[Result, 
 
 def test_both_splits_have_one_size_and_mix(signed: Dataset) -> None:
     known = signed.take(np.arange(len(signed) - 5))
-    cuts = dict(_cuts(known, "user", UnseenAuthors(seeds=1, cap=20), 42))
+    cuts = dict(_cuts(known, "user", UnseenAuthors(trainings=1, cap=20), 42))
     sizes = {family: [len(part) for part in parts] for (family, _), parts in cuts.items()}
     assert sizes["random"] == sizes["grouped"]
     counts = {family: np.bincount(known.labels[parts[2]], minlength=2).tolist() for (family, _), parts in cuts.items()}
@@ -129,7 +129,7 @@ def test_hostile_labels_are_escaped(tiny: Builder, tmp_path: Path) -> None:
 def test_the_order_of_rows_decides_nothing(signed: Dataset, tmp_path: Path) -> None:
     known = signed.take(np.arange(len(signed) - 5))
     shuffled = known.take(np.random.default_rng(1).permutation(len(known)))
-    how = UnseenAuthors(Model("logistic"), seeds=1)
+    how = UnseenAuthors(Model("logistic"), trainings=1)
     first, second = (unseen_authors(each, "user", how, Results(tmp_path)) for each in (known, shuffled))
     assert [row.value for row in second] == pytest.approx([row.value for row in first])
 

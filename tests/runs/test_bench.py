@@ -20,7 +20,7 @@ from unseen.runs.bench_file import UNIT, dealt, load_members, read_bench
 TOPICS = {"fine": ("tea", "rain", "walk", "book"), "rude": ("fool", "liar", "shut", "hate")}
 SUITE = """
 title = "Small"
-seeds = 2
+trainings = 2
 folds = 3
 elsewhere = 40
 {more}
@@ -43,10 +43,10 @@ map = {{ civil = "fine", abusive = "rude", odd = "drop" }}
 
 [model.logistic]
 C = 1.0
-seeds = 1
+trainings = 1
 [model.svm]
 C = 1.0
-seeds = 1
+trainings = 1
 """
 
 
@@ -117,7 +117,7 @@ def test_a_further_model_trains_nothing_again_and_the_numbers_stay(folder: Path)
 
 def test_what_fails_costs_its_own_cells(folder: Path) -> None:
     with (folder / "suite.toml").open("a", encoding="utf-8") as file:
-        file.write("\n[model.broken]\nuse = 'logistic'\nclass_weights = { elsewhere = 2 }\nseeds = 1\n")
+        file.write("\n[model.broken]\nuse = 'logistic'\nclass_weights = { elsewhere = 2 }\ntrainings = 1\n")
     record = run(folder)
     assert record.row("f1.macro", view=ORDINARY, data="posts", model="logistic") is not None
     assert record.row("f1.macro", view=ORDINARY, data="posts", model="broken") is None

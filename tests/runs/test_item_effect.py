@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from unseen.store import read_findings, read_json, read_measurements
 from unseen.store.results import Results
 from unseen.types import Dataset, Measurement
 
-LIGHT = ItemEffectSettings(packs=("scrape-noise",), seeds=2, metrics=("accuracy",))
+LIGHT: dict[str, Any] = {"packs": ("scrape-noise",), "trainings": 2, "metrics": ("accuracy",)}
 TOPICS = {"calm": ("sea", "tea", "bed", "book"), "loud": ("drum", "horn", "yell", "bang")}
 
 
@@ -40,7 +40,7 @@ def noisy(n: int = 400) -> Dataset:
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     out = tmp_path_factory.mktemp("effect") / "out"
-    return item_effect(noisy(), settings=LIGHT, out=out), out
+    return item_effect(noisy(), **LIGHT, out=out), out
 
 
 def values(rows: tuple[Measurement, ...], name: str) -> dict[tuple[object, ...], Measurement]:
@@ -64,9 +64,9 @@ def test_scores_are_those_of_the_arms(tmp_path: Path) -> None:
     data = noisy()
     split = api.split(data, "random", test=0.2, dev=0.1, seed=42)
     flagged = np.array([len(text.split()) <= 3 for text in data.texts.to_pylist()])
-    plan = ItemEffectPlan(data, split, flagged, LIGHT)
+    plan = ItemEffectPlan(data, split, flagged, ItemEffectSettings(**LIGHT))
     said = answers(plan.arms, Model("logistic"), Results(tmp_path))
-    found = values(item_effect(data, split, LIGHT).measurements, "accuracy")
+    found = values(item_effect(data, split, **LIGHT).measurements, "accuracy")
     for kind in ("original", "cleaned", "random"):
         for test in ("original", "cleaned"):
             rows = plan.rows("test", test)
@@ -82,7 +82,7 @@ def test_scores_are_those_of_the_arms(tmp_path: Path) -> None:
 def test_random_removal_takes_as_many_rows_and_others_for_each_seed() -> None:
     data = noisy()
     split = api.split(data, "random", test=0.2, dev=0.1, seed=42)
-    plan = ItemEffectPlan(data, split, np.arange(len(data)) % 3 == 0, LIGHT)
+    plan = ItemEffectPlan(data, split, np.arange(len(data)) % 3 == 0, ItemEffectSettings(**LIGHT))
     for part in ("train", "dev"):
         cleaned, one, other = (plan.rows(part, *kind) for kind in (("cleaned",), ("random", 1), ("random", 2)))
         assert len(cleaned) == len(one) == len(other) < len(plan.rows(part, "original"))
@@ -97,7 +97,9 @@ def test_random_removal_takes_as_many_rows_and_others_for_each_seed() -> None:
 def test_random_removal_takes_rows_of_the_same_labels() -> None:
     data = noisy()
     split = api.split(data, "random", test=0.2, dev=0.1, seed=42)
-    plan = ItemEffectPlan(data, split, (data.labels == 0) & (np.arange(len(data)) % 3 == 0), LIGHT)
+    plan = ItemEffectPlan(
+        data, split, (data.labels == 0) & (np.arange(len(data)) % 3 == 0), ItemEffectSettings(**LIGHT)
+    )
     for part in ("train", "dev"):
         cleaned, random = (data.take(plan.rows(part, kind, 1)).label_counts for kind in ("cleaned", "random"))
         assert cleaned == random
@@ -105,7 +107,7 @@ def test_random_removal_takes_rows_of_the_same_labels() -> None:
 
 
 def test_few_random_removals_are_said_to_be_few(done: tuple[Result, Path]) -> None:
-    few = item_effect(noisy(), settings=replace(LIGHT, repeats=1))
+    few = item_effect(noisy(), **LIGHT, repeats=1)
     said = {each.check: each.message for each in few.findings}
     assert "rests on 2 random removals" in said["items.effect[original]"]
     said = {each.check: each.message for each in done[0].findings}
@@ -134,13 +136,13 @@ def test_a_second_run_trains_nothing(done: tuple[Result, Path], monkeypatch: pyt
         raise AssertionError("trained again")
 
     monkeypatch.setattr(experiment, "train", refuse)
-    again = item_effect(noisy(), settings=LIGHT, out=done[1])
+    again = item_effect(noisy(), **LIGHT, out=done[1])
     assert again.measurements == done[0].measurements
 
 
 def test_the_order_of_rows_decides_nothing(done: tuple[Result, Path]) -> None:
     data = noisy()
-    turned = item_effect(data.take(np.random.default_rng(1).permutation(len(data))), settings=LIGHT)
+    turned = item_effect(data.take(np.random.default_rng(1).permutation(len(data))), **LIGHT)
     ours = [(row.metric, row.slice, row.value, row.low) for row in done[0].measurements]
     assert [(row.metric, row.slice, row.value, row.low) for row in turned.measurements] == ours
 
@@ -148,9 +150,7 @@ def test_the_order_of_rows_decides_nothing(done: tuple[Result, Path]) -> None:
 def test_a_split_without_validation_rows_gets_some() -> None:
     data = noisy()
     split = api.split(data, "random", test=0.2, seed=1)
-    found = item_effect(
-        data, split, ItemEffectSettings(packs=("scrape-noise",), seeds=2, metrics=("accuracy",), groups="user")
-    )
+    found = item_effect(data, split, **LIGHT, groups="user")
     sizes = {(row.tags["part"], row.tags["kind"]): row.value for row in found.measurements if row.metric == "rows"}
     assert sizes["train", "original"] + sizes["dev", "original"] == split.sizes["train"]  # type: ignore[operator]
     assert sizes["test", "original"] == split.sizes["test"]
@@ -159,23 +159,23 @@ def test_a_split_without_validation_rows_gets_some() -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "said"),
     [
-        ({"seeds": 1}, InputError, "several"),
+        ({"trainings": 1}, InputError, "several"),
         ({"repeats": 0}, InputError, "at least 1"),
         ({"metrics": ()}, InputError, "no metric"),
         ({"metrics": ("f1[red]",)}, UnknownNameError, "red"),
         ({"packs": (f"{__name__}:nothing",)}, InputError, "no training row is flagged"),
-        ({"threshold": 9}, InputError, "threshold"),
+        ({"votes": 9}, InputError, "threshold"),
         ({"groups": "town"}, UnknownNameError, "town"),
-        ({"model": Model("logistik")}, UnknownNameError, "logistic"),
+        ({"model": "logistik"}, UnknownNameError, "logistic"),
         ({"packs": (f"{__name__}:everything_calm",)}, InputError, "leaves no row of calm"),
     ],
 )
 def test_nothing_is_written_on_wrong_input(
     settings: dict[str, object], error: type[Exception], said: str, tmp_path: Path
 ) -> None:
-    given = {"packs": ("scrape-noise",), "seeds": 2} | settings
+    given: dict[str, Any] = {"packs": ("scrape-noise",), "trainings": 2} | settings
     with pytest.raises(error, match=said):
-        item_effect(noisy(), settings=ItemEffectSettings(**given), out=tmp_path / "out")  # type: ignore[arg-type]
+        item_effect(noisy(), **given, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

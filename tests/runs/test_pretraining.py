@@ -86,7 +86,7 @@ def corpora(datasets: dict[str, Dataset]) -> dict[str, Dataset]:
 @pytest.fixture(scope="module")
 def done(encoder: str, datasets: dict[str, Dataset], tmp_path_factory: pytest.TempPathFactory) -> Result:
     out = tmp_path_factory.mktemp("pretraining") / "out"
-    return pretrain(datasets, model=encoder, sizes=[20], seeds=2, out=out, **corpora(datasets), **QUICK)
+    return pretrain(datasets, model=encoder, sizes=[20], trainings=2, out=out, **corpora(datasets), **QUICK)
 
 
 def whole(done: Result) -> int:
@@ -190,7 +190,7 @@ def test_called_again_nothing_is_done_again(
     assert done.folder is not None
     carried = []
     monkeypatch.setattr(Step, "carry_out", lambda step, here: carried.append(step.name))
-    again = pretrain(datasets, model=encoder, sizes=[20], seeds=2, out=done.folder, **corpora(datasets), **QUICK)
+    again = pretrain(datasets, model=encoder, sizes=[20], trainings=2, out=done.folder, **corpora(datasets), **QUICK)
     assert carried == []
     assert [row.value for row in again.measurements] == [row.value for row in done.measurements]
 
@@ -228,7 +228,7 @@ def test_placeholders_are_put_into_all_texts_alike(
     prepared = []
     monkeypatch.setattr(pretraining, "with_plain_posts", lambda data: prepared.append(data.name) or data)
     pretrain(
-        {"red": datasets["red"]}, model=encoder, corpus=unlabelled(OTHERS, 20, 5, 5), seeds=1, placeholders=True,
+        {"red": datasets["red"]}, model=encoder, corpus=unlabelled(OTHERS, 20, 5, 5), trainings=1, placeholders=True,
         control=unlabelled(OTHERS, 20, 5, 6), out=tmp_path / "out", **QUICK,
     )  # fmt: skip
     assert sorted(prepared) == ["red", "tiny", "tiny"]
@@ -241,10 +241,10 @@ def test_placeholders_are_put_into_all_texts_alike(
         ({"model": "logistic", "params": {}}, "no encoder"),
         ({"pretraining": {"epoch": 3}}, "parameters it does not take"),
         ({"datasets": {}}, "nothing to fine-tune on"),
-        ({"seeds": 0}, "how many trainings"),
+        ({"trainings": 0}, "too few or too many"),
         ({"metric": "f1"}, "f1"),
     ],
-    ids=["sizes", "model", "settings", "datasets", "seeds", "metric"],
+    ids=["sizes", "model", "settings", "datasets", "trainings", "metric"],
 )
 def test_mistakes_are_refused_before_anything_is_written(
     encoder: str, datasets: dict[str, Dataset], tmp_path: Path, changed: dict[str, Any], message: str

@@ -22,8 +22,8 @@ from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Measurement, Pr
 Builder = Callable[..., Dataset]
 N, COPIES = 240, 40
 NOUNS = [f"word{each}" for each in range(60)]
-QUICK = Pricing(Model("logistic"), seeds=2, repeats=2)
-ENOUGH = Pricing(Model("logistic"), seeds=2)
+QUICK = Pricing(Model("logistic"), trainings=2, repeats=2)
+ENOUGH = Pricing(Model("logistic"), trainings=2)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_random_removals_are_as_many_with_the_same_labels(
 
     monkeypatch.setattr("unseen.runs.price.answers", noted)
     leaks = find_leaks(Subject(data, split), ["exact"])
-    price_leaks(data, split, leaks, Pricing(Model("logistic"), seeds=1, repeats=3))
+    price_leaks(data, split, leaks, Pricing(Model("logistic"), trainings=1, repeats=3))
     assert len(trained) == 5
     whole, without, *random = trained.values()
     for part in (0, 1):
@@ -172,7 +172,7 @@ def test_predictions_alone_have_a_price_without_training(
 def test_the_order_of_rows_decides_nothing(copied: tuple[Dataset, Split], priced: tuple[Result, Path]) -> None:
     data, split = copied
     shuffled = data.take(np.random.default_rng(1).permutation(N))
-    how = Pricing(Model("logistic"), seeds=1, repeats=1)
+    how = Pricing(Model("logistic"), trainings=1, repeats=1)
     first, second = (
         price_leaks(each, split, find_leaks(Subject(each, split), ["exact"]), how).measurements
         for each in (data, shuffled)
@@ -224,7 +224,7 @@ def test_leaks_among_rows_for_tuning_alone_have_no_price_in_training(copied: tup
 def test_random_removals_are_twenty_where_training_is_cheap(
     model: str, seeds: int, repeats: int | None, removals: int
 ) -> None:
-    assert Pricing(Model(model), seeds=seeds, repeats=repeats).removals == removals
+    assert Pricing(Model(model), trainings=seeds, repeats=repeats).removals == removals
 
 
 def test_few_random_removals_are_said_to_be_few(copied: tuple[Dataset, Split]) -> None:

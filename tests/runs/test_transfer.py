@@ -32,7 +32,7 @@ QUICK = {"C": 1.0}
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return transfer(
-        given(), labels=LABELS, model="logistic", params=QUICK, seeds=2, merge=True, cap=3,
+        given(), labels=LABELS, model="logistic", params=QUICK, trainings=2, pooled=True, cap=3,
         out=tmp_path_factory.mktemp("transfer") / "out",
     )  # fmt: skip
 
@@ -124,8 +124,8 @@ def test_called_again_nothing_is_trained(done: Result, monkeypatch: pytest.Monke
         labels=LABELS,
         model="logistic",
         params=QUICK,
-        seeds=2,
-        merge=True,
+        trainings=2,
+        pooled=True,
         cap=3,
         out=done.folder,
         announce=plans.append,
@@ -142,7 +142,7 @@ def test_the_order_of_rows_decides_nothing() -> None:
     sides = [Corpus(members(entries, LABELS)) for entries in (given(), shuffled)]
     assert sides[0].data.order == sides[1].data.order
     assert sides[0].data.fingerprint == sides[1].data.fingerprint
-    extras = Extras(merge=True, cap=3, matched=True)
+    extras = Extras(pooled=True, cap=3, matched=True)
     for one, other in zip(*(training_sets(each, extras, 42)[0].values() for each in sides), strict=True):
         assert one.train.tolist() == other.train.tolist()
         assert one.dev.tolist() == other.dev.tolist()
@@ -153,7 +153,7 @@ def test_the_order_of_rows_decides_nothing() -> None:
 
 def test_a_cap_leaves_as_many_as_it_says() -> None:
     corpus = Corpus(members(given(), LABELS))
-    sets = training_sets(corpus, Extras(merge=True, cap=2), 42)[0]
+    sets = training_sets(corpus, Extras(pooled=True, cap=2), 42)[0]
     blue = corpus.members["blue"]
     keys = [
         (user, int(label))
@@ -177,8 +177,8 @@ def test_a_cap_that_takes_nothing_is_told() -> None:
 
 def test_matched_sets_are_of_one_size_and_keep_their_mix() -> None:
     corpus = Corpus(members(given(), LABELS))
-    whole = training_sets(corpus, Extras(merge=True), 42)[0]
-    sets = training_sets(corpus, Extras(merge=True, matched=True), 42)[0]
+    whole = training_sets(corpus, Extras(pooled=True), 42)[0]
+    sets = training_sets(corpus, Extras(pooled=True, matched=True), 42)[0]
     assert {len(each.train) for each in sets.values()} == {min(len(each.train) for each in whole.values())}
     for name, each in sets.items():
         assert set(each.train) <= set(whole[name].train)
@@ -189,8 +189,8 @@ def test_matched_sets_are_of_one_size_and_keep_their_mix() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"seeds": 0}, "seeds is how many"),
-        ({"seeds": 42}, "seeds is how many"),
+        ({"trainings": 0}, "too few or too many"),
+        ({"trainings": 42}, "too few or too many"),
         ({"cap_by": "user"}, "cap_by has no effect without cap"),
         ({"cap": 0}, "cap is how many"),
         ({"cap": 5, "cap_by": "usr"}, "no attribute of any dataset is called 'usr'; did you mean 'user'"),
@@ -251,7 +251,7 @@ def leaking() -> dict[str, DatasetEntry]:
 
 def test_test_texts_in_training_data_are_found(leaking: dict[str, DatasetEntry]) -> None:
     corpus = Corpus(members(leaking, LABELS))
-    found = overlaps(corpus, training_sets(corpus, Extras(merge=True), 42)[0], 42)
+    found = overlaps(corpus, training_sets(corpus, Extras(pooled=True), 42)[0], 42)
     over = found["red", "blue"]
     assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 2, 3, 1]
     assert over.ids == ("blue/000", "blue/004", "blue/008")
@@ -267,7 +267,7 @@ def test_test_texts_in_training_data_are_found(leaking: dict[str, DatasetEntry])
 
 
 def test_scores_without_overlap_are_of_the_same_predictions(leaking: dict[str, DatasetEntry], tmp_path: Path) -> None:
-    done = transfer(leaking, labels=LABELS, model="logistic", params=QUICK, seeds=1, out=tmp_path / "out")
+    done = transfer(leaking, labels=LABELS, model="logistic", params=QUICK, trainings=1, out=tmp_path / "out")
     run, found = transfer_run(done), members(leaking, LABELS)
     gold, said = predicted(found, "red", "blue")
     kept = np.arange(10) > 2

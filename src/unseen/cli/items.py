@@ -128,15 +128,13 @@ def effect(
 
     Example: unseen audit items effect posts.csv --id id --model logistic --packs label-text --trainings 2 -o effect
     """
-    from unseen.runs.item_effect import ItemEffectSettings, item_effect
-    from unseen.runs.spaces import Model as Trained
+    from unseen.runs.item_effect import METRICS, item_effect
 
-    given = {"metrics": tuple(metric)} if metric else {}
-    chosen = ItemEffectSettings(
-        model=Trained(model, parameters(settings, trust=trust)), packs=tuple(listed(packs)), threshold=votes,
-        seeds=trainings, repeats=repeats, language=language, groups=groups, seed=seed, **given,
+    return item_effect(
+        data, split_of(data, split), model=model, params=parameters(settings, trust=trust), packs=listed(packs),
+        votes=votes, trainings=trainings, repeats=repeats, metrics=metric or METRICS, language=language, groups=groups,
+        seed=seed, **frame,
     )  # fmt: skip
-    return item_effect(data, split_of(data, split), chosen, **frame)
 
 
 def _views(given: list[str] | None) -> dict[str, list[str]] | None:

@@ -170,7 +170,7 @@ def transfer(
     columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
     return carry_over(
         chosen(datasets or [], label_map, columns, data_dir), model=model, params=parameters(settings, trust=trust),
-        seeds=trainings, test=test, groups=groups, merge=pooled, cap=cap, cap_by=cap_by, matched=matched, **frame,
+        trainings=trainings, test=test, groups=groups, pooled=pooled, cap=cap, cap_by=cap_by, matched=matched, **frame,
     )  # fmt: skip
 
 
@@ -283,7 +283,7 @@ def pretrain(
     return read_on(
         entries, model=model, corpus=corpus, control=control, params=parameters(tuning, trust=trust),
         pretraining=parameters(reading), sizes=None if sizes is None else whole_numbers(sizes, "--sizes"),
-        metric=metric, seeds=trainings, test=test, groups=groups, text=text or "text", placeholders=placeholders,
+        metric=metric, trainings=trainings, test=test, groups=groups, text=text or "text", placeholders=placeholders,
         **frame,
     )  # fmt: skip
 

@@ -102,12 +102,16 @@ def compare_runs(
             raise InputError(f"{run.folder} has no number to compare", fix="name the folder of a finished run")
     rows = [row for side in sides for row in side]
     chosen = _metrics(first.metric, rows, metrics, everything)
-    main = chosen[0] if first.metric not in chosen or metrics else first.metric
+    whole = [row.metric for row in rows if row.slice == "all" and row.metric in chosen]
+    slices = everything or not whole
+    main = first.metric if first.metric in chosen and not metrics else chosen[0]
+    if main not in whole and not metrics:
+        main = next(iter(whole), main)
     if by_training or part != "test":
         _known("part", part, {str(row.tags["part"]) for row in rows if "part" in row.tags})
     of_part = part if any(row.tags.get("part") == part for row in rows if row.metric == main) else None
     pairs = paired(*sides) if by_training else _paired_rows(*sides)
-    shown = _only(pairs, chosen, of_part, everything)
+    shown = _only(pairs, chosen, of_part, slices)
     apart = first.kind == "forecast" and _fingerprints(first, alone=True) != _fingerprints(second, alone=True)
     tested = cache(lambda split, of: _tested(split, of, first, second))  # reads splits, once each
     falls = paired_falls(first.measurements, second.measurements, pairs.ignored)
@@ -116,7 +120,7 @@ def compare_runs(
         first.place, second.place, main, part,
         tuple(_difference(key, group, tested, apart) for key, group in shown.groups.items()),
         tuple(pair for pair in falls if pair[0].metric in names and pair[0].tags.get("part", part) == part),
-        tuple(_change(key, pairs.groups[key], apart) for key in pairs.groups if _asked_for(key, [main], "test", False)),
+        tuple(_change(key, pairs.groups[key], apart) for key in pairs.groups if _asked_for(key, [main], "test", slices)),
         shown, (_seeds(first), _seeds(second)), *_changes(first, second),
     )  # fmt: skip
 
@@ -246,7 +250,7 @@ def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
     """Settings, versions, data and splits that differ."""
     sides = [
         (
-            _settings(run),
+            run.settings,
             run.versions,
             _fingerprints(run, alone=len(a.data) == len(b.data) == 1),
             {name: f"{split.sha256} of {split.data}" for name, split in run.splits.items()},
@@ -256,14 +260,6 @@ def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
     settings, versions, data, splits = (_changed(before, after) for before, after in zip(*sides, strict=True))
     named = tuple(Change(change.name, _named(a, change.a), _named(b, change.b)) for change in data)
     return [settings, versions, named, splits]
-
-
-def _settings(run: RunRecord) -> dict[str, str]:
-    """As they were typed: where `seeds` is a number, it was said with `--trainings`."""
-    settings = run.settings
-    if isinstance(run.about.get("settings", {}).get("seeds"), int):
-        settings["trainings"] = settings.pop("seeds")
-    return settings
 
 
 def _fingerprints(run: RunRecord, alone: bool) -> dict[str, str]:

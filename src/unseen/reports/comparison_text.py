@@ -32,7 +32,8 @@ OWN = (*OF_A_DIFFERENCE, "family", "part", "metric", "slice", "against")
 
 def headline(comparison: Comparison) -> str:
     """Where B is better, worse or the same, in one sentence about the main metric."""
-    rows = [row for row in comparison.rows if row.metric == f"difference.{comparison.metric}" and row.slice == "all"]
+    of_metric = [row for row in comparison.rows if row.metric == f"difference.{comparison.metric}"]
+    rows = [row for row in of_metric if row.slice == "all"] or of_metric
     about = f" ({', '.join([called(comparison.metric), *_part(comparison)])})."
     if not rows:
         return f"A and B have no {'training' if all(comparison.seeds) else 'number'} in common{about}"

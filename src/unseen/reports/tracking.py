@@ -139,14 +139,18 @@ def allowed(names: Mapping[str, Any], wrong: re.Pattern[str], length: int) -> di
 
 
 def _metrics(rows: Sequence[Measurement]) -> dict[str, float]:
-    """Means, falls and what was measured once, named after metric, family and part, and what else tells them apart."""
-    chosen = [
-        row for row in of_whole_run(rows) if row.slice == "all" and (row.tags.get("seed") or "split" not in row.tags)
-    ]
+    """Means, falls and what was measured once, named after metric, family and part, and what else tells them apart.
+
+    Of single splits and slices only where a run has nothing else.
+    """
+    whole = of_whole_run(rows)
+    of_all_texts = [row for row in whole if row.slice == "all"]
+    chosen = [row for row in of_all_texts if row.tags.get("seed") or "split" not in row.tags] or of_all_texts or whole
     several = [tag for tag in SETUP if len({row.tags[tag] for row in chosen if tag in row.tags}) > 1]
     named: dict[str, list[Measurement]] = {}
     for row in chosen:
-        parts = [row.metric, *(str(row.tags[tag]) for tag in ("family", "part", *several) if tag in row.tags)]
+        sliced = [] if row.slice == "all" else [row.slice]
+        parts = [row.metric, *sliced, *(str(row.tags[tag]) for tag in ("family", "part", *several) if tag in row.tags)]
         named.setdefault("/".join(part.replace("/", "_") for part in parts), []).append(row)
     metrics: dict[str, float] = {}
     for name, alike in named.items():

@@ -63,7 +63,7 @@ class UnseenAuthors:
 
     model: Model = field(default_factory=lambda: Model("logistic"))
     metric: str = "f1.macro"
-    seeds: int = 3
+    trainings: int = 3
     """Splits of each kind, each with a training of its own."""
     share: float = 0.2
     """Of the rows, for testing."""
@@ -72,8 +72,8 @@ class UnseenAuthors:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metric", metric_of(self.metric).id)
-        if self.seeds < 1 or self.cap < 1:
-            raise InputError("seeds and cap are at least 1", got=f"{self.seeds} and {self.cap}")
+        if self.trainings < 1 or self.cap < 1:
+            raise InputError("trainings and cap are at least 1", got=f"{self.trainings} and {self.cap}")
 
 
 def authors(
@@ -138,12 +138,12 @@ def _settled(
     model: Any,
     *,
     params: Mapping[str, Any] | None = None,
-    trainings: int = UnseenAuthors.seeds,
+    trainings: int = UnseenAuthors.trainings,
     test: float = UnseenAuthors.share,
     **given: Any,
 ) -> UnseenAuthors:
     trained = replace(Model.of(model), params=params or {})
-    return UnseenAuthors(trained, seeds=trainings, share=test, **given)
+    return UnseenAuthors(trained, trainings=trainings, share=test, **given)
 
 
 def _refuse_contradictions(
@@ -212,7 +212,7 @@ def unseen_authors(
     `thinned`, its control, without as many random rows of the same labels.
     """
     writers = Writers.of(data, author)
-    seeds = range(settings.seed, settings.seed + settings.seeds)
+    seeds = range(settings.seed, settings.seed + settings.trainings)
     cuts = {name: cut for seed in seeds for name, cut in _cuts(data, author, settings, seed)}
     arms = {}
     for (family, seed), (train, dev, test) in cuts.items():

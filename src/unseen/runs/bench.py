@@ -79,7 +79,7 @@ class BenchGrid:
 
     @cached_property
     def arms(self) -> dict[Place, Arm]:
-        """Every training, whatever is trained; a model with fewer seeds has the first of them."""
+        """Every training, whatever is trained; a model with fewer trainings has the first seeds."""
         made: dict[Place, Arm] = {}
         for name, member in self.members.items():
             hard = [self.hard[name]] if name in self.hard else []
@@ -90,7 +90,7 @@ class BenchGrid:
                     other: under_labels(self.members[other].data.take(rows), member.data.label_names)
                     for other, rows in others.items()
                 }
-                for number in range(max(self.bench.seeds.values())):
+                for number in range(max(self.bench.trainings.values())):
                     seed = self.bench.file.seed + number
                     called = f"{name}, {split.name}, seed {seed}"
                     made[name, split.name, seed] = Arm(called, train, dev, ask, seed)
@@ -104,7 +104,7 @@ class BenchGrid:
             (name, place): replace(step, name=f"{step.name}, {name}")
             for name, model in self.bench.models.items()
             for place, arm in self.arms.items()
-            if place[2] < first + self.bench.seeds[name]
+            if place[2] < first + self.bench.trainings[name]
             for step in [arm.step(model)]
         }
 
@@ -159,7 +159,7 @@ class BenchRuns:
 
     def _seeds(self, model: str) -> range:
         first = self.grid.bench.file.seed
-        return range(first, first + self.grid.bench.seeds[model])
+        return range(first, first + self.grid.bench.trainings[model])
 
     def _on_splits(self, name: str, splits: Sequence[Split], sample: str, model: str) -> list[Run]:
         """A run for each seed: the answers about the test rows of all splits, put together."""
@@ -306,7 +306,7 @@ def plan_bench(suite: str | Path, *, out: str | Path, models: Sequence[str] = ()
     grid, results = BenchGrid(chosen, members, {}), RunFolder(out).results
     steps = list(grid.steps.values())
     sizes = {name: len(member.data) for name, member in members.items()}
-    hard = len(members) * sum(chosen.seeds.values()) if chosen.file.hard is not None else 0
+    hard = len(members) * sum(chosen.trainings.values()) if chosen.file.hard is not None else 0
     return BenchPlan(sizes, tuple(chosen.models), len(steps) + hard, sum(results.has(step.key) for step in steps))
 
 
@@ -356,8 +356,9 @@ def _about(grid: BenchGrid, results: Results) -> dict[str, Any]:
         })  # fmt: skip
     return {
         "settings": {
-            "metric": bench.file.metric, "metrics": bench.metrics, "seed": bench.file.seed, "seeds": dict(bench.seeds),
-            "folds": bench.file.folds, "posts": bench.file.posts, "reference": bench.reference,
+            "metric": bench.file.metric, "metrics": bench.metrics, "seed": bench.file.seed,
+            "trainings": dict(bench.trainings), "folds": bench.file.folds, "posts": bench.file.posts,
+            "reference": bench.reference,
             "hard": None if bench.file.hard is None else bench.file.hard.model_dump(),
             "file": bench.path.read_text(encoding="utf-8"),
         },

@@ -67,7 +67,7 @@ class BenchTexts(LabelledTable):
 class BenchModel(ModelTable):
     """[model.NAME]: an encoder or another recipe."""
 
-    seeds: Annotated[int, Field(ge=1, le=20)] | None = None
+    trainings: Annotated[int, Field(ge=1, le=20)] | None = None
     """Trainings on each split; one is enough for a recipe that draws nothing."""
 
 
@@ -91,7 +91,7 @@ class BenchFile(SettingsTable):
     metrics: Listed[Metric] = METRICS
     """What models are compared by beside it."""
     seed: int = 42
-    seeds: Annotated[int, Field(ge=1, le=20)] = 3
+    trainings: Annotated[int, Field(ge=1, le=20)] = 3
     folds: Annotated[int, Field(ge=2, le=20)] = 5
     posts: bool = False
     """Whether handles, links, repost marks and emoji are written alike in all texts."""
@@ -114,7 +114,7 @@ class BenchSuite:
     file: BenchFile
     data: Mapping[str, BenchTexts]
     models: Mapping[str, Model]
-    seeds: Mapping[str, int]
+    trainings: Mapping[str, int]
     """Trainings of each model on each split."""
     reference: str
     gates: tuple[Gate, ...]
@@ -164,8 +164,8 @@ def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...]
     gates = read_gates(file.gates, problems, lambda gate: {"data": list(data), "model": list(made)})
     problems.refuse(f"{path} cannot be run as it is")
     reference = file.reference if file.reference in chosen else next(iter(chosen))
-    seeds = {name: file.model[name].seeds or file.seeds for name in chosen}
-    return BenchSuite(path, file, data, chosen, seeds, reference, gates)
+    trainings = {name: file.model[name].trainings or file.trainings for name in chosen}
+    return BenchSuite(path, file, data, chosen, trainings, reference, gates)
 
 
 def _check_families(file: BenchFile, problems: Problems) -> None:

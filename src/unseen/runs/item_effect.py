@@ -56,7 +56,8 @@ TRAIN = ("original", "cleaned", "random")
 TESTS = ("original", "cleaned")
 COMPARED = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
 """Which training is compared with which."""
-SEEDS = 5
+METRICS = ("f1.macro", "accuracy")
+TRAININGS = 5
 COSTLY = 1
 """Random removals for each seed of a transformer, unless told."""
 CLEANED = {"original": "all rows", "cleaned": "flagged rows left out", "random": "as many random rows left out"}
@@ -73,20 +74,22 @@ class ItemEffectSettings:
 
     model: Model = field(default_factory=lambda: Model("logistic"))
     packs: tuple[str, ...] = DEFAULT_PACKS
-    threshold: int = 1
+    votes: int = 1
     """How many rules must flag a row."""
-    seeds: int = SEEDS
+    trainings: int = TRAININGS
     repeats: int | None = None
     """Random removals for each seed; None: so many that there are 20 in all, and one for a transformer."""
-    metrics: tuple[str, ...] = ("f1.macro", "accuracy")
+    metrics: tuple[str, ...] = METRICS
     language: str = "en"
     groups: str | None = None
     """Attribute whose values are drawn together in the bootstrap."""
     seed: int = 42
 
     def __post_init__(self) -> None:
-        if self.seeds < 2:
-            raise InputError("the spread over seeds needs several", expected="2 or more", got=str(self.seeds))
+        if self.trainings < 2:
+            raise InputError(
+                "the spread over seeds needs several trainings", expected="2 or more", got=str(self.trainings)
+            )
         if self.repeats is not None and self.repeats < 1:
             raise InputError("repeats is at least 1", got=str(self.repeats))
         if not self.metrics:
@@ -105,19 +108,28 @@ class ItemEffectSettings:
     @property
     def all_seeds(self) -> range:
         """Seeds of the trainings."""
-        return range(self.seed, self.seed + self.seeds)
+        return range(self.seed, self.seed + self.trainings)
 
     @property
     def removals(self) -> int:
         """Random removals for each seed."""
-        return removals(self.repeats, self.model, self.seeds, COSTLY)
+        return removals(self.repeats, self.model, self.trainings, COSTLY)
 
 
 def item_effect(
     data: Any,
     split: Split | str | Path | None = None,
-    settings: ItemEffectSettings | None = None,
     *,
+    model: Any = "logistic",
+    params: Mapping[str, Any] | None = None,
+    packs: Sequence[str] = DEFAULT_PACKS,
+    votes: int = 1,
+    trainings: int = TRAININGS,
+    repeats: int | None = None,
+    metrics: Sequence[str] = METRICS,
+    language: str = "en",
+    groups: str | None = None,
+    seed: int = 42,
     out: str | Path | None = None,
     workers: int = 1,
     gates: Sequence[Gate | str] = (),
@@ -125,25 +137,29 @@ def item_effect(
 ) -> Result:
     """Train on all rows, on rows that are not flagged, and on as many random rows; test on all and on unflagged rows.
 
-    Every training is repeated with `seeds` seeds, that without random rows `repeats` times for each, the rows drawn
-    anew; they have the labels of the flagged ones. Rows for dev are cleaned, or lost at random, like training rows.
+    A row is flagged where so many rules of the `packs` say so (`votes`). `model` is trained with `params` so many times
+    (`trainings`), from `seed` on, that without random rows `repeats` times for each, the rows drawn anew; they have the
+    labels of the flagged ones. Rows for dev are cleaned, or lost at random, like training rows.
     Without a split a fifth of the rows is the test part. Rules count on the training side alone. With `out` the flags,
     trainings, measurements and a page are kept there, and a run that was interrupted goes on. `difference.METRIC`
     above zero means that the first training (`train`) is better than the other (`than`) on the test rows `test`.
     """
-    settings = settings or ItemEffectSettings()
+    settings = ItemEffectSettings(
+        model=replace(Model.of(model), params=params or {}), packs=tuple(packs), votes=votes, trainings=trainings,
+        repeats=repeats, metrics=tuple(metrics), language=language, groups=groups, seed=seed,
+    )  # fmt: skip
     data = load_data(data, {}, [settings.groups] if settings.groups else [])
     cut, data = split_of(data, split), by_id(data)
     settings.check(data)
     parts = _prepared(data, cut, settings.seed)
     flags = flag_items(data, settings.packs, parts, language=settings.language, seed=settings.seed)
-    plan = ItemEffectPlan(data, parts, flags.flagged(settings.threshold), settings)
+    plan = ItemEffectPlan(data, parts, flags.flagged(settings.votes), settings)
     plan.check()
     about = {
         "data": described_data(data),
         "settings": {
             "model": settings.model.called, **settings.model.noted,
-            "packs": list(settings.packs), "threshold": settings.threshold, "seeds": list(settings.all_seeds),
+            "packs": list(settings.packs), "votes": settings.votes, "seeds": list(settings.all_seeds),
             "repeats": settings.removals, "metric": settings.metrics[0], "metrics": list(settings.metrics),
             "language": settings.language, "groups": settings.groups,
         },
@@ -253,7 +269,7 @@ class ItemEffectPlan:
     def _findings(self, rows: Sequence[Measurement]) -> list[Finding]:
         lost = int(self.flagged[self.split.rows("train")].sum())
         effects = [effect_of(rows, self.settings.metrics[0], test, lost) for test in TESTS]
-        return [*effects, degenerate(rows, TRAIN, self._largest_gold), enough_seeds(self.settings.seeds, SEEDS)]
+        return [*effects, degenerate(rows, TRAIN, self._largest_gold), enough_seeds(self.settings.trainings, TRAININGS)]
 
     @property
     def _largest_gold(self) -> float:
@@ -281,12 +297,12 @@ def page(record: RunRecord) -> Page:
     ours = [finding for finding in record.findings if finding.check.startswith(("items.effect", "items.degenerate"))]
     level = "warn" if any(finding.level == "warn" for finding in ours) else "ok"
     headline, *sentences = [finding.message for finding in ours if finding.check.startswith("items.effect")]
-    rules = "rule" if settings["threshold"] == 1 else "rules"
+    rules = "rule" if settings["votes"] == 1 else "rules"
     return Page(
         "item validity",
         f"What cleaning {data['name']} does to {settings['model']}",
         Verdict(headline, sentences, level, badge={"ok": "measured", "warn": "look closer"}[level]),
-        f"{data['rows']:,} rows; packs {', '.join(settings['packs'])}; flagged from {settings['threshold']} {rules} on",
+        f"{data['rows']:,} rows; packs {', '.join(settings['packs'])}; flagged from {settings['votes']} {rules} on",
         "The cleaned test part is cut by the rules that clean the training part: a gain there alone says little.",
         [
             Section("Scores", tables=[tables["scores"]]),

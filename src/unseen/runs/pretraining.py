@@ -61,7 +61,7 @@ HELD_OUT, MOST_HELD_OUT = 0.1, 1_000
 """Share of each corpus whose masked-LM loss is measured, and texts of it at most."""
 SMALLEST = 1_000
 """The smallest number of texts where nobody names any; others are ten, a hundred … times as many."""
-MOST_SEEDS = 20
+MOST_TRAININGS = 20
 SHOWN = 10
 READ = "read.json"
 Given = Mapping[str, DatasetEntry | Dataset | str] | Datasets
@@ -348,7 +348,7 @@ def pretrain(
     pretraining: Mapping[str, Any] | None = None,
     sizes: Sequence[int] | None = None,
     metric: str = "f1.macro",
-    seeds: int = 3,
+    trainings: int = 3,
     seed: int = 42,
     test: float | None = None,
     groups: str | None = None,
@@ -365,13 +365,13 @@ def pretrain(
     `model` is an encoder with a masked-LM head. `corpus` and `control` are files, tables or Datasets of texts (column
     `text`). The encoder as it comes, after `sizes` texts of the corpus and after all of them, and after as many steps
     on the control, is fine-tuned on each of `datasets` with the parameters `params`. `pretraining` are those of the
-    masked-LM training (`PretrainingSettings`). Everything is done `seeds` times, masked-LM training included.
+    masked-LM training (`PretrainingSettings`). Everything is done `trainings` times, masked-LM training included.
     `placeholders` puts @USER and HTTP-URL for handles and links into all texts alike. Called again with the same
     folder, it goes on where it stopped.
     """
     metric_of(metric)
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise InputError("seeds is how many trainings there are of each kind", expected="1 to 20", got=str(seeds))
+    if not 1 <= trainings <= MOST_TRAININGS:
+        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     recipe = Model(model, dict(params or {}))
     recipe.check()
     if not recipe.is_transformer:
@@ -383,13 +383,13 @@ def pretrain(
     labelled = _labelled(datasets, groups, test, seed)
     raw = {of: UnlabelledTexts.of(_texts(source, text), seed) for of, source in ((DOMAIN, corpus), (CONTROL, control))}
     prepared = {of: replace(one, data=with_plain_posts(one.data)) for of, one in raw.items()} if placeholders else raw
-    run_seeds = range(seed, seed + seeds)
+    run_seeds = range(seed, seed + trainings)
     treatment = Treatment(recipe, settings, prepared, _sizes(sizes, raw[DOMAIN]), run_seeds, seed)
     steps, arms = treatment.steps, _arms(treatment, labelled, placeholders)
     about = {
         "model": model,
         "settings": {
-            "metric": metric, "sizes": list(treatment.sizes), "seed": seed, "seeds": seeds,
+            "metric": metric, "sizes": list(treatment.sizes), "seed": seed, "trainings": trainings,
             "placeholders": placeholders, "params": dict(params or {}), "pretraining": asdict(settings),
         },
         "datasets": {name: member.described for name, member in labelled.items()},

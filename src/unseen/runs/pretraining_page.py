@@ -43,7 +43,7 @@ def page(record: RunRecord) -> Page:
     shown = {"scores": score_table(run), "differences": difference_table(run), "reading": reading_table(run)}
     shown |= {"contamination": contamination_table(run)}
     single = [run.main] if run.main != ALL else [ALL, *run.names]
-    trainings = f"{settings['seeds']} {'training' if settings['seeds'] == 1 else 'trainings'} each"
+    trainings = f"{settings['trainings']} {'training' if settings['trainings'] == 1 else 'trainings'} each"
     sources = f"domain {corpora[DOMAIN]['source']}, control {corpora[CONTROL]['source']}"
     findings = sorted_findings(record.findings)
     return Page(
@@ -154,7 +154,7 @@ def _beside(run: PretrainingRun) -> Iterator[str]:
     rows = [run.difference(run.main, most, unread, encoder, AS_IT_COMES) for encoder in (DOMAIN, CONTROL)]
     domain, control = (DASH if row is None else _better(metric, row) for row in rows)
     yield f"Against the encoder as it comes: {domain} after texts of the domain, {control} after the others."
-    if run.record.about["settings"]["seeds"] == 1:
+    if run.record.about["settings"]["trainings"] == 1:
         yield "One training of each kind says nothing about training again."
 
 

@@ -53,7 +53,7 @@ from unseen.types.numbers import DASH, bounds, number, percent, points, scored, 
 
 KINDS = (*LIKENESSES, *GROUPINGS)
 TOGETHER = "all kinds"
-SEEDS = 3
+TRAININGS = 3
 COSTLY = 5
 """Random removals for each training of a transformer, unless told."""
 DOUBT = "; the interval holds 0"
@@ -75,7 +75,7 @@ class Pricing:
     model: Model | None = field(default_factory=lambda: Model("logistic"))
     """What is trained with and without the leaked rows; None: nothing is."""
     metric: str = "f1.macro"
-    seeds: int = SEEDS
+    trainings: int = TRAININGS
     """Trainings of everything that is trained."""
     repeats: int | None = None
     """Random removals for each of them; None: so many that there are 20 in all, and 5 for a transformer."""
@@ -87,13 +87,13 @@ class Pricing:
         if self.model is not None:
             self.model.check()
         object.__setattr__(self, "metric", metric_of(self.metric).id)
-        if self.seeds < 1 or (self.repeats is not None and self.repeats < 1):
-            raise InputError("seeds and repeats are at least 1", got=f"{self.seeds} and {self.repeats}")
+        if self.trainings < 1 or (self.repeats is not None and self.repeats < 1):
+            raise InputError("trainings and repeats are at least 1", got=f"{self.trainings} and {self.repeats}")
 
     @property
     def removals(self) -> int:
         """Random removals for each training."""
-        return removals(self.repeats, self.model, self.seeds, COSTLY)
+        return removals(self.repeats, self.model, self.trainings, COSTLY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ def price(
     _refuse_unused(leaks, columns, using, groups)
     settings = Pricing(
         replace(Model.of(model or "logistic"), params=params or {}) if is_trained else None, metric,
-        SEEDS if trainings is None else trainings, repeats, groups, seed,
+        TRAININGS if trainings is None else trainings, repeats, groups, seed,
     )  # fmt: skip
     bounds = parsed_gates(gates)
     loaded = load_data(data, {}, [*columns.values(), *filter(None, [parts, groups])])
@@ -279,8 +279,8 @@ def price_leaks(
         "split": described_split(split),
         "settings": {
             "metric": settings.metric, "model": None if settings.model is None else settings.model.described,
-            "seeds": settings.seeds, "repeats": settings.removals, "groups": settings.groups, "seed": settings.seed,
-            "predictions": predictions is not None,
+            "trainings": settings.trainings, "repeats": settings.removals, "groups": settings.groups,
+            "seed": settings.seed, "predictions": predictions is not None,
         },
         "leaks": [leaked.kind for leaked in leaks],
     }  # fmt: skip
@@ -348,7 +348,7 @@ class PricePlan:
         """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
         settings, asked, (pool, is_dev) = self.settings, {"test": self.data.take(self.test)}, self.pool
         kept: dict[TrainedRows, Mask] = {}
-        for seed in range(settings.seed, settings.seed + settings.seeds):
+        for seed in range(settings.seed, settings.seed + settings.trainings):
             kept[TrainedRows("", "nothing", seed)] = np.ones(len(pool), bool)
             for leaked in self.leaks:
                 if leaked.test.any() and self.unmeasurable(leaked) is None:

@@ -38,7 +38,7 @@ from unseen.types.arrays import Mask, Rows
 
 CAP = 250
 """Texts per group and label, as Arango et al. (2019) cut theirs."""
-MOST_SEEDS = 20
+MOST_TRAININGS = 20
 MERGED, MAJORITY, CAPPED = "merged", "majority", " capped"
 OTHERS, ALL, OWN = "the others", "all tests", "its own"
 RESERVED = (MERGED, MAJORITY, OTHERS, ALL, OWN, f"{MERGED}{CAPPED}")
@@ -120,7 +120,7 @@ class TrainingSet:
 class Extras:
     """Training sets besides the datasets themselves."""
 
-    merge: bool = False
+    pooled: bool = False
     cap: int | None = None
     cap_by: str | None = None
     matched: bool = False
@@ -134,7 +134,7 @@ class Extras:
 
 def training_sets(corpus: Corpus, extras: Extras, seed: int) -> tuple[dict[str, TrainingSet], list[Finding]]:
     """The sets that models are trained on, by name, and what was found when texts were taken out of them."""
-    made_of = {name: (name,) for name in corpus.members} | ({MERGED: tuple(corpus.members)} if extras.merge else {})
+    made_of = {name: (name,) for name in corpus.members} | ({MERGED: tuple(corpus.members)} if extras.pooled else {})
     sets, findings = dict[str, TrainingSet](), list[Finding]()
     for name, of in made_of.items():
         train, dev = (np.concatenate([corpus.rows(one, part) for one in of]) for part in ("train", "dev"))
@@ -354,11 +354,11 @@ def transfer(
     params: Mapping[str, Any] | None = None,
     labels: Sequence[str] | None = None,
     positive: str | None = None,
-    seeds: int = 3,
+    trainings: int = 3,
     seed: int = 42,
     test: float | None = None,
     groups: str | None = None,
-    merge: bool = False,
+    pooled: bool = False,
     cap: int | None = None,
     cap_by: str | None = None,
     matched: bool = False,
@@ -371,17 +371,17 @@ def transfer(
     """Train on each dataset, test on each, and measure how much of a score is left elsewhere.
 
     `datasets` is a TOML file (`read_datasets`), or datasets by name: a `DatasetEntry`, a Dataset, or what `unseen.load`
-    loads. `labels` are the labels of all of them, in order; without, all must have the same. Each is trained on
-    `seeds` times, on one and the same split; `test` is the share for testing (0.2) where none is published. `groups`
-    is the attribute that stays on one side where an entry names none. `merge` adds a training on all together, `cap`
-    trainings on at most so many texts per group (`cap_by`) and label, `matched` cuts every training set to the size
-    of the smallest. Called again with the same folder, it goes on where it stopped.
+    loads. `labels` are the labels of all of them, in order; without, all must have the same. Each is trained on so many
+    times (`trainings`), on one and the same split; `test` is the share for testing (0.2) where none is published.
+    `groups` is the attribute that stays on one side where an entry names none. `pooled` adds a training on all
+    together, `cap` trainings on at most so many texts per group (`cap_by`) and label, `matched` cuts every training set
+    to the size of the smallest. Called again with the same folder, it goes on where it stopped.
     """
     given = _given(datasets, labels, positive, groups)
     _refuse_names(list(given.entries))
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise InputError("seeds is how many trainings there are of each kind", expected="1 to 20", got=str(seeds))
-    recipe, extras = Model(model, dict(params or {})), Extras(merge, cap, cap_by, matched)
+    if not 1 <= trainings <= MOST_TRAININGS:
+        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
+    recipe, extras = Model(model, dict(params or {})), Extras(pooled, cap, cap_by, matched)
     recipe.check()
     if test is not None and all(entry.split is not None for entry in given.entries.values()):
         raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
@@ -395,7 +395,7 @@ def transfer(
     about = {
         "model": model,
         "settings": {
-            "labels": label_names, "positive": given.positive, "test": share, "seed": seed, "seeds": seeds,
+            "labels": label_names, "positive": given.positive, "test": share, "seed": seed, "trainings": trainings,
             **asdict(extras), "params": dict(params or {}),
         },
         "datasets": {name: member.described for name, member in corpus.members.items()},
@@ -413,7 +413,7 @@ def transfer(
         arms = {
             (name, number): Arm(f"{name}, seed {number}", *rows, corpus.tests, number)
             for name, rows in learnt.items()
-            for number in range(seed, seed + seeds)
+            for number in range(seed, seed + trainings)
         }
         trained = list(arms.values())
         if announce is not None:

@@ -31,7 +31,7 @@ def page(record: RunRecord) -> Page:
     """What is left of a model on another dataset."""
     run = TransferRun(record)
     shown, settings = tables(run), record.about["settings"]
-    trainings = f"{settings['seeds']} {'training' if settings['seeds'] == 1 else 'trainings'} each"
+    trainings = f"{settings['trainings']} {'training' if settings['trainings'] == 1 else 'trainings'} each"
     matched = ", all training sets of one size" if settings["matched"] else ""
     return Page(
         "transfer",
