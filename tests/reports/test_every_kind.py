@@ -19,6 +19,7 @@ from unseen.reports.record import read_record
 from unseen.reports.split_card import write_cards
 from unseen.reports.tracking import record_of
 from unseen.store import read_measurements, write_measurements
+from unseen.types import Measurement
 
 every_kind = pytest.mark.parametrize("kind", FOLDERS)
 WITH_SPLITS = ("stress", "study", "transfer", "item-effect")
@@ -109,3 +110,16 @@ def test_the_commands_take_every_kind(kind: str, folder: Path) -> None:
     assert run_here("runs", "report", str(folder), "-q").code == 0
     done = run_here("runs", "compare", str(folder), str(moved(folder, 0.01)))
     assert (done.code, "B" in done.out) == (0, True)
+
+
+def test_a_run_without_a_number_over_all_texts_is_compared_and_tracked_by_slice(tmp_path: Path) -> None:
+    """Such as how long the texts of each label are."""
+    folder = FOLDERS["audit"](tmp_path / "run", "posts")
+    rows = [Measurement("length.words", value, 9, slice=f"label={name}") for name, value in (("a", 3.0), ("b", 5.0))]
+    write_measurements(rows, folder / "measurements.csv")
+    assert record_of(read_record(folder)).metrics == {"length.words/label=a": 3.0, "length.words/label=b": 5.0}
+    comparison = compare_runs(folder, moved(folder, 0.01))
+    assert [(row.slice, row.value) for row in comparison.rows] == [
+        ("label=a", pytest.approx(0.01)), ("label=b", pytest.approx(0.01)),
+    ]  # fmt: skip
+    assert "no number in common" not in headline(comparison)

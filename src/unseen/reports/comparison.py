@@ -116,11 +116,12 @@ def compare_runs(
     tested = cache(lambda split, of: _tested(split, of, first, second))  # reads splits, once each
     falls = paired_falls(first.measurements, second.measurements, pairs.ignored)
     names = {f"fall.{part_of}{name}" for name in chosen for part_of in ("", "selection.", "novelty.")}
+    of_main = [key for key in pairs.groups if _asked_for(key, [main], "test", slices)]
     return Comparison(
         first.place, second.place, main, part,
         tuple(_difference(key, group, tested, apart) for key, group in shown.groups.items()),
         tuple(pair for pair in falls if pair[0].metric in names and pair[0].tags.get("part", part) == part),
-        tuple(_change(key, pairs.groups[key], apart) for key in pairs.groups if _asked_for(key, [main], "test", slices)),
+        tuple(_change(key, pairs.groups[key], apart) for key in of_main),
         shown, (_seeds(first), _seeds(second)), *_changes(first, second),
     )  # fmt: skip
 
