@@ -24,6 +24,7 @@ from scipy.stats import spearmanr
 import unseen
 from unseen import inference
 from unseen.data.tables import load_table
+from unseen.reports.figures import CurvePoint, Series, curve_chart
 from unseen.representations.checkpoints import find_checkpoint
 from unseen.runs.chosen_texts import some_texts
 from unseen.seeding import generator
@@ -55,7 +56,9 @@ TAUGHT = (5e-3, 2e-2, 5e-2, 1e-1)
 HARD_TAU = 5e-2
 """The one that is trained on the hard split too."""
 TIMED, REPEATS, DRAWS = 200, 5, 400
+CLOCKS = ("clock", "processor")
 PAGE = ROOT / "docs" / "results" / "depth.md"
+PICTURE = PAGE.with_suffix(".svg")
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ def static(folder: Path) -> None:
 
 
 def clock(folder: Path) -> None:
-    """Seconds for a text at batches of 1 and 64: stopped early and run to the end, in turns."""
+    """Seconds for a text at batches of 1 and 64, by the clock and of the processor: early and to the end, in turns."""
     texts = tweets().take(split_of(folder, "random").rows("test")).texts.to_pylist()[:TIMED]
     times: dict[str, dict[str, list[float]]] = {}
     for arm in TIMED_ARMS:
@@ -192,11 +195,12 @@ def clock(folder: Path) -> None:
             for _ in range(REPEATS):
                 for way, threshold in (("early", own), ("full", NEVER)):
                     model.exits.threshold.fill_(threshold)
-                    begun = time.process_time()
+                    begun = time.perf_counter(), time.process_time()
                     for start in range(0, len(texts), batch):
                         model.predict_proba(texts[start : start + batch])
-                    spent = (time.process_time() - begun) / len(texts)
-                    times.setdefault(arm.name, {}).setdefault(f"{way} {batch}", []).append(spent)
+                    for kind, now, then in zip(CLOCKS, (time.perf_counter(), time.process_time()), begun, strict=True):
+                        spent = (now - then) / len(texts)
+                        times.setdefault(arm.name, {}).setdefault(f"{way} {batch} {kind}", []).append(spent)
     write_json(folder / "times.json", times)
 
 
@@ -243,6 +247,13 @@ def traces(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> list[t
     return [(read_exits(place).of(test.ids), test.labels) for place in places]
 
 
+def confidences(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> list[Floats]:
+    """How probable the answers to the test texts are that each seed's model gives, stopped early."""
+    test = tweets(arm.split).take(split_of(folder, arm.split).rows("test"))
+    places = [folder / "arms" / f"{arm.name}.seed-{seed}" for seed in (done(folder) if seeds is None else seeds)]
+    return [read_predictions(place / "predictions.parquet", test).probabilities.max(axis=1) for place in places]
+
+
 def curves(folder: Path) -> dict[str, Curve]:
     """The operating points of each rule, as published; every rule also at full depth."""
     entropies = [-threshold for threshold in np.arange(0, np.log(3) + 0.05, 0.05)]
@@ -255,6 +266,19 @@ def curves(folder: Path) -> dict[str, Curve]:
         by_tau = [traces(folder, Arm("dact", tau, taught)) for tau in taus]
         made[name] = _curve([[(*one, 0.0) for one in of_seed] for of_seed in zip(*by_tau, strict=True)])
     return made
+
+
+def points_table(folder: Path) -> str:
+    """Every operating point of every rule: compute and accuracy, means over seeds; also drawn, as `PICTURE`."""
+    known = curves(folder)
+    points = {
+        name: sorted(zip(curve.depths.mean(axis=(0, 2)).tolist(), curve.right.mean(axis=(0, 2)).tolist(), strict=True))
+        for name, curve in known.items()
+    }
+    series = [Series(name, tuple(CurvePoint(x, y) for x, y in of_rule)) for name, of_rule in points.items()]
+    PICTURE.write_text(curve_chart(series, "share of layers that ran", "accuracy"), encoding="utf-8")
+    rows = [[name, " ".join(f"{x:.2f}:{y:.3f}" for x, y in dict.fromkeys(of_rule))] for name, of_rule in points.items()]
+    return table(["rule", "compute:accuracy at each operating point"], rows)
 
 
 def _curve(points: Sequence[Sequence[tuple[ExitTrace, Codes, float]]]) -> Curve:
@@ -300,6 +324,8 @@ def arm_rows(folder: Path, arms: Sequence[Arm], seeds: Sequence[int] | None = No
             "accuracy": [(answer == gold).mean() for answer, (_, gold) in zip(stopped, known, strict=True)],
             "full": [(trace.answers[:, -1] == gold).mean() for trace, gold in known],
             "changed": [(answer != trace.answers[:, -1]).mean() for answer, (trace, _) in zip(stopped, known, strict=True)],
+            "confidence": [spearmanr(depth, sure).statistic if len(set(depth.tolist())) > 1 else np.nan
+                           for depth, sure in zip(depths, confidences(folder, arm, seeds), strict=True)],
             "error": [spearmanr(depth, answer != gold).statistic if len(set(depth.tolist())) > 1 else np.nan
                       for depth, answer, (_, gold) in zip(depths, stopped, known, strict=True)],
         }  # fmt: skip
@@ -322,6 +348,7 @@ HEADS = [
     "accuracy",
     "at full depth",
     "answers changed",
+    "depth × confidence",
     "depth × error",
     "stops after layer 1 … 6",
     "seeds",
@@ -346,20 +373,21 @@ def page(folder: Path) -> None:
     ]
     if scores:
         parts.append(f"\nMiniLM cut to three layers, half the compute for every text: {ranged(scores)}.\n")
-    parts += ["\n## Area under accuracy over compute\n", areas(folder)]
+    parts += ["\n## Area under accuracy over compute\n", areas(folder), "\n", points_table(folder)]
+    parts.append(f"\n![Accuracy over compute, a line for each rule]({PICTURE.name})\n")
     parts += ["\n## The hard split (closest)\n", table(HEADS, arm_rows(folder, HARD))]
     if (folder / "times.json").exists():
         rows = []
         for name, ways in read_json(folder / "times.json").items():
             ratios = [
-                [early / full for early, full in zip(ways[f"early {batch}"], ways[f"full {batch}"], strict=True)]
-                for batch in (1, 64)
+                [early / full for early, full in zip(ways[f"early {at}"], ways[f"full {at}"], strict=True)]
+                for at in (f"{batch} {kind}" for kind in CLOCKS for batch in (1, 64))
             ]
             rows.append(
                 [name.partition(".")[2], *(f"{np.median(of):.2f} ({min(of):.2f} to {max(of):.2f})" for of in ratios)]
             )
-        heads = ["rule", "batch 1: early ÷ full", "batch 64: early ÷ full"]
-        parts += ["\n## Time\n\nProcessor seconds for a text, the median of "
+        heads = ["rule", *(f"{kind}, batch {batch}: early ÷ full" for kind in CLOCKS for batch in (1, 64))]
+        parts += ["\n## Time\n\nSeconds for a text, by the clock and of the processor, the median of "
                   f"{REPEATS} turns of {TIMED} tweets, one thread (seed {SEEDS[0]}).\n\n", table(heads, rows)]  # fmt: skip
     write_measured(PAGE, "Stopping early: what was measured", "\n".join(parts))
 
