@@ -13,9 +13,9 @@ from unseen.evaluation.metric_facts import fact, is_known
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
 from unseen.reports.record import MEAN
-from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened
+from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened, writer
 from unseen.types import Measurement
-from unseen.types.numbers import DASH, bounds, number, scored, sized, thousandths, told_apart
+from unseen.types.numbers import DASH, bounds, scored, sized, thousandths, told_apart
 
 KINDS = ("better", "worse", "higher", "lower", "unclear", "same")
 """Of a change, as a sentence lists them; higher and lower where nobody knows which is better."""
@@ -124,11 +124,12 @@ def falls_table(comparison: Comparison) -> Table:
     rows = [
         (
             *(_tag(a, tag) for tag in ("family", *names)), *_part_of_fall(a.metric), a.slice,
-            scored(a), scored(b), number((b.value or 0) - (a.value or 0), 3),
+            scored(a, write), scored(b, write), write((b.value or 0) - (a.value or 0)),
         )
         for a, b in comparison.falls
+        for write in [writer(_part_of_fall(a.metric)[1])]
     ]  # fmt: skip
-    return _filled("The falls of A and B", columns, rows, "Positive is worse.")
+    return _filled("The falls of A and B", columns, rows, "Positive is worse; of shares in points.")
 
 
 def _filled(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], note: str) -> Table:

@@ -49,8 +49,8 @@ from unseen.seeding import generator
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
-from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, numbers, some
-from unseen.types.numbers import difference_in_points, percent, scored, thousandths
+from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, some
+from unseen.types.numbers import difference_in_points, percent, scored
 
 TRAIN = ("original", "cleaned", "random")
 TESTS = ("original", "cleaned")
@@ -327,7 +327,7 @@ def score_table(record: RunRecord) -> Table:
         (
             wording.called(name),
             title,
-            *(scored(record.row(name, train=train, test=test), thousandths) for test in TESTS),
+            *(scored(record.row(name, train=train, test=test)) for test in TESTS),
         )
         for name in record.about["settings"]["metrics"]
         for train, title in CLEANED.items()
@@ -343,17 +343,17 @@ def difference_table(record: RunRecord) -> Table:
             wording.called(name),
             f"{CLEANED[str(row.tags['train'])]}, less {CLEANED[str(row.tags['than'])]}",
             "all" if row.tags["test"] == "original" else "unflagged",
-            thousandths(row.value),
-            numbers.bounds(row, thousandths),
+            scored(row, wording.writer(name)),
         )
         for name in record.about["settings"]["metrics"]
         for row in record.rows(f"difference.{name}")
     ]
     note = (
-        "Positive: the first training is better. Flagged less random is the effect of which rows were left out; its "
-        "interval draws texts and adds the spread between random removals, the others draw seeds and texts."
+        "Positive: the first training is better; of shares in points. Flagged less random is the effect of which rows "
+        "were left out; its interval draws texts and adds the spread between random removals, the others draw seeds "
+        "and texts."
     )
-    return Table("Differences", ("metric", "trainings", "test rows", "difference", "95 %"), tuple(lines), note)
+    return Table("Differences", ("metric", "trainings", "test rows", "difference"), tuple(lines), note)
 
 
 def rule_table(record: RunRecord) -> Table:
@@ -385,8 +385,9 @@ def effect_of(rows: Sequence[Measurement], metric: str, test: str, lost: int) ->
     gain = row_of(rows, f"difference.{metric}", train="cleaned", than="random", test=test)
     check = f"items.effect[{test}]"
     message = (
-        f"{metric} on the {test} test part: training without the {lost:,} flagged rows less training without as many "
-        f"random rows of the same labels is {difference_in_points(gain)}{_removals(gain)}"
+        f"{wording.capital(wording.called(metric))} on the {test} test part: training without the {lost:,} flagged "
+        "rows less training without as many random rows of the same labels is "
+        f"{difference_in_points(gain)}{_removals(gain)}"
     )
     if gain.low is None or gain.high is None or gain.low <= 0 <= gain.high:
         return Finding(check, "ok", f"{message}; this may be chance.", lost)

@@ -23,7 +23,7 @@ from unseen.runs import frame
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Measurement
-from unseen.types.numbers import difference_in_points, number, scored, thousandths
+from unseen.types.numbers import difference_in_points, number, scored
 
 MAIN = "f1.macro"
 CALIBRATION = ("ece.15", "brier", "log_loss")
@@ -125,4 +125,4 @@ def _level(record: RunRecord, main: Measurement | None, guessed: float | None) -
 
 
 def _lines(rows: Sequence[Measurement], metrics: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((called(row.metric), scored(row, thousandths)) for row in rows if row.metric in metrics)
+    return tuple((called(row.metric), scored(row)) for row in rows if row.metric in metrics)
