@@ -1,10 +1,11 @@
 """Transformers that stop early on Davidson's tweets: docs/results/depth.md.
 
-python -m studies.depth FOLDER [train] [static] [time] [page] [large]
+python -m studies.depth FOLDER [train] [static] [time] [page] [large] [rivals]
 
 `train` trains every arm on a random and on a hard split and keeps what each layer says about every text, `static`
 trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page, `large` trains
-some arms on ten times the texts and writes its own section; all of it without names. What is done is kept in FOLDER.
+some arms on ten times the texts and writes its own section; all of it without names. `rivals` trains only what needs
+one model for a whole curve, and writes a section of its own. What is done is kept in FOLDER.
 The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -162,6 +163,17 @@ def large(folder: Path) -> None:
     )  # fmt: skip
 
 
+def rival_curves(folder: Path) -> None:
+    """Train DeeBERT's and PABEE's rules alone, and write down all their operating points."""
+    train(folder, (Arm("entropy"), Arm("patience")))
+    write_measured(
+        PAGE, "Stopping early: what was measured",
+        f"## Curves of the rivals\n\n{machine()}. Models of their own, trained as above with the seeds "
+        f"{', '.join(map(str, SEEDS))}; means over seeds.\n\n{points_table(rivals(folder, SEEDS))}"
+        f"\n![Accuracy over compute, a line for each rule]({PICTURE.name})\n", "rivals",
+    )  # fmt: skip
+
+
 def static(folder: Path) -> None:
     """MiniLM cut to three layers, fine-tuned in the same way: what half the depth is worth without early exits."""
     from transformers import AutoModel, AutoTokenizer
@@ -254,23 +266,27 @@ def confidences(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> l
     return [read_predictions(place / "predictions.parquet", test).probabilities.max(axis=1) for place in places]
 
 
-def curves(folder: Path) -> dict[str, Curve]:
-    """The operating points of each rule, as published; every rule also at full depth."""
+def rivals(folder: Path, seeds: Sequence[int] | None = None) -> dict[str, Curve]:
+    """The operating points of DeeBERT's and PABEE's rules, of which one model has many; also at full depth."""
     entropies = [-threshold for threshold in np.arange(0, np.log(3) + 0.05, 0.05)]
     made: dict[str, Curve] = {}
     for name, thresholds in (("entropy", entropies), ("patience", [1.0, 2.0, 3.0, 4.0, 5.0])):
-        made[name] = _curve(
-            [[(trace, gold, at) for at in (*thresholds, NEVER)] for trace, gold in traces(folder, Arm(name))]
-        )
+        known = traces(folder, Arm(name), seeds)
+        made[name] = _curve([[(trace, gold, at) for at in (*thresholds, NEVER)] for trace, gold in known])
+    return made
+
+
+def curves(folder: Path) -> dict[str, Curve]:
+    """The operating points of each rule, as published; every rule also at full depth."""
+    made = rivals(folder)
     for name, taus, taught in (("dact", TAUS, False), ("dact, layers taught", TAUGHT, True)):
         by_tau = [traces(folder, Arm("dact", tau, taught)) for tau in taus]
         made[name] = _curve([[(*one, 0.0) for one in of_seed] for of_seed in zip(*by_tau, strict=True)])
     return made
 
 
-def points_table(folder: Path) -> str:
+def points_table(known: Mapping[str, Curve]) -> str:
     """Every operating point of every rule: compute and accuracy, means over seeds; also drawn, as `PICTURE`."""
-    known = curves(folder)
     points = {
         name: sorted(zip(curve.depths.mean(axis=(0, 2)).tolist(), curve.right.mean(axis=(0, 2)).tolist(), strict=True))
         for name, curve in known.items()
@@ -373,7 +389,7 @@ def page(folder: Path) -> None:
     ]
     if scores:
         parts.append(f"\nMiniLM cut to three layers, half the compute for every text: {ranged(scores)}.\n")
-    parts += ["\n## Area under accuracy over compute\n", areas(folder), "\n", points_table(folder)]
+    parts += ["\n## Area under accuracy over compute\n", areas(folder), "\n", points_table(curves(folder))]
     parts.append(f"\n![Accuracy over compute, a line for each rule]({PICTURE.name})\n")
     parts += ["\n## The hard split (closest)\n", table(HEADS, arm_rows(folder, HARD))]
     if (folder / "times.json").exists():
@@ -394,8 +410,9 @@ def page(folder: Path) -> None:
 
 def main(folder: Path, *asked: str) -> None:
     """Do what was asked for."""
-    for name, work in {"train": train, "static": static, "time": clock, "page": page, "large": large}.items():
-        if not asked or name in asked:
+    steps = {"train": train, "static": static, "time": clock, "page": page, "large": large, "rivals": rival_curves}
+    for name, work in steps.items():
+        if name in asked or (not asked and work is not rival_curves):
             work(folder)
 
 
