@@ -62,8 +62,8 @@ def cost(
 ) -> Any:
     """What does a score cost? Time, memory, energy and operations of several models, beside what they score.
 
-    Quality is the score on an ordinary test part, on a hard split, and on a suite where one is named. What was
-    measured and what is an estimate stand apart.
+    Quality is the score on an ordinary test part, on a hard split, and on a suite where one is named.
+    What was measured and what is an estimate stand apart.
 
     Example: unseen model cost posts.csv --model logistic --model svm --gate "latency.p95<=50ms" -o costs
     """
