@@ -69,9 +69,9 @@ def made(name: str, folder: Path) -> None:
     common: dict[str, Any] = {"out": folder / name, "seed": SEED, "command": f"python -m studies.cost FOLDER {name}"}
     if name == "hatexplain":
         suite = load_suite("hatecheck")
-        rename = {label: "non-hateful" if label == "noHate" else "hateful" for label in posts.label_names}
+        words = {label: "non-hateful" if label == "noHate" else "hateful" for label in posts.label_names}
         unseen.cost(
-            sample(posts, 1_500), {**light, **minilm}, suite=suite, rename=rename, trainings=TRAININGS, **common
+            sample(posts, 1_500), {**light, **minilm}, suite=suite, suite_map=words, trainings=TRAININGS, **common
         )
     elif name == "smollm2":
         few = sample(posts, 480)

@@ -1,14 +1,45 @@
-"""What the labels of a model probably mean in the words of the data, for advice; nothing is renamed by itself."""
+"""What labels are in other words: as a map says, or, for advice, as they are probably meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+from unseen.errors import MismatchError
+from unseen.types import some
+
+ALL_OTHERS = "*"
+"""In a map of labels: all that it does not name."""
 NEGATIVE = {
     "0", "0.0", "false", "no", "none", "neither", "neutral", "normal", "negative", "ok", "fine", "clean", "safe",
     "benign", "ham", "other", "nothate", "label_0",
 }  # fmt: skip
 """Labels that mean: nothing of the kind; so do those that begin with `non` or `not`."""
+
+
+def renamed(labels: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """Labels in the words of a map; what it does not name keeps its name, unless the map says `*`.
+
+    >>> renamed(["hate", "offensive", "neither"], {"neither": "fine", "*": "hateful"})
+    ['hateful', 'hateful', 'fine']
+    """
+    other = names.get(ALL_OTHERS)
+    return [names.get(label, other or label) for label in labels]
+
+
+def refuse_other_labels(
+    labels: Sequence[str], suite: str, of_suite: Sequence[str], suite_map: Mapping[str, str]
+) -> None:
+    """Refuse a suite unless the labels of the data are all of its labels, under the names that the map gives them."""
+    ours = list(dict.fromkeys(renamed(labels, suite_map)))
+    if set(ours) != set(of_suite):
+        guess = guessed_map(labels, of_suite) or {"of the data": "of the suite"}
+        typed = ",".join(f"{theirs}={own}" for theirs, own in guess.items())
+        raise MismatchError(
+            f"the labels of the data are not those of the suite {suite}",
+            expected=some(of_suite, 20),
+            got=some(ours, 20),
+            fix=f"--map {typed} on the command line, suite_map={guess!r} in Python",
+        )
 
 
 def guessed_map(theirs: Iterable[str], ours: Iterable[str]) -> dict[str, str] | None:

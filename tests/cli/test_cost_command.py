@@ -49,6 +49,7 @@ def test_a_plan_trains_nothing(folder: Path, unseen: Callable[..., Any]) -> None
         (["--model", "logistic", "--gate", "latency.p96<=50ms"], "latency.p95"),
         (["--model", "logistic", "--gate", "latensy.p95<=50"], "latency.p95"),
         (["--model", "logistic", "--repeats", "1"], "at least 3"),
+        (["--model", "logistic", "--suite", "hatecheck", "--data-dir", "known"], "hatecheck is not in known"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_one_message(

@@ -14,12 +14,15 @@ from unseen.reports.figures import (
     INDEPENDENT_COLOUR,
     TEST_COLOUR,
     TRAIN_COLOUR,
+    CostMark,
     CurvePoint,
     Series,
     alpha_chart,
     curve_chart,
+    pareto_chart,
     shared_map,
 )
+from unseen.types import Measurement
 
 LINE = Series("$a_1$", (CurvePoint(0.5, 0.2, 0.1, 0.3), CurvePoint(0.2, 0.7, 0.65, 0.75), CurvePoint(0.3, 0.6)))
 OTHER = Series("b", (CurvePoint(0.2, 0.6, 0.5, 0.7), CurvePoint(0.5, 0.4)))
@@ -162,3 +165,15 @@ def test_a_shared_map_is_a_picture():
     assert shared_map(points, *parts, ("a", "b")).count("<image") == 1
     none = np.array(["train"] * 50)
     assert "<svg" in shared_map(points, none, none, ("a", "b"))
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("costs", [(7.1, 14.4), (0.012, 0.19), (3.0, 3.1), (0.5, 4_000)])
+def test_costs_near_and_far_have_an_axis_with_numbers(costs, narrow):
+    marks = [
+        CostMark(str(cost), Measurement("latency.p50", cost, 9), Measurement("f1.macro", 0.5, 9), dominated=False)
+        for cost in costs
+    ]
+    picture = texts(pareto_chart(marks, "seconds", "macro F1", narrow=narrow))
+    between = picture[: picture.index("seconds")]
+    assert len([word for word in between if re.fullmatch(r"[\d.]+", word)]) >= 2

@@ -149,9 +149,9 @@ def test_a_suite_is_asked_in_its_own_words(posts: Dataset) -> None:
     renamed = in_words_of_suite(ours, suite, {"a": fine, "b": rude, "c": fine})
     assert renamed.probabilities[0].tolist() == pytest.approx([0.7, 0.3])
     words = {"calm": fine, "loud": rude}
-    result = unseen.cost(posts, ["logistic"], suite=suite, rename=words, hard="none", texts=4)
+    result = unseen.cost(posts, ["logistic"], suite=suite, suite_map=words, hard="none", texts=4)
     assert result.value("pass_rate", view="suite") is not None
-    with pytest.raises(InputError, match="does not know the label calm"):
+    with pytest.raises(InputError, match="not those of the suite"):
         unseen.cost(posts, ["logistic"], suite=suite)
 
 
@@ -178,7 +178,7 @@ def test_what_is_trained_and_what_is_asked(tmp_path: Path) -> None:
         ({"price": {"call": 1.0}}, "without an endpoint"),
         ({"price": {"calls": 1.0}}, "did you mean 'call'"),
         ({"price": {"call": -1.0}}, "0 or more"),
-        ({"rename": {"calm": "x"}}, "without a suite"),
+        ({"suite_map": {"calm": "x"}}, "without a suite"),
         ({"params": {"svm": {"C": 1}}}, "no model: svm"),
         ({"budget": "time=3s"}, "memory=2GB"),
     ],

@@ -20,6 +20,7 @@ from unseen.errors import InputError
 def cost(
     data: Any,
     frame: Any,
+    loading: Any,
     model: Annotated[
         list[str],
         typer.Option(
@@ -43,7 +44,7 @@ def cost(
     suite: Annotated[
         str | None, typer.Option("--suite", help="A suite: a table of test cases, or a known one (hatecheck).")
     ] = None,
-    rename: options.Map = None,
+    suite_map: options.SuiteMap = None,
     price: Annotated[
         list[str] | None,
         typer.Option(metavar="call=PRICE", help="Of an endpoint: of a call, or tokens=PRICE of 1,000 tokens."),
@@ -67,6 +68,8 @@ def cost(
 
     Example: unseen model cost posts.csv --model logistic --model svm --gate "latency.p95<=50ms" -o costs
     """
+    from unseen.data.catalogue import cards
+    from unseen.functional import load_suite
     from unseen.runs.cost import cost as run_cost
     from unseen.runs.cost import plan_cost
 
@@ -81,9 +84,9 @@ def cost(
         "params": params, "lengths": whole_numbers(lengths, "--lengths") if lengths else (),
         "batches": whole_numbers(batches, "--batches") if batches else (), "budget": budget,
         "price": prices, "metric": metric, "trainings": trainings, "repeats": repeats, "texts": limit,
-        "rename": pairs(rename, "--map"),
+        "suite_map": pairs(suite_map, "--map"),
         "split": split_of(data, split), "hard": hard,
-        "suite": suite,
+        "suite": suite if suite not in cards() else load_suite(suite, data_dir=loading.get("data_dir")),
     }  # fmt: skip
     if plan:
         planned = plan_cost(data, named, out=frame["out"], seed=frame["seed"], **given)

@@ -114,6 +114,9 @@ Map = Annotated[
     Texts,
     typer.Option("--map", metavar="FROM=TO,…", help="Labels of the model or predictions in the words of the data."),
 ]
+SuiteMap = Annotated[
+    Texts, typer.Option("--map", metavar="FROM=TO,…", help="Labels of the data in the words of the suite.")
+]
 
 # measures
 METRIC = "f1.macro"

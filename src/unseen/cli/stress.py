@@ -115,10 +115,7 @@ def stress(
     about: options.About = None,
     positive: options.Positive = None,
     suite: Annotated[str | None, typer.Option(help="Test cases to run as well: a table, or 'hatecheck'.")] = None,
-    suite_map: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="FROM=TO,…", help="Labels of the data in the words of the suite."),
-    ] = None,
+    suite_map: options.SuiteMap = None,
     deployment: Annotated[
         str | None, typer.Option(metavar="FILE", help="Texts that the model will meet: forecast its score there.")
     ] = None,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from unseen.errors import MismatchError, UnknownNameError
 from unseen.inference import name_of
-from unseen.store.predictions import ALL_OTHERS
+from unseen.label_maps import ALL_OTHERS, renamed
 from unseen.types import some
 
 
@@ -59,8 +59,7 @@ class RenamedClassifier:
         return bool(getattr(self.classifier, "hard", False))
 
     def _ours(self) -> list[str]:
-        other = self.names.get(ALL_OTHERS)
-        return [self.names.get(str(label), other or str(label)) for label in self.classifier.classes_]
+        return renamed(map(str, self.classifier.classes_), self.names)
 
     def for_labels(self, label_names: Sequence[str]) -> RenamedClassifier:
         """The same for a model that answers with names of its own."""

@@ -25,7 +25,7 @@ from unseen.reports.wording import shortened
 from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
 from unseen.types import Measurement
-from unseen.types.numbers import MINUS, digits, number, percent
+from unseen.types.numbers import MINUS, number, percent
 
 INK, FAINT, PAPER = "#010203", "#040506", "#070809"
 """Stand-ins that become the page's own colours, which differ in the dark."""
@@ -409,15 +409,19 @@ def pareto_chart(marks: Sequence[CostMark], cost: str, score: str, *, narrow: bo
 
     Dominated models are hollow. Numbers in the picture stand for the names in its key.
     """
-    from matplotlib.ticker import LogLocator, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     width, plot = (3.7, 2.6) if narrow else (7.6, 3.2)
     columns = 1 if narrow else 2
     figure, axes = _empty(width, plot, KEY * -(-len(marks) // columns))
     _bare(axes, cost, score, [])
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6 if narrow else 12))
-    axes.xaxis.set_major_formatter(lambda value, _: digits(value))
+    costs = [float(mark.cost.value or 0) for mark in marks]
+    wide = max(costs) > 10 * min(costs)
+    axes.xaxis.set_major_locator(
+        LogLocator(subs=(1, 2, 5), numticks=6 if narrow else 12) if wide else MaxNLocator(4 if narrow else 6)
+    )
+    axes.xaxis.set_major_formatter(lambda value, _: _place(value))
     axes.xaxis.set_minor_locator(NullLocator())
     for place, mark in enumerate(marks):
         colour, (x, y) = colour_of(place), (float(mark.cost.value or 0), float(mark.score.value or 0))

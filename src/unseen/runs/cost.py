@@ -28,6 +28,7 @@ from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional.pass_rates import PASSED
 from unseen.functional.pass_rates import check as measured_on_suite
 from unseen.functional.tables import suite_of
+from unseen.label_maps import refuse_other_labels, renamed
 from unseen.machine import cores, usable_threads
 from unseen.models import PIPELINES
 from unseen.naming import is_place, outline_of
@@ -107,7 +108,7 @@ class CostSetting:
     ordinary: Split
     hard: Split | None
     suite: Dataset | None
-    rename: Mapping[str, str]
+    suite_map: Mapping[str, str]
     metric: str
     trainings: int
     repeats: int
@@ -160,8 +161,8 @@ class CostSetting:
             "models": {one.name: one.described() for one in self.candidates},
             "settings": {
                 "metric": self.metric, "trainings": self.trainings, "repeats": self.repeats, "texts": self.sample,
-                "budget": self.budget, "batches": list(self.batches), "price": dict(self.price), "seed": self.seed,
-                "threads": usable_threads(),
+                "budget": self.budget, "batches": list(self.batches), "price": dict(self.price),
+                "suite_map": dict(self.suite_map), "seed": self.seed, "threads": usable_threads(),
             },
         }  # fmt: skip
 
@@ -183,7 +184,7 @@ def cost(
     `open_model`; `lengths`, limits of tokens to try of transformers; `batches`, further batches to train with;
     `budget`, bytes of memory or "memory=2GB", within which the largest batch is looked for; `split`, the ordinary split
     (a random one is made); `hard`, a split, its file or the name of a splitter ("closest"; "none" for none); `suite`
-    and `rename` (labels of the data in the words of the suite); `price`, {"call": …} or {"tokens": …} per 1,000, of
+    and `suite_map` (labels of the data in the words of the suite); `price`, {"call": …} or {"tokens": …} per 1,000, of
     endpoints; `metric`, `trainings`, `repeats`, `texts` (how many of the test part are timed) and `seed`. Interrupted
     and called again, it goes on where it stopped.
     """
@@ -230,7 +231,7 @@ def settled(
     split: Split | str | Path | None = None,
     hard: Split | str | Path = "closest",
     suite: Any = None,
-    rename: Mapping[str, str] | None = None,
+    suite_map: Mapping[str, str] | None = None,
     price: Mapping[str, float] | None = None,
     metric: str = METRIC,
     trainings: int = 1,
@@ -256,14 +257,14 @@ def settled(
     if not any(one.is_endpoint for one in candidates) and price:
         raise InputError("a price has no effect without an endpoint among the models", fix="leave it out")
     if suite is not None:
-        _check_suite(data, suite, rename or {})
-    elif rename:
-        raise InputError("renamed labels have no effect without a suite", fix="name a suite, or leave them out")
+        refuse_other_labels(data.label_names, suite.name, suite.label_names, suite_map or {})
+    elif suite_map:
+        raise InputError("suite_map has no effect without a suite", fix="name a suite, or leave it out")
     ordinary = api.split(data, "random", test=TEST_SHARE, dev=DEV_SHARE, seed=seed) if split is None else split
     trained = any(one.model is not None for one in candidates)
     return CostSetting(
         data, candidates, refuse_without_parts(data, ordinary), _hard(data, hard, seed) if trained else None, suite,
-        dict(rename or {}), metric_of(metric).id, trainings, repeats, texts, memory, tuple(batches),
+        dict(suite_map or {}), metric_of(metric).id, trainings, repeats, texts, memory, tuple(batches),
         dict(price or {}), seed,
     )  # fmt: skip
 
@@ -382,20 +383,11 @@ def _name(model: Any) -> str:
 # -- suites ------------------------------------------------------------------------------------------------------------
 
 
-def _check_suite(data: Dataset, suite: Dataset, rename: Mapping[str, str]) -> None:
-    lost = [name for name in data.label_names if rename.get(name, name) not in suite.label_names]
-    if lost:
-        raise InputError(
-            f"the suite does not know the label {some(lost)}", expected=some(suite.label_names, 20),
-            fix="say what it is in the words of the suite: rename={…} (--map FROM=TO)",
-        )  # fmt: skip
-
-
-def in_words_of_suite(predictions: Predictions, suite: Dataset, rename: Mapping[str, str]) -> Predictions:
+def in_words_of_suite(predictions: Predictions, suite: Dataset, suite_map: Mapping[str, str]) -> Predictions:
     """Answers under the labels of the suite; several of ours may be one of its."""
     sums = np.zeros((len(predictions.ids), len(suite.label_names)))
-    for place, name in enumerate(predictions.label_names):
-        sums[:, suite.label_names.index(rename.get(name, name))] += predictions.probabilities[:, place]
+    for place, name in enumerate(renamed(predictions.label_names, suite_map)):
+        sums[:, suite.label_names.index(name)] += predictions.probabilities[:, place]
     origin = Origin("predict", dict(predictions.origin.params), inputs={"dataset": suite.fingerprint})
     return Predictions(suite.ids, sums, suite.label_names, origin)
 
@@ -473,7 +465,7 @@ def _suite_rows(setting: CostSetting, candidate: Candidate, answered: Mapping[st
     """The pass rate of all cases, of the training that is measured."""
     if setting.suite is None:
         return []
-    renamed = in_words_of_suite(answered[SUITE], setting.suite, setting.rename)
+    renamed = in_words_of_suite(answered[SUITE], setting.suite, setting.suite_map)
     rates = measured_on_suite(setting.suite, renamed, tags={**candidate.tags, "view": SUITE})
     return [row for row in rates if row.metric == PASSED and row.slice == "all"][:1]
 

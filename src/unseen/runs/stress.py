@@ -28,12 +28,12 @@ from unseen.data.tables import load_texts
 from unseen.duplicates import same_forms
 from unseen.engines import Inline, Local, Step, in_order
 from unseen.engines.steps import carry_out, folders_of, timings
-from unseen.errors import InfeasibleError, InputError, MismatchError, UnknownNameError, hint
+from unseen.errors import InfeasibleError, InputError, UnknownNameError, hint
 from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import METRICS
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional import load_suite
-from unseen.label_maps import guessed_map
+from unseen.label_maps import refuse_other_labels
 from unseen.progress import stages, track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
@@ -98,10 +98,9 @@ from unseen.store import (
     write_suspects,
 )
 from unseen.store.files import atomic, file_name
-from unseen.store.predictions import ALL_OTHERS
 from unseen.store.reviews import REVIEWS, add_reviews
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Finding, Measurement, some
+from unseen.types import Dataset, Finding, Measurement
 
 SEEDS = (42, 55, 83)
 BUDGETS: Mapping[str, Mapping[str, Any]] = {
@@ -456,17 +455,7 @@ def _suite(settings: StressSettings, label_names: Sequence[str], data_dir: str |
     if settings.suite is None:
         return None
     suite = load_suite(settings.suite, data_dir=data_dir)
-    rest = settings.suite_map.get(ALL_OTHERS)
-    ours = list(dict.fromkeys(settings.suite_map.get(name, rest or name) for name in label_names))
-    if set(ours) != set(suite.label_names):
-        guess = guessed_map(label_names, suite.label_names) or {"of the data": "of the suite"}
-        typed = ",".join(f"{theirs}={own}" for theirs, own in guess.items())
-        raise MismatchError(
-            f"the labels of the data are not those of the suite {suite.name}",
-            expected=some(suite.label_names),
-            got=some(ours),
-            fix=f"--map {typed} on the command line, suite_map={guess!r} in Python",
-        )
+    refuse_other_labels(label_names, suite.name, suite.label_names, settings.suite_map)
     return suite
 
 

@@ -13,13 +13,12 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
-from unseen.label_maps import rename_hint
+from unseen.label_maps import ALL_OTHERS, rename_hint, renamed
 from unseen.store.files import as_written, atomic, door, harmless, missing_file, sha256_of, unharmed, write_rows
 from unseen.types import Dataset, Origin, Predictions, some, string_array
 
 HARD = ("prediction", "predicted", "pred", "label")
 """Columns that may hold a predicted label where there are no probabilities."""
-ALL_OTHERS = "*"
 DEPTH = "exit_depth"
 """The column with the layers that each answer took, of classifiers that stop early."""
 
@@ -223,13 +222,13 @@ def _one_hot(table: pa.Table, data: Dataset, path: Path, rename: Mapping[str, st
             expected="predictions of a model, e.g. what unseen model predict wrote",
             fix="give the file of predictions, or put them in a column 'prediction' of this one",
         )
-    theirs, other = table[column].cast(pa.string()).to_pylist(), rename.get(ALL_OTHERS)
+    theirs = table[column].cast(pa.string()).to_pylist()
     theirs = theirs if path.suffix == ".parquet" else as_written(theirs, {*data.label_names, *rename})
-    if other is not None:
+    if ALL_OTHERS in rename:
         for label in rename:
             if label != ALL_OTHERS and label not in theirs:
                 raise UnknownNameError.of("predicted label", label, sorted(set(theirs)))
-    ours = [rename.get(label, other or label) for label in theirs]
+    ours = renamed(theirs, rename)
     for label in dict.fromkeys(ours):
         if label not in data.label_names:
             hint = rename_hint(dict.fromkeys(theirs), data.label_names)
