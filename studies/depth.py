@@ -1,11 +1,11 @@
 """Transformers that stop early on Davidson's tweets: docs/results/depth.md.
 
-python -m studies.depth FOLDER [train] [static] [time] [page] [large] [rivals]
+python -m studies.depth FOLDER [train] [static] [time] [page] [mean] [large]
 
 `train` trains every arm on a random and on a hard split and keeps what each layer says about every text, `static`
-trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page, `large` trains
-some arms on ten times the texts and writes its own section; all of it without names. `rivals` trains only what needs
-one model for a whole curve, and writes a section of its own. What is done is kept in FOLDER.
+trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page. `mean` trains
+arms that read every layer by the mean of its tokens, `large` some arms on ten times the texts; each writes a section of
+its own. Without names all of it is done. What is done is kept in FOLDER.
 The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
@@ -25,6 +25,7 @@ from scipy.stats import spearmanr
 import unseen
 from unseen import inference
 from unseen.data.tables import load_table
+from unseen.evaluation.measurements import aligned
 from unseen.reports.figures import CurvePoint, Series, curve_chart
 from unseen.representations.checkpoints import find_checkpoint
 from unseen.runs.chosen_texts import some_texts
@@ -59,7 +60,7 @@ HARD_TAU = 5e-2
 TIMED, REPEATS, DRAWS = 200, 5, 400
 CLOCKS = ("clock", "processor")
 PAGE = ROOT / "docs" / "results" / "depth.md"
-PICTURE = PAGE.with_suffix(".svg")
+PICTURE, MEAN_PICTURE = PAGE.with_suffix(".svg"), PAGE.with_name("depth-mean.svg")
 
 
 @dataclass(frozen=True)
@@ -72,17 +73,22 @@ class Arm:
     """Whether the loss of all layers is added to that of dact."""
     split: str = "random"
     """`closest` is the hard one; `large` is random, of ten times the training texts."""
+    pooling: str = "class"
+    """How a layer is read."""
 
     @property
     def name(self) -> str:
         """Its name in files."""
         rule = f"{self.halting}-taught" if self.taught else self.halting
-        return f"{self.split}.{rule}" + (f"-{self.tau:g}" if self.tau else "")
+        read = "" if self.pooling == "class" else f".{self.pooling}"
+        return f"{self.split}{read}.{rule}" + (f"-{self.tau:g}" if self.tau else "")
 
     def recipe(self) -> Adaptive:
         """How it is trained, from a network that is fine-tuned already."""
         given = {"tau": self.tau, "layer_loss": float(self.taught)} if self.tau else {}
-        return Adaptive(halting=self.halting, epochs=EPOCHS, halting_epochs=HALTING_EPOCHS, **given)
+        return Adaptive(
+            halting=self.halting, epochs=EPOCHS, halting_epochs=HALTING_EPOCHS, pooling=self.pooling, **given
+        )
 
 
 RULES = (
@@ -95,6 +101,9 @@ HARD = (
 )  # fmt: skip
 
 
+MEAN_ARMS = (
+    Arm("entropy", pooling="mean"), Arm("patience", pooling="mean"), *(Arm("dact", tau, pooling="mean") for tau in TAUS),
+)  # fmt: skip
 LARGE_ARMS = tuple(Arm("dact", tau, split="large") for tau in (5e-3, 5e-2, 1e-1))
 TIMED_ARMS = (Arm("dact", HARD_TAU, taught=True), Arm("entropy"), Arm("patience"))
 
@@ -118,17 +127,21 @@ def split_of(folder: Path, kind: str) -> Split:
     return read_split(path, data)
 
 
-def network(folder: Path, kind: str, seed: int) -> TransformerClassifier:
+def network(folder: Path, kind: str, seed: int, pooling: str = "class") -> TransformerClassifier:
     """The first phase of every arm: MiniLM fine-tuned on a split."""
-    return network_at(folder / "networks" / f"{kind}.seed-{seed}", folder, kind, seed, "minilm")
+    name = kind if pooling == "class" else f"{kind}.{pooling}"
+    return network_at(folder / "networks" / f"{name}.seed-{seed}", folder, kind, seed, "minilm", pooling)
 
 
-def network_at(place: Path, folder: Path, kind: str, seed: int, encoder: str) -> TransformerClassifier:
+def network_at(
+    place: Path, folder: Path, kind: str, seed: int, encoder: str, pooling: str = "class"
+) -> TransformerClassifier:
     """An encoder fine-tuned on a split, as it was kept, or trained now."""
     if not (place / "unseen.json").exists():
         data, split = tweets(kind), split_of(folder, kind)
         train, dev = data.take(split.rows("train")), data.take(split.rows("dev"))
-        Transformer(encoder, epochs=EPOCHS).fit(train, dev, seed, scratch=folder / "scratch" / place.name).save(place)
+        recipe = Transformer(encoder, epochs=EPOCHS, pooling=pooling)
+        recipe.fit(train, dev, seed, scratch=folder / "scratch" / place.name).save(place)
     return TransformerClassifier.load(place)
 
 
@@ -141,7 +154,7 @@ def train(folder: Path, arms: Sequence[Arm] = (*HARD, *RULES), seeds: Sequence[i
             if (kept / "predictions.parquet").exists():
                 continue
             split = split_of(folder, arm.split)
-            start = network(folder, arm.split, seed)
+            start = network(folder, arm.split, seed, arm.pooling)
             model = arm.recipe().fit(data.take(split.rows("train")), data.take(split.rows("dev")), seed, start=start)
             if seed == SEEDS[0]:
                 model.save(folder / "models" / arm.name)
@@ -163,14 +176,16 @@ def large(folder: Path) -> None:
     )  # fmt: skip
 
 
-def rival_curves(folder: Path) -> None:
-    """Train DeeBERT's and PABEE's rules alone, and write down all their operating points."""
-    train(folder, (Arm("entropy"), Arm("patience")))
+def read_by_the_mean(folder: Path) -> None:
+    """Is it the class token? The same rules, each layer read by the mean of its tokens, as MiniLM was trained to be."""
+    train(folder, MEAN_ARMS)
+    known = curves(folder, "mean")
     write_measured(
         PAGE, "Stopping early: what was measured",
-        f"## Curves of the rivals\n\n{machine()}. Models of their own, trained as above with the seeds "
-        f"{', '.join(map(str, SEEDS))}; means over seeds.\n\n{points_table(rivals(folder, SEEDS))}"
-        f"\n![Accuracy over compute, a line for each rule]({PICTURE.name})\n", "rivals",
+        f"## Layers read by the mean of their tokens\n\n{machine()}. The random test part, trained as above with the "
+        f"seeds {', '.join(map(str, SEEDS))}.\n\n{table(HEADS, arm_rows(folder, MEAN_ARMS, SEEDS))}\n\n{areas(known)}"
+        f"\n\n{points_table(known, MEAN_PICTURE)}"
+        f"\n![Accuracy over compute, a line for each rule]({MEAN_PICTURE.name})\n", "mean",
     )  # fmt: skip
 
 
@@ -263,36 +278,32 @@ def confidences(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> l
     """How probable the answers to the test texts are that each seed's model gives, stopped early."""
     test = tweets(arm.split).take(split_of(folder, arm.split).rows("test"))
     places = [folder / "arms" / f"{arm.name}.seed-{seed}" for seed in (done(folder) if seeds is None else seeds)]
-    return [read_predictions(place / "predictions.parquet", test).probabilities.max(axis=1) for place in places]
+    every = np.arange(len(test))
+    return [aligned(test, read_predictions(at / "predictions.parquet", test), every).max(axis=1) for at in places]
 
 
-def rivals(folder: Path, seeds: Sequence[int] | None = None) -> dict[str, Curve]:
-    """The operating points of DeeBERT's and PABEE's rules, of which one model has many; also at full depth."""
+def curves(folder: Path, pooling: str = "class") -> dict[str, Curve]:
+    """The operating points of each rule, as published; every rule also at full depth."""
     entropies = [-threshold for threshold in np.arange(0, np.log(3) + 0.05, 0.05)]
     made: dict[str, Curve] = {}
     for name, thresholds in (("entropy", entropies), ("patience", [1.0, 2.0, 3.0, 4.0, 5.0])):
-        known = traces(folder, Arm(name), seeds)
+        known = traces(folder, Arm(name, pooling=pooling), SEEDS)
         made[name] = _curve([[(trace, gold, at) for at in (*thresholds, NEVER)] for trace, gold in known])
-    return made
-
-
-def curves(folder: Path) -> dict[str, Curve]:
-    """The operating points of each rule, as published; every rule also at full depth."""
-    made = rivals(folder)
-    for name, taus, taught in (("dact", TAUS, False), ("dact, layers taught", TAUGHT, True)):
-        by_tau = [traces(folder, Arm("dact", tau, taught)) for tau in taus]
+    taught = (("dact, layers taught", TAUGHT, True),) if pooling == "class" else ()
+    for name, taus, is_taught in (("dact", TAUS, False), *taught):
+        by_tau = [traces(folder, Arm("dact", tau, is_taught, pooling=pooling), SEEDS) for tau in taus]
         made[name] = _curve([[(*one, 0.0) for one in of_seed] for of_seed in zip(*by_tau, strict=True)])
     return made
 
 
-def points_table(known: Mapping[str, Curve]) -> str:
-    """Every operating point of every rule: compute and accuracy, means over seeds; also drawn, as `PICTURE`."""
+def points_table(known: Mapping[str, Curve], picture: Path) -> str:
+    """Every operating point of every rule: compute and accuracy, means over seeds; also drawn."""
     points = {
         name: sorted(zip(curve.depths.mean(axis=(0, 2)).tolist(), curve.right.mean(axis=(0, 2)).tolist(), strict=True))
         for name, curve in known.items()
     }
     series = [Series(name, tuple(CurvePoint(x, y) for x, y in of_rule)) for name, of_rule in points.items()]
-    PICTURE.write_text(curve_chart(series, "share of layers that ran", "accuracy"), encoding="utf-8")
+    picture.write_text(curve_chart(series, "share of layers that ran", "accuracy"), encoding="utf-8")
     rows = [[name, " ".join(f"{x:.2f}:{y:.3f}" for x, y in dict.fromkeys(of_rule))] for name, of_rule in points.items()]
     return table(["rule", "compute:accuracy at each operating point"], rows)
 
@@ -303,9 +314,8 @@ def _curve(points: Sequence[Sequence[tuple[ExitTrace, Codes, float]]]) -> Curve:
     return Curve(np.array(depths, float), np.array(right, float))
 
 
-def areas(folder: Path) -> str:
+def areas(known: Mapping[str, Curve]) -> str:
     """Areas over the compute that all rules reach, and differences to `patience`, over texts and seeds."""
-    known = curves(folder)
     low = max(float(curve.depths.mean(axis=(0, 2)).min()) for curve in known.values())
     seeds, texts = min(len(curve.right) for curve in known.values()), known["patience"].right.shape[2]
     draw = generator(SEEDS[0], "area")
@@ -389,7 +399,8 @@ def page(folder: Path) -> None:
     ]
     if scores:
         parts.append(f"\nMiniLM cut to three layers, half the compute for every text: {ranged(scores)}.\n")
-    parts += ["\n## Area under accuracy over compute\n", areas(folder), "\n", points_table(curves(folder))]
+    known = curves(folder)
+    parts += ["\n## Area under accuracy over compute\n", areas(known), "\n", points_table(known, PICTURE)]
     parts.append(f"\n![Accuracy over compute, a line for each rule]({PICTURE.name})\n")
     parts += ["\n## The hard split (closest)\n", table(HEADS, arm_rows(folder, HARD))]
     if (folder / "times.json").exists():
@@ -410,9 +421,9 @@ def page(folder: Path) -> None:
 
 def main(folder: Path, *asked: str) -> None:
     """Do what was asked for."""
-    steps = {"train": train, "static": static, "time": clock, "page": page, "large": large, "rivals": rival_curves}
+    steps = {"train": train, "static": static, "time": clock, "page": page, "mean": read_by_the_mean, "large": large}
     for name, work in steps.items():
-        if name in asked or (not asked and work is not rival_curves):
+        if name in asked or not asked:
             work(folder)
 
 

@@ -89,9 +89,12 @@ def test_texts_give_the_same_answer_alone_and_among_others(trained: dict[str, Ad
     assert [int(depth[0]) for _, depth in alone] == depths.tolist()
 
 
+@pytest.mark.parametrize("pooling", ["class", "mean"])
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "electra"])
-def test_layer_by_layer_is_what_the_network_does_at_once(folders: Callable[[str], str], architecture: str) -> None:
-    backbone = Backbone(folders(architecture), precision="fp32")
+def test_layer_by_layer_is_what_the_network_does_at_once(
+    folders: Callable[[str], str], architecture: str, pooling: str
+) -> None:
+    backbone = Backbone(folders(architecture), precision="fp32", pooling=pooling)
     tokens, rows = backbone.tokens(TEST.texts.to_pylist()[:9]), np.arange(9)
     backbone.network.eval()
     with torch.no_grad():
@@ -101,8 +104,14 @@ def test_layer_by_layer_is_what_the_network_does_at_once(folders: Callable[[str]
             input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(real).long(), output_hidden_states=True
         )
     assert len(walked) == layers_of(backbone) == 2
-    for ours, theirs in zip(walked, output.hidden_states[1:], strict=True):
-        assert torch.allclose(ours, theirs[:, 0], atol=1e-5)
+    for ours, hidden in zip(walked, output.hidden_states[1:], strict=True):
+        read = zip(hidden, real, strict=True)
+        theirs = (
+            hidden[:, 0]
+            if pooling == "class"
+            else torch.stack([of[torch.from_numpy(mask)].mean(0) for of, mask in read])
+        )
+        assert torch.allclose(ours, theirs, atol=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["distilbert", "llama", "modernbert"])
@@ -119,6 +128,18 @@ def test_the_loss_averages_probabilities_as_the_rule_does() -> None:
         odds = np.exp(logits[:, layer])
         answers, _ = rule.after(odds / odds.sum(axis=1, keepdims=True), halting[:, layer])
     assert averaged(torch.from_numpy(logits), torch.from_numpy(halting)).numpy() == pytest.approx(answers)
+
+
+def test_layers_that_are_read_by_the_mean_stop_early_and_answer_as_at_full_depth(
+    folders: Callable[[str], str], trained: dict[str, AdaptiveClassifier]
+) -> None:
+    model = recipe(folders("bert"), halting="dact", tau=0.01, layer_loss=1.0, pooling="mean").fit(TRAIN, DEV, 0)
+    trace = model.trace(TEST.texts.to_pylist())
+    _, depths = model.predict_with_depth(TEST.texts.to_pylist())
+    assert depths.tolist() == trace.depths().tolist()
+    assert (trace.at(depths) == trace.answers[:, -1]).all()
+    with pytest.raises(InputError, match="pooling is class there and mean here"):
+        recipe(folders("bert"), pooling="mean").fit(TRAIN, DEV, 0, start=trained["dact"])
 
 
 def test_a_higher_price_makes_it_stop_earlier(folders: Callable[[str], str]) -> None:

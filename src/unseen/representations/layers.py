@@ -17,8 +17,8 @@ CLOSE = 1e-3
 class LayerWalk:
     """Some texts on their way through the layers of a network.
 
-    Iterating runs one layer at a time and gives the class token's vectors after it [texts, width]; `keep` lets texts
-    leave before the next layer, and padding that only they needed leaves with them.
+    Iterating runs one layer at a time and gives a vector for each text after it [texts, width], pooled as the backbone
+    pools; `keep` lets texts leave before the next layer, and padding that only they needed leaves with them.
     """
 
     def __init__(self, backbone: Backbone, tokens: Tokens, rows: npt.NDArray[np.intp]) -> None:
@@ -30,13 +30,13 @@ class LayerWalk:
         self.hidden = network.embeddings(input_ids=torch.from_numpy(ids).to(backbone.device))
         if hasattr(network, "embeddings_project"):
             self.hidden = network.embeddings_project(self.hidden)
-        self._layers = network.encoder.layer
+        self._layers, self._pool = network.encoder.layer, backbone.pool
 
     def __iter__(self) -> Iterator[Any]:
         for layer in self._layers:
             output = layer(self.hidden, self.real[:, None, None, :])
             self.hidden = output[0] if isinstance(output, tuple) else output
-            yield self.hidden[:, 0]
+            yield self._pool(self.hidden, self.real)
 
     def keep(self, going: npt.NDArray[np.bool_]) -> None:
         """Go on with these texts alone."""
@@ -53,7 +53,7 @@ def layers_of(backbone: Backbone) -> int:
     import torch
 
     layers = getattr(getattr(backbone.network, "encoder", None), "layer", None)
-    if backbone.pooling != "class" or layers is None:
+    if backbone.pooling == "last" or layers is None:
         raise _refused(backbone, f"{backbone.network.config.model_type}, pooled by {backbone.pooling}")
     tokens, rows = backbone.tokens(["a short text", "a text that is somewhat longer"]), np.arange(2)
     training = backbone.network.training
@@ -72,7 +72,7 @@ def layers_of(backbone: Backbone) -> int:
 def _refused(backbone: Backbone, got: str) -> InputError:
     return InputError(
         f"{backbone.checkpoint.name} cannot be stopped after a layer",
-        expected="a network like BERT or RoBERTa, read by its class token",
+        expected="a network like BERT or RoBERTa, read by its class token or by the mean of all tokens",
         got=got,
         fix="take another encoder, minilm for instance",
     )

@@ -272,14 +272,14 @@ class Adaptive(Transformer):
     `halting` is dact, entropy (DeeBERT) or patience (PABEE). With dact no answer is another than at full depth, and
     `tau` is the price of depth. The others stop where `disagreement` with the full depth, 5 % by default, is promised
     for texts like the dev texts: half of these choose the epoch, half the threshold. `threshold` says it outright.
-    `encoder` is like BERT or RoBERTa: minilm, a folder or a hub name. Other parameters are those of `transformer`.
+    `encoder` is like BERT or RoBERTa: minilm, a folder or a hub name. Other parameters are those of `transformer`;
+    with `pooling="mean"` lower layers of encoders whose class token is learnt late can answer too.
     """
 
     settings_type: ClassVar = AdaptiveSettings
     settings: AdaptiveSettings
     not_taken: ClassVar = (
-        *Transformer.not_taken, "pooling", "supervise", "supervision_weight", "supervision_scale", "supervised_heads",
-        "frozen",
+        *Transformer.not_taken, "supervise", "supervision_weight", "supervision_scale", "supervised_heads", "frozen",
     )  # fmt: skip
 
     def fit(

@@ -26,7 +26,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, MismatchError, UnknownNameError
 from unseen.inference import matched
 from unseen.progress import track
 from unseen.registry import check_parameters
@@ -231,6 +231,11 @@ def copy_weights(start: TransformerClassifier, classifier: TransformerClassifier
     """
     shape = {name: getattr(classifier.settings, name) for name in ("encoder", "bottleneck")}
     check_start(start, TransformerClassifier, shape)
+    if start.backbone.pooling != classifier.backbone.pooling:
+        raise MismatchError(
+            "training cannot go on from a classifier that reads its network otherwise",
+            problems=[f"pooling is {start.backbone.pooling} there and {classifier.backbone.pooling} here"],
+        )
     tensors = {name: tensor.detach().clone() for name, tensor in start.modules.state_dict().items()}
     labels = matched(start.classes_, classifier.classes_)
     for name in ("head.classifier.weight", "head.classifier.bias"):
