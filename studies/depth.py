@@ -1,11 +1,11 @@
 """Transformers that stop early on Davidson's tweets: docs/results/depth.md.
 
-python -m studies.depth FOLDER [train] [static] [time] [page] [mean] [large]
+python -m studies.depth FOLDER [train] [static] [mean] [time] [page]
 
 `train` trains every arm on a random and on a hard split and keeps what each layer says about every text, `static`
-trains MiniLM cut to three layers, `time` asks some of the models with a clock, `page` writes the page. `mean` trains
-arms that read every layer by the mean of its tokens, `large` some arms on ten times the texts; each writes a section of
-its own. Without names all of it is done. What is done is kept in FOLDER.
+trains MiniLM cut to three layers, `mean` trains the arms that read every layer by the mean of its tokens, `time` asks
+some of the models with a clock, `page` writes the page. Without names all of it is done. What is done is kept in
+FOLDER.
 The real data is looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -49,7 +49,6 @@ from unseen.types.arrays import Codes, Floats
 
 SEEDS = (42, 55, 83)
 TEXTS, TEST, DEV = 4_000, 2_000, 400
-LARGE, LARGE_DEV = 19_000, 1_000
 EPOCHS, HALTING_EPOCHS = 3, 2
 TAUS = (5e-3, 5e-2, 1e-1, 5e-1)
 """Three of the five published operating points and one between the last of them; below, nothing stops early."""
@@ -72,7 +71,7 @@ class Arm:
     taught: bool = False
     """Whether the loss of all layers is added to that of dact."""
     split: str = "random"
-    """`closest` is the hard one; `large` is random, of ten times the training texts."""
+    """`closest` is the hard one."""
     pooling: str = "class"
     """How a layer is read."""
 
@@ -104,26 +103,29 @@ HARD = (
 MEAN_ARMS = (
     Arm("entropy", pooling="mean"), Arm("patience", pooling="mean"), *(Arm("dact", tau, pooling="mean") for tau in TAUS),
 )  # fmt: skip
-LARGE_ARMS = tuple(Arm("dact", tau, split="large") for tau in (5e-3, 5e-2, 1e-1))
-TIMED_ARMS = (Arm("dact", HARD_TAU, taught=True), Arm("entropy"), Arm("patience"))
+MEAN_HARD = (
+    Arm("dact", 1e-1, split="closest", pooling="mean"), Arm("entropy", split="closest", pooling="mean"),
+    Arm("patience", split="closest", pooling="mean"),
+)  # fmt: skip
+TIMED_ARMS = (
+    Arm("dact", HARD_TAU, taught=True), Arm("entropy"), Arm("patience"), *(replace(arm, split="random") for arm in MEAN_HARD),
+)  # fmt: skip
 
 
 @cache
-def tweets(kind: str = "random") -> Dataset:
-    """The tweets of a kind of split, drawn from all."""
+def tweets() -> Dataset:
+    """The tweets, drawn from all."""
     path = real_file("davidson", "labeled_data.csv")
     names = {"0": "hate", "1": "offensive", "2": "neither"}
-    rows = LARGE if kind == "large" else TEXTS
-    return some_texts(load_table(path, text="tweet", label="class", labels=names), rows, SEEDS[0])
+    return some_texts(load_table(path, text="tweet", label="class", labels=names), TEXTS, SEEDS[0])
 
 
 def split_of(folder: Path, kind: str) -> Split:
     """The random split, or the hard one, cut in the space of the network that was trained on the random one."""
-    path, data = folder / f"{kind}.csv", tweets(kind)
+    path, data = folder / f"{kind}.csv", tweets()
     if not path.exists():
         more = {"using": unseen.encode(data, network(folder, "random", SEEDS[0]))} if kind == "closest" else {}
-        method, dev = ("random", LARGE_DEV) if kind == "large" else (kind, DEV)
-        write_split(unseen.split(data, method, test=TEST, dev=dev, seed=SEEDS[0], **more), path)
+        write_split(unseen.split(data, kind, test=TEST, dev=DEV, seed=SEEDS[0], **more), path)
     return read_split(path, data)
 
 
@@ -138,7 +140,7 @@ def network_at(
 ) -> TransformerClassifier:
     """An encoder fine-tuned on a split, as it was kept, or trained now."""
     if not (place / "unseen.json").exists():
-        data, split = tweets(kind), split_of(folder, kind)
+        data, split = tweets(), split_of(folder, kind)
         train, dev = data.take(split.rows("train")), data.take(split.rows("dev"))
         recipe = Transformer(encoder, epochs=EPOCHS, pooling=pooling)
         recipe.fit(train, dev, seed, scratch=folder / "scratch" / place.name).save(place)
@@ -149,7 +151,7 @@ def train(folder: Path, arms: Sequence[Arm] = (*HARD, *RULES), seeds: Sequence[i
     """Every arm with every seed: what it says, and what each of its layers says, about all texts it has not learnt."""
     for seed in seeds:
         for arm in arms:
-            data = tweets(arm.split)
+            data = tweets()
             kept = folder / "arms" / f"{arm.name}.seed-{seed}"
             if (kept / "predictions.parquet").exists():
                 continue
@@ -164,29 +166,9 @@ def train(folder: Path, arms: Sequence[Arm] = (*HARD, *RULES), seeds: Sequence[i
             print(arm.name, seed, flush=True)
 
 
-def large(folder: Path) -> None:
-    """Does DACT come out with ten times the texts? One seed, as published, without the loss of all layers."""
-    train(folder, LARGE_ARMS, SEEDS[:1])
-    train_rows = LARGE - TEST - LARGE_DEV
-    write_measured(
-        PAGE, "Stopping early: what was measured",
-        f"## Ten times the texts\n\n{machine()}. {train_rows:,} of Davidson's tweets to learn from, {LARGE_DEV:,} for dev, "
-        f"{TEST:,} for testing, drawn at random; seed {SEEDS[0]} alone, all else as above.\n\n"
-        + table(HEADS, arm_rows(folder, LARGE_ARMS, SEEDS[:1])), "large",
-    )  # fmt: skip
-
-
 def read_by_the_mean(folder: Path) -> None:
     """Is it the class token? The same rules, each layer read by the mean of its tokens, as MiniLM was trained to be."""
-    train(folder, MEAN_ARMS)
-    known = curves(folder, "mean")
-    write_measured(
-        PAGE, "Stopping early: what was measured",
-        f"## Layers read by the mean of their tokens\n\n{machine()}. The random test part, trained as above with the "
-        f"seeds {', '.join(map(str, SEEDS))}.\n\n{table(HEADS, arm_rows(folder, MEAN_ARMS, SEEDS))}\n\n{areas(known)}"
-        f"\n\n{points_table(known, MEAN_PICTURE)}"
-        f"\n![Accuracy over compute, a line for each rule]({MEAN_PICTURE.name})\n", "mean",
-    )  # fmt: skip
+    train(folder, (*MEAN_ARMS, *MEAN_HARD))
 
 
 def static(folder: Path) -> None:
@@ -268,7 +250,7 @@ def done(folder: Path) -> list[int]:
 
 def traces(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> list[tuple[ExitTrace, Codes]]:
     """Of these seeds, or of every one with which all is done: what layers say about the test texts, the right labels."""
-    test = tweets(arm.split).take(split_of(folder, arm.split).rows("test"))
+    test = tweets().take(split_of(folder, arm.split).rows("test"))
     known = done(folder) if seeds is None else seeds
     places = [folder / "arms" / f"{arm.name}.seed-{seed}" / "exits.parquet" for seed in known]
     return [(read_exits(place).of(test.ids), test.labels) for place in places]
@@ -276,7 +258,7 @@ def traces(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> list[t
 
 def confidences(folder: Path, arm: Arm, seeds: Sequence[int] | None = None) -> list[Floats]:
     """How probable the answers to the test texts are that each seed's model gives, stopped early."""
-    test = tweets(arm.split).take(split_of(folder, arm.split).rows("test"))
+    test = tweets().take(split_of(folder, arm.split).rows("test"))
     places = [folder / "arms" / f"{arm.name}.seed-{seed}" for seed in (done(folder) if seeds is None else seeds)]
     every = np.arange(len(test))
     return [aligned(test, read_predictions(at / "predictions.parquet", test), every).max(axis=1) for at in places]
@@ -421,7 +403,7 @@ def page(folder: Path) -> None:
 
 def main(folder: Path, *asked: str) -> None:
     """Do what was asked for."""
-    steps = {"train": train, "static": static, "time": clock, "page": page, "mean": read_by_the_mean, "large": large}
+    steps = {"train": train, "static": static, "mean": read_by_the_mean, "time": clock, "page": page}
     for name, work in steps.items():
         if name in asked or not asked:
             work(folder)

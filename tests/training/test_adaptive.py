@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from unseen.errors import InputError, UnknownNameError
 from unseen.models import open_model
 from unseen.models.label_names import RenamedClassifier
 from unseen.representations.backbone import Backbone
+from unseen.representations.checkpoints import POOLING_FILE
 from unseen.representations.layers import LayerWalk, layers_of
-from unseen.store import read_exits, read_predictions, write_exits, write_predictions
+from unseen.store import read_exits, read_predictions, write_exits, write_json, write_predictions
 from unseen.training import transformer
 from unseen.training.adaptive import Adaptive, AdaptiveClassifier, averaged
 from unseen.training.halting import HALTING, Dact
@@ -128,6 +130,23 @@ def test_the_loss_averages_probabilities_as_the_rule_does() -> None:
         odds = np.exp(logits[:, layer])
         answers, _ = rule.after(odds / odds.sum(axis=1, keepdims=True), halting[:, layer])
     assert averaged(torch.from_numpy(logits), torch.from_numpy(halting)).numpy() == pytest.approx(answers)
+
+
+def test_layers_are_read_as_the_makers_say_or_as_the_first_phase_did(
+    folders: Callable[[str], str], trained: dict[str, AdaptiveClassifier], tmp_path: Path
+) -> None:
+    made = shutil.copytree(folders("bert"), tmp_path / "sentences")
+    write_json(made / POOLING_FILE, {"pooling_mode_mean_tokens": True})
+    short = {"epochs": 1, "halting_epochs": 1}
+    assert trained["dact"].backbone.pooling == "class"
+    model = recipe(str(made), **short).fit(TRAIN, DEV, 0)
+    assert model.backbone.pooling == "mean"
+    model.save(tmp_path / "model")
+    assert AdaptiveClassifier.load(tmp_path / "model").backbone.pooling == "mean"
+    first = Transformer(str(made), epochs=1).fit(TRAIN, DEV, 0)
+    assert (
+        recipe(str(made), **short).fit(TRAIN, DEV, 0, start=first).backbone.pooling == first.backbone.pooling == "class"
+    )
 
 
 def test_layers_that_are_read_by_the_mean_stop_early_and_answer_as_at_full_depth(

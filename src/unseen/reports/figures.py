@@ -49,6 +49,8 @@ MARKERS = "oDs^vPX"
 """A series is told by its shape as well as by its colour."""
 BELOW, ABOVE, KEY = 0.5, 0.3, 0.24
 """Inches for what stands under the chart, for its title, and for a row of keys."""
+LONG_KEY = 18
+"""Characters of a key from which on two do not stand side by side on a telephone."""
 MOST_TICKS = 8
 """Up to so many places of a logarithmic axis are named, each where something was measured."""
 NARROWEST = 0.08
@@ -381,6 +383,8 @@ def curve_chart(
     shown = [line for line in series if line.points]
     places = _places(shown, logarithmic)
     width, plot, columns = (3.7, 2.3, 2) if narrow else (7.6, 2.9, 4)
+    if narrow and any(len(line.name) >= LONG_KEY for line in shown):
+        columns = 1
     keys = -(-len(shown) // columns) if len(shown) > 1 else 0
     figure, axes = _empty(width, plot, KEY * keys)
     if logarithmic:

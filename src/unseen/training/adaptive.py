@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from torch import nn
 from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track
 from unseen.representations.backbone import Backbone, Tokens
+from unseen.representations.checkpoints import find_checkpoint, stated_pooling
 from unseen.representations.layers import LayerWalk, layers_of
 from unseen.seeding import child_seed, generator
 from unseen.training.halting import AVERAGE, BOUNDS, EXITS, HALTING, LAYERS, NEVER, HaltingRule, promised_threshold
@@ -114,6 +115,24 @@ class AdaptiveClassifier(TransformerClassifier):
         """Whether the second phase of training has begun."""
         # beside the weights, so that it is written and read with them
         self.exits.register_buffer("threshold", torch.tensor(self.rule.sign * (settings.threshold or 0.0)))
+
+    @classmethod
+    def untrained(
+        cls,
+        settings: AdaptiveSettings,
+        label_names: Sequence[str],
+        checkpoint: str | None = None,
+        *,
+        trust: bool = False,
+    ) -> Self:
+        """As of a transformer, but pooled as the makers of the encoder say, unless the settings do.
+
+        Lower layers have to answer, and of an encoder that was trained for the mean of its tokens those know nothing
+        in their class token.
+        """
+        if settings.pooling is None:
+            settings = replace(settings, pooling=stated_pooling(find_checkpoint(checkpoint or settings.encoder)))
+        return super().untrained(settings, label_names, checkpoint, trust=trust)
 
     @property
     def rule(self) -> type[HaltingRule]:
@@ -272,8 +291,8 @@ class Adaptive(Transformer):
     `halting` is dact, entropy (DeeBERT) or patience (PABEE). With dact no answer is another than at full depth, and
     `tau` is the price of depth. The others stop where `disagreement` with the full depth, 5 % by default, is promised
     for texts like the dev texts: half of these choose the epoch, half the threshold. `threshold` says it outright.
-    `encoder` is like BERT or RoBERTa: minilm, a folder or a hub name. Other parameters are those of `transformer`;
-    with `pooling="mean"` lower layers of encoders whose class token is learnt late can answer too.
+    `encoder` is like BERT or RoBERTa: minilm, a folder or a hub name. `pooling`, class or mean, is what the makers of
+    the encoder say, else class. Other parameters are those of `transformer`.
     """
 
     settings_type: ClassVar = AdaptiveSettings
@@ -301,7 +320,10 @@ class Adaptive(Transformer):
             looked_at, calibration = _halves(looked_at, seed)
         key = fingerprint(self.settings, train, dev, seed)
         with own_randomness(child_seed(seed, "transformer")):
-            classifier = AdaptiveClassifier.untrained(self.settings, train.label_names, trust=self.trust)
+            settings = self.settings
+            if start is not None and settings.pooling is None:
+                settings = replace(settings, pooling=start.backbone.pooling)
+            classifier = AdaptiveClassifier.untrained(settings, train.label_names, trust=self.trust)
             if start is None:
                 train_epochs(classifier, texts, looked_at, seed, _saved(scratch, "network", key))
             else:
