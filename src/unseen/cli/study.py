@@ -11,7 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import print_json, rough_duration
 from unseen.cli.frame import Reply, makes_run
-from unseen.cli.options import parameters, whole_numbers
+from unseen.cli.options import named_places, parameters, whole_numbers
 from unseen.errors import InputError
 
 app = typer.Typer(
@@ -185,10 +185,8 @@ def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_di
     known = Datasets({}) if file is None else read_datasets(file)
     entries: dict[str, Any] = {}
     tables = 0
-    for named in names or known.entries:
-        name, source = named_source(named)
-        if name in entries:
-            raise InputError(f"two datasets are called {name!r}", fix=f"name them: {name}-2={source}")
+    meant = names or list(known.entries)
+    for named, (name, source) in zip(meant, named_places(meant, "datasets").items(), strict=True):
         is_table = named not in known.entries and Path(source).is_file()
         tables += is_table
         entries[name] = (
@@ -199,14 +197,6 @@ def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_di
     if data_dir is not None:
         entries = _in_folder(entries, data_dir)
     return Datasets(entries, known.labels, known.positive)
-
-
-def named_source(typed: str) -> tuple[str, str]:
-    """The name and the source of a dataset: `posts=a.csv`, or what is typed for both."""
-    name, middle, source = typed.partition("=")
-    if not middle or Path(typed).is_file() or set(name) & set("/\\"):
-        return (Path(typed).stem if Path(typed).is_file() else typed), typed
-    return name, source
 
 
 def _in_folder(entries: dict[str, Any], data_dir: Path) -> dict[str, Any]:
