@@ -14,7 +14,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import notes, progress
 from unseen.cli.frame import keyword, with_parameters
-from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, named_roles
+from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, only_given
 from unseen.errors import InputError
 from unseen.redaction import redacted
 
@@ -101,7 +101,7 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
         if "loading" in signature.parameters:
             given["loading"] = loading
         if names:
-            given["roles"] = named_roles(**{name: given.pop(name) for name in names})
+            given["roles"] = only_given(**{name: given.pop(name) for name in names})
         command(data=data, **given)
 
     first = keyword(DATA, OptionalData) if optional else keyword(DATA, Data, inspect.Parameter.empty)

@@ -374,9 +374,9 @@ def semantic_source(vectors: Path | None, encoder: str | None, semantic: float |
     return vectors_source(vectors, encoder)
 
 
-def named_roles(**given: str | None) -> dict[str, str]:
-    """The roles that were given a column."""
-    return {role: column for role, column in given.items() if column is not None}
+def only_given(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def check_target(path: Path, ending: str) -> None:

@@ -189,8 +189,7 @@ def leaderboard(
     from unseen import api
     from unseen.runs.leaderboard import leaderboard as build
 
-    given = {"text": text, "label": label, "id": id, "attributes": [groups] if groups else None}
-    columns: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    columns = options.only_given(text=text, label=label, id=id, attributes=[groups] if groups else None)
     named = options.named_places(datasets, "datasets")
     data = {name: api.load(source, **(columns if Path(source).is_file() else {})) for name, source in named.items()}
     files = options.named_places(split or (), "splits")

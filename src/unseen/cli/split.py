@@ -25,6 +25,7 @@ from unseen.cli.options import (
     listed,
     needed_split,
     numbers_of_clusters,
+    only_given,
     size,
     split_of,
     vectors_source,
@@ -165,7 +166,7 @@ def _knobs(
         if knobs.get(name) is not None:
             raise InputError(f"{name} is given twice", got=repr(other), fix="leave one of them out")
         knobs[name] = json_or_text(value)
-    return {name: value for name, value in knobs.items() if value is not None}
+    return only_given(**knobs)
 
 
 @app.command()

@@ -11,7 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import print_json, rough_duration
 from unseen.cli.frame import Reply, makes_run
-from unseen.cli.options import named_places, parameters, whole_numbers
+from unseen.cli.options import named_places, only_given, parameters, whole_numbers
 from unseen.errors import InputError
 
 app = typer.Typer(
@@ -81,8 +81,8 @@ def _engine(name: str, workers: int | None, threads: int, address: str | None) -
     """The engine with the options that were given; what it does not take, it refuses by name."""
     from unseen.engines import ENGINES
 
-    given = {"workers": workers, "address": address, "threads": threads if threads != 1 else None}
-    return ENGINES.make(name, **{option: value for option, value in given.items() if value is not None})
+    given = only_given(workers=workers, address=address, threads=threads if threads != 1 else None)
+    return ENGINES.make(name, **given)
 
 
 def described_bench(plan: Any) -> str:
@@ -167,7 +167,7 @@ def transfer(
     """
     from unseen.runs.transfer import transfer as carry_over
 
-    columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
+    columns = only_given(text=text, label=label, id=id)
     return carry_over(
         chosen(datasets or [], label_map, columns, data_dir), model=model, params=parameters(settings, trust=trust),
         trainings=trainings, test=test, groups=groups, pooled=pooled, cap=cap, cap_by=cap_by, matched=matched, **frame,
@@ -264,7 +264,7 @@ def pretrain(
 
     from unseen.runs.pretraining import pretrain as read_on
 
-    columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
+    columns = only_given(text=text, label=label, id=id)
     entries = chosen(datasets, None, columns, data_dir).entries
     if parts is not None:
         entries = {name: replace(entry, split=parts) for name, entry in entries.items()}

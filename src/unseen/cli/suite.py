@@ -13,7 +13,7 @@ from unseen.cli import options
 from unseen.cli.console import measured_cells, print_findings, print_table, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.frame import Reply, gives_reply, makes_run
-from unseen.cli.options import listed, pairs, parameters
+from unseen.cli.options import listed, only_given, pairs, parameters
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
@@ -389,8 +389,7 @@ def holdout(
     from unseen.functional.tables import load_suite
     from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
 
-    given = {"text": task_text, "label": task_label, "data_dir": data_dir}
-    loading = {name: value for name, value in given.items() if value is not None}
+    loading = only_given(text=task_text, label=task_label, data_dir=data_dir)
     cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
     return learn_from_suite(
         cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),
