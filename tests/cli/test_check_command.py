@@ -89,6 +89,17 @@ def test_other_labels_need_a_map_and_the_hint_guesses_it(cases: Path, unseen: Ca
         assert unseen("check", model, "--suite", "emoji.csv", "--map", "hateful=1,non-hateful=0").code == 0
 
 
+def test_options_of_known_suites_have_no_effect_on_a_table(cases: Path, unseen: Callable[..., Any]) -> None:
+    (cases / "failures.csv").write_text("model,functionality,id,label\n")
+    for command in (
+        "check a.csv --suite cases.csv --file x",
+        "data suite sample failures.csv --suite cases.csv --data-dir x",
+    ):
+        done = unseen(*command.split())
+        assert done.code == 2
+        assert f"{command.split()[-2]} has no effect on cases.csv" in done.err
+
+
 def test_names_of_models() -> None:
     assert named_places(["out/model", "x=org/name", "https://a.b/c?d=e"], "models", short_name) == {
         "model": "out/model", "x": "org/name", "https://a.b/c?***": "https://a.b/c?d=e"

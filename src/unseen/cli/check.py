@@ -9,7 +9,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.frame import makes_run
-from unseen.cli.options import declared_labels, named_places, pairs, parameters
+from unseen.cli.options import declared_labels, named_places, pairs, parameters, refuse_idle
 from unseen.errors import InputError, UnknownNameError
 
 
@@ -59,6 +59,7 @@ def check(
     places = named_places(models, "models", short_name)
     maps, thresholds = of_models(rename, places, "--map"), of_models(threshold, places, "--threshold")
     opening = parameters(settings, trust=trust, key_env=key_env)
+    refuse_idle(suite, data_dir=data_dir, file=file)
     cases = load_suite(
         suite, columns=pairs(columns, "--column"), ignore=ignore or (), attributes=slice_by or (),
         labels=declared_labels(labels) if labels else None, data_dir=data_dir, file=file,

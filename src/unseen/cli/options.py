@@ -379,6 +379,14 @@ def only_given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def refuse_idle(source: str, **of_known: Any) -> None:
+    """Refuse options that say where a known dataset lies, or which file of it, on a table of one's own."""
+    idle = only_given(**of_known) if Path(source).is_file() else {}
+    if idle:
+        option = f"--{next(iter(idle)).replace('_', '-')}"
+        raise InputError(f"{option} has no effect on {source}", expected=f"{option} only for known datasets")
+
+
 def check_target(path: Path, ending: str) -> None:
     """Refuse a file that could not be written, or that is not one of ours and would be lost."""
     from unseen.store.files import holds
