@@ -31,12 +31,14 @@ NUMBERS: dict[str, type] = {"int": Integral, "float": Real, "bool": Integral}
 """What parameters with these annotations take, numpy's numbers too."""
 # numbers within a range, for annotations
 Count = int
+Natural = int
 Positive = float
 NotNegative = float
 BelowOne = float
 Share = float
 RANGES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "Count": ("int", "at least 1", lambda number: number >= 1),
+    "Natural": ("int", "at least 0", lambda number: number >= 0),
     "Positive": ("float", "above 0", lambda number: 0 < number < math.inf),
     "NotNegative": ("float", "at least 0", lambda number: 0 <= number < math.inf),
     "BelowOne": ("float", "from 0 to below 1", lambda number: 0 <= number < 1),
