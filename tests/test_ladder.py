@@ -51,7 +51,6 @@ LADDER = [
     "viewer",
     "file_schemas",
     "__init__",
-    "demo",
     "cli",
     "__main__",
 ]

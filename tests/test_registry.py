@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -8,7 +9,16 @@ import pytest
 
 from unseen.attacks.characters import Characters
 from unseen.errors import InputError, UnknownNameError
-from unseen.registry import Registry, check_numbers, check_parameters
+from unseen.registry import (
+    BelowOne,
+    Count,
+    NotNegative,
+    Positive,
+    Registry,
+    Share,
+    check_numbers,
+    check_parameters,
+)
 
 SHAPES = Registry(
     "shape",
@@ -102,6 +112,24 @@ def test_what_is_no_number_is_refused_where_annotations_say_so() -> None:
     takes = ("'places' takes int", "'edits' takes int", "'readable' takes bool")
     assert all(one in str(caught.value) for one in takes)
     check_numbers("characters", Characters, {"places": np.int64(3), "edits": None, "readable": False})
+
+
+def test_a_number_out_of_the_range_that_its_annotation_names_is_refused() -> None:
+    def settings(count: Count, rate: Positive, weight: NotNegative, dropout: BelowOne, share: Share | None) -> None:
+        pass
+
+    def problems(**given: float | str | None) -> tuple[str, ...]:
+        with pytest.raises(InputError) as caught:
+            check_numbers("a recipe", settings, given, lambda: ["does not go together"])
+        return caught.value.problems
+
+    assert problems(count=0, rate=math.inf, weight=-0.1, dropout=1, share=np.float32(1)) == (
+        "count must be at least 1, not 0", "rate must be above 0, not inf", "weight must be at least 0, not -0.1",
+        "dropout must be from 0 to below 1, not 1", f"share must be between 0 and 1, not {np.float32(1)!r}",
+        "does not go together",
+    )  # fmt: skip
+    assert problems(count="1", rate=0) == ("'count' takes int, not '1'", "rate must be above 0, not 0")
+    assert problems(share=None, weight=0, count=np.int8(1)) == ("does not go together",)
 
 
 def test_what_cannot_be_called_is_wrong_input() -> None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,22 @@ LISTED_BY = {
 """The group of commands that lists the names of a kind."""
 NUMBERS: dict[str, type] = {"int": Integral, "float": Real, "bool": Integral}
 """What parameters with these annotations take, numpy's numbers too."""
+# numbers within a range, for annotations
+Count = int
+Natural = int
+Positive = float
+NotNegative = float
+BelowOne = float
+Share = float
+RANGES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
+    "Count": ("int", "at least 1", lambda number: number >= 1),
+    "Natural": ("int", "at least 0", lambda number: number >= 0),
+    "Positive": ("float", "above 0", lambda number: 0 < number < math.inf),
+    "NotNegative": ("float", "at least 0", lambda number: 0 <= number < math.inf),
+    "BelowOne": ("float", "from 0 to below 1", lambda number: 0 <= number < 1),
+    "Share": ("float", "between 0 and 1", lambda number: 0 < number < 1),
+}
+"""What parameters with these annotations are, and the range of their numbers."""
 
 
 class Registry:
@@ -162,14 +179,24 @@ def check_parameters(what: str, target: Any, params: Mapping[str, Any]) -> None:
         )
 
 
-def check_numbers(what: str, target: Any, params: Mapping[str, Any]) -> None:
-    """Refuse values that are no numbers where the annotations of `target` say that a parameter is one."""
-    problems = []
+def check_numbers(
+    what: str, target: Any, params: Mapping[str, Any], further: Callable[[], Iterable[str]] = tuple
+) -> None:
+    """Refuse values that are no numbers, or out of range, where the annotations of `target` say what a parameter is.
+
+    `further` says what is wrong besides, of numbers that do not go together; it is asked where all are numbers.
+    """
+    no_numbers, problems = [], list[str]()
     for name, parameter in inspect.signature(target).parameters.items():
         annotation, value = str(parameter.annotation), params.get(name)
         kind = annotation.removesuffix(" | None")
-        may_be = isinstance(value, NUMBERS.get(kind, object)) or (value is None and kind != annotation)
-        if name in params and not may_be:
-            problems.append(f"{name!r} takes {kind}, not {value!r}")
+        if name not in params or (value is None and kind != annotation):
+            continue
+        kind, expected, is_within = RANGES.get(kind, (kind, "", None))
+        if not isinstance(value, NUMBERS.get(kind, object)):
+            no_numbers.append(f"{name!r} takes {kind}, not {value!r}")
+        elif is_within is not None and not is_within(value):
+            problems.append(f"{name} must be {expected}, not {value!r}")
+    problems = [*no_numbers, *problems] if no_numbers else [*problems, *further()]
     if problems:
-        raise InputError(f"{what} was given something else than numbers", problems=problems)
+        raise InputError(f"{what} was given something else than numbers that it takes", problems=problems)

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from unseen.cli.check import named, of_models
+from unseen.cli.check import of_models
+from unseen.cli.options import named_places
 from unseen.errors import InputError, UnknownNameError
+from unseen.runs.check import short_name
 
 CASES = """functionality,case_id,test_case,label_gold,target_ident,templ_id,ref_case_id
 insult_plain,1,cooks are bad,rude,cooks,1,
@@ -87,12 +89,23 @@ def test_other_labels_need_a_map_and_the_hint_guesses_it(cases: Path, unseen: Ca
         assert unseen("check", model, "--suite", "emoji.csv", "--map", "hateful=1,non-hateful=0").code == 0
 
 
+def test_options_of_known_suites_have_no_effect_on_a_table(cases: Path, unseen: Callable[..., Any]) -> None:
+    (cases / "failures.csv").write_text("model,functionality,id,label\n")
+    for command in (
+        "check a.csv --suite cases.csv --file x",
+        "data suite sample failures.csv --suite cases.csv --data-dir x",
+    ):
+        done = unseen(*command.split())
+        assert done.code == 2
+        assert f"{command.split()[-2]} has no effect on cases.csv" in done.err
+
+
 def test_names_of_models() -> None:
-    assert named(["out/model", "x=org/name", "https://a.b/c?d=e"]) == {
+    assert named_places(["out/model", "x=org/name", "https://a.b/c?d=e"], "models", short_name) == {
         "model": "out/model", "x": "org/name", "https://a.b/c?***": "https://a.b/c?d=e"
     }  # fmt: skip
     with pytest.raises(InputError, match="two models"):
-        named(["a/m", "b/m"])
+        named_places(["a/m", "b/m"], "models", short_name)
     with pytest.raises(UnknownNameError, match="api"):
         of_models(["apy:a=b"], {"api": "x"}, "--map")
     with pytest.raises(InputError, match="not a pair"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -10,7 +12,7 @@ from typer.testing import CliRunner
 
 from unseen.cli.check import of_models
 from unseen.cli.data_options import takes_data
-from unseen.cli.options import declared_labels, pairs
+from unseen.cli.options import declared_labels, named_places, pairs
 from unseen.errors import InputError
 
 
@@ -38,6 +40,27 @@ def test_a_model_may_differ_from_the_others_but_not_from_itself() -> None:
     assert of_models(None, models, "--map") == {"mine": None, "yours": None}
     with pytest.raises(InputError, match="says twice"):
         of_models(["mine:a=e", "mine:a=f"], models, "--map")
+
+
+def test_places_have_names_or_are_called_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("posts.csv", "x=y.csv"):
+        Path(name).touch()
+    typed = ["posts.csv", "x=y.csv", "mine=posts.csv", "sample", "https://a.b/c?d=e", "runs/rate=1"]
+    assert named_places(typed, "datasets") == {
+        "posts": "posts.csv", "x=y": "x=y.csv", "mine": "posts.csv", "sample": "sample",
+        "https://a.b/c?d=e": "https://a.b/c?d=e", "runs/rate=1": "runs/rate=1",
+    }  # fmt: skip
+
+
+def test_a_board_is_not_made_of_two_datasets_of_one_name(unseen: Callable[..., Any]) -> None:
+    for wrong, what in (
+        (["a=one.csv", "a=two.csv"], "datasets"),
+        (["sample", "--split", "a=b", "--split", "a=c"], "splits"),
+    ):
+        done = unseen("runs", "leaderboard", "answers", *wrong)
+        assert done.code == 2
+        assert f"two {what} are called 'a'" in done.err
 
 
 def test_data_may_be_optional_and_comes_last() -> None:

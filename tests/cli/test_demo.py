@@ -36,7 +36,7 @@ class Run(NamedTuple):
 def demo() -> Iterator[Callable[..., Any]]:
     """`demo("--json", …)` is `unseen demo --out 'my run' …`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("unseen.demo.stress", lambda source, **given: stress(source, **given | FEWER))
+        patch.setattr("unseen.runs.stress.stress", lambda source, **given: stress(source, **given | FEWER))
         patch.setattr("sklearn.manifold.TSNE", partial(sklearn.manifold.TSNE, max_iter=250))
         yield lambda *words: run_here("demo", "--out", "my run", *words)
 

@@ -292,7 +292,7 @@ def test_the_key_is_sent_and_appears_nowhere(server, tiny, monkeypatch, pauses, 
             repr(vars(model)),
             repr(model.function),
         ]
-        said.append(repr(vars(model.function)).replace(repr(model.function._url), ""))
+        said.append(repr(vars(model.function)).replace(repr(model.function.url), ""))
     said += [caplog.text, *capfd.readouterr()]
     shown = "\n".join(said)
     assert "status 401" in shown
@@ -357,6 +357,9 @@ def test_a_password_in_the_address_is_refused_without_showing_it():
         ({"retries": -1}, "retries"),
         ({"timeout": 0}, "timeout"),
         ({"rate": 0}, "rate"),
+        ({"batch": "many"}, "'batch' takes int"),
+        ({"timeout": "long", "retries": 0}, "'timeout' takes float"),
+        ({"extra": "language"}, "extra must be names and values"),
         ({"time_out": 3}, "did you mean 'timeout'"),
         ({"trust": True}, "'trust' is not a parameter"),
     ],

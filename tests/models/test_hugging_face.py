@@ -184,7 +184,7 @@ def test_a_tokenizer_without_padding_gets_one(folder, tmp_path):
     np.testing.assert_allclose(found, expected(folder, TEXTS), atol=1e-5)
 
 
-@pytest.mark.parametrize("options", [{"batch": 0}, {"max_length": 0}, {"revision": "main"}])
+@pytest.mark.parametrize("options", [{"batch": 0}, {"batch": "many"}, {"max_length": 0}, {"revision": "main"}])
 def test_options_that_are_wrong(folder, options):
     with pytest.raises(InputError, match=next(iter(options))):
         open_model(folder, **options)

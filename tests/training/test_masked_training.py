@@ -202,3 +202,5 @@ def test_mistakes_are_named_all_at_once() -> None:
     with pytest.raises(InputError) as caught:
         PretrainingSettings(epochs=0, learning_rate=math.inf, clip=-1.0, warmup=1.0, batch_tokens=64)
     assert len(caught.value.problems) == 5
+    with pytest.raises(InputError, match="'batch_tokens' takes int, not 'many'"):
+        PretrainingSettings(batch_tokens="many")  # type: ignore[arg-type]

@@ -166,7 +166,7 @@ def test_a_label_without_training_texts_is_still_a_column(parts):
 def test_settings_that_are_wrong_are_all_said():
     with pytest.raises(InputError) as caught:
         HashedNetwork(bottleneck=0, dropout=1, rate=0)
-    assert [each.split()[0] for each in caught.value.problems] == ["bottleneck", "dropout", "rate"]
+    assert [each.split()[0] for each in caught.value.problems] == ["bottleneck", "rate", "dropout"]
 
 
 def test_hashes_are_the_same_on_every_machine():

@@ -9,9 +9,8 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.frame import makes_run
-from unseen.cli.options import declared_labels, pairs, parameters
+from unseen.cli.options import declared_labels, named_places, pairs, parameters, refuse_idle
 from unseen.errors import InputError, UnknownNameError
-from unseen.redaction import redacted
 
 
 @makes_run()
@@ -54,12 +53,13 @@ def check(
     Example: unseen check model --suite cases.csv --map calm=fine,loud=bad -o behaviour
     """
     from unseen.functional import load_suite
-    from unseen.runs.check import PREDICTIONS, CheckedModel
+    from unseen.runs.check import PREDICTIONS, CheckedModel, short_name
     from unseen.runs.check import check as checked
 
-    places = named(models)
+    places = named_places(models, "models", short_name)
     maps, thresholds = of_models(rename, places, "--map"), of_models(threshold, places, "--threshold")
     opening = parameters(settings, trust=trust, key_env=key_env)
+    refuse_idle(suite, data_dir=data_dir, file=file)
     cases = load_suite(
         suite, columns=pairs(columns, "--column"), ignore=ignore or (), attributes=slice_by or (),
         labels=declared_labels(labels) if labels else None, data_dir=data_dir, file=file,
@@ -71,21 +71,6 @@ def check(
         for name, place in places.items()
     }
     return checked(asked, cases, slices=slice_by or (), metrics=metric or (), tolerance=tolerance, texts=texts, **frame)
-
-
-def named(models: list[str]) -> dict[str, str]:
-    """Models by name: what stands before `=`, or the last part of the place."""
-    from unseen.runs.check import short_name
-
-    places: dict[str, str] = {}
-    for typed in models:
-        name, middle, place = typed.partition("=")
-        if not middle or set(name) & set("/:\\"):
-            name, place = short_name(typed), typed
-        if name in places:
-            raise InputError(f"two models are called {name!r}", fix=f"name them: {name}-2={redacted(place)}")
-        places[name] = place
-    return places
 
 
 def of_models(given: list[str] | None, models: dict[str, str], option: str) -> dict[str, dict[str, str] | None]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli.frame import Reply, gives_reply
-from unseen.cli.options import Address, Distance, Layer, Pooling, Seed, Trust
+from unseen.cli.options import Address, Distance, Layer, Pooling, Seed, Trust, only_given
 
 app = typer.Typer(
     help="Corpora that do not fit into memory, on Ray: encode, find centres, assign.", no_args_is_help=True
@@ -48,11 +48,10 @@ def encode(
     from unseen.corpora import encode_corpus
     from unseen.corpora.vectors import BATCH
 
-    given = {"pooling": pooling, "layer": layer, "precision": precision, "trust": trust or None}
-    params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     made = encode_corpus(
         source, encoder, out, text=text, id=id, batch=BATCH if batch is None else batch,
-        address=address, workers=workers, gpus=gpus, **params,
+        address=address, workers=workers, gpus=gpus,
+        **only_given(pooling=pooling, layer=layer, precision=precision, trust=trust or None),
     )  # fmt: skip
     return _reply(made, f"vectors by {made.about['encoder']}")
 

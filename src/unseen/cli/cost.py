@@ -11,8 +11,7 @@ from unseen.cli import options
 from unseen.cli.console import rough_duration
 from unseen.cli.data_options import takes_data
 from unseen.cli.frame import Reply, makes_run
-from unseen.cli.options import METRIC, any_number, named_parameters, pairs, split_of, whole_numbers
-from unseen.errors import InputError
+from unseen.cli.options import METRIC, any_number, named_parameters, named_places, pairs, split_of, whole_numbers
 
 
 @takes_data
@@ -73,7 +72,7 @@ def cost(
     from unseen.runs.cost import cost as run_cost
     from unseen.runs.cost import plan_cost
 
-    named = _models(model)
+    named = named_places(model, "models", _called)
     params = named_parameters(settings, "MODEL", "minilm.epochs=1")
     for name, place in named.items():
         opening = _opening(place, trust, key_env)
@@ -103,18 +102,9 @@ def described(plan: Any) -> str:
     return "\n".join([*lines, *(f"{name}: asked about {texts:,} texts" for name, texts in plan.asked.items())])
 
 
-def _models(typed: list[str]) -> dict[str, str]:
-    """Names and places of the models, as they were typed: `NAME=PLACE`, or a place, which is its own name."""
-    named: dict[str, str] = {}
-    for word in typed:
-        name, middle, place = word.partition("=")
-        if not middle or "://" in name or Path(word).exists():
-            place = word
-            name = word.split("?")[0] if "://" in word else Path(word.rstrip("/")).name
-        if name in named:
-            raise InputError(f"two models are called {name!r}", fix="name them: --model NAME=MODEL")
-        named[name] = place
-    return named
+def _called(place: str) -> str:
+    """How a model without a name is called."""
+    return place.split("?")[0] if "://" in place else Path(place.rstrip("/")).name
 
 
 def _opening(place: str, trust: bool, key_env: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import notes, progress
 from unseen.cli.frame import keyword, with_parameters
-from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, named_roles
+from unseen.cli.options import DataDir, DataFile, Labels, declared_labels, name_and_place, only_given
 from unseen.errors import InputError
 from unseen.redaction import redacted
 
@@ -101,7 +101,7 @@ def takes_data(command: Callable[..., None], *, last: bool = False, optional: bo
         if "loading" in signature.parameters:
             given["loading"] = loading
         if names:
-            given["roles"] = named_roles(**{name: given.pop(name) for name in names})
+            given["roles"] = only_given(**{name: given.pop(name) for name in names})
         command(data=data, **given)
 
     first = keyword(DATA, OptionalData) if optional else keyword(DATA, Data, inspect.Parameter.empty)
@@ -187,12 +187,18 @@ def data_as_typed(run: Path) -> Any:
 
 def _columns_named(given: dict[str, Any]) -> list[str]:
     """What options that name columns name, but for a file that `--with predefined` reads."""
+    from unseen.data.files import FORMATS
+    from unseen.store.files import missing_file
+
     names = [value for option in COLUMN_OPTIONS if (value := given.get(option)) is not None]
     by, method = given.get("by"), str(given.get("method"))
     if by is not None and method.startswith("predefined") and Path(by).is_file():
         names.remove(by)
     several = (name.strip() for names_ in given.get("grouped_by") or () for name in names_.split(","))
-    places = (name_and_place(typed)[1] for typed in given.get("transformed") or ())
+    places = [name_and_place(typed)[1] for typed in given.get("transformed") or ()]
+    for place in places:
+        if Path(place).suffix.lower() in FORMATS and not Path(place).is_file():
+            raise missing_file(place)
     return [*names, *(given.get("slice_by") or ()), *several, *(name for name in places if not Path(name).is_file())]
 
 

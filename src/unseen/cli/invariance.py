@@ -9,8 +9,7 @@ import typer
 
 from unseen.cli.data_options import takes_data
 from unseen.cli.frame import makes_run
-from unseen.cli.options import ExampleTexts, Groups, KeyEnv, Set, Trust, listed, name_and_place, parameters
-from unseen.errors import InputError
+from unseen.cli.options import ExampleTexts, Groups, KeyEnv, Set, Trust, listed, named_places, parameters
 
 
 @takes_data
@@ -72,9 +71,7 @@ def invariance(
     columns = {"text": loading.get("text", "text"), "label": property, "labels": list(data.label_names)}
     learnt = [None if file is None else load(file, **columns) for file in (train, train_transformed)]
     given: dict[str, Any] = {}
-    for name, place in map(name_and_place, transformed or ()):
-        if name in given:
-            raise InputError(f"two transformations are called {name!r}", fix=f"name them: {name}-2={place}")
+    for name, place in named_places(transformed or (), "transformations").items():
         is_file = Path(place).is_file()
         given[name] = (
             read_transformed(place, data, columns["text"], loading.get("id")) if is_file

@@ -119,13 +119,12 @@ def normalise(
 
 def _names_of(given: str) -> list[str]:
     """The lines of a file, or the name itself; a file is told by its ending."""
+    from unseen.store.files import read_parsed
+
     path = Path(given)
     if path.suffix not in (".txt", ".csv"):
         return [given]
-    try:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as cause:
-        raise InputError(f"cannot read {path}: {cause}") from cause
+    return list(filter(str.strip, read_parsed(path, str.splitlines, "UTF-8 text")))
 
 
 def _listed(qualifiers: Any) -> str:

@@ -19,6 +19,7 @@ from unseen.cli.options import (
     check_target,
     class_mix,
     name_and_place,
+    only_given,
     pairs,
     parameters,
     split_of,
@@ -248,8 +249,7 @@ def encode(
     from unseen.store import write_embeddings
 
     check_target(out, ".npy")
-    given = {"dimensions": dimensions, "pooling": pooling, "layer": layer, "trust": trust or None}
-    params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    params = only_given(dimensions=dimensions, pooling=pooling, layer=layer, trust=trust or None)
     partial = out.with_name(f".{out.stem}.partial.npy")
     vectors = api.encode(data, encoder, reduce=reduce, seed=seed, partial=partial, **params)
     write_embeddings(vectors, out, data)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.errors import InputError
+from unseen.redaction import redacted
 
 TWIN_KEYS = {".csv": {"certificate", "csv_sha256"}, ".npy": {"npy_sha256"}}
 """What the .json beside a file of ours holds, by the ending of the file."""
@@ -258,16 +260,29 @@ def class_mix(typed: str) -> str | dict[str, float]:
     return dict(Weighting.of_mix(shares, typed).mix)
 
 
-def name_and_place(typed: str) -> tuple[str, str]:
-    """A name and the file or column that it stands for: `mine=b.csv`, or what is typed for both."""
-    from unseen.data.files import FORMATS
+def stem_of_file(place: str) -> str:
+    """How a place without a name is called: a file by its stem, anything else as it is typed."""
+    return Path(place).stem if Path(place).is_file() else place
 
+
+def name_and_place(typed: str, called: Callable[[str], str] = stem_of_file) -> tuple[str, str]:
+    """A name and the file, column, data or model that it stands for: `mine=b.csv`, or a place and what it is `called`.
+
+    A path or an address, and a file that is there, may have a `=` in it and is a place all the same.
+    """
     name, middle, place = typed.partition("=")
-    if not middle or Path(typed).is_file():
-        name, place = (Path(typed).stem if Path(typed).is_file() else typed), typed
-    if Path(place).suffix.lower() in FORMATS and not Path(place).is_file():
-        raise InputError(f"there is no file {place}")
-    return name, place
+    is_named = middle and not set(name) & set("/\\") and not Path(typed).exists()
+    return (name, place) if is_named else (called(typed), typed)
+
+
+def named_places(typed: Iterable[str], what: str, called: Callable[[str], str] = stem_of_file) -> dict[str, str]:
+    """The places by name; two of one name are refused."""
+    places: dict[str, str] = {}
+    for name, place in (name_and_place(word, called) for word in typed):
+        if name in places:
+            raise InputError(f"two {what} are called {name!r}", fix=f"name them: {name}-2={redacted(place)}")
+        places[name] = place
+    return places
 
 
 def declared_labels(labels: str) -> list[str] | dict[str, str]:
@@ -362,9 +377,17 @@ def semantic_source(vectors: Path | None, encoder: str | None, semantic: float |
     return vectors_source(vectors, encoder)
 
 
-def named_roles(**given: str | None) -> dict[str, str]:
-    """The roles that were given a column."""
-    return {role: column for role, column in given.items() if column is not None}
+def only_given(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def refuse_idle(source: str, **of_known: Any) -> None:
+    """Refuse options that say where a known dataset lies, or which file of it, on a table of one's own."""
+    idle = only_given(**of_known) if Path(source).is_file() else {}
+    if idle:
+        option = f"--{next(iter(idle)).replace('_', '-')}"
+        raise InputError(f"{option} has no effect on {source}", expected=f"{option} only for known datasets")
 
 
 def check_target(path: Path, ending: str) -> None:

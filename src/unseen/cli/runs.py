@@ -187,14 +187,12 @@ def leaderboard(
     Example: unseen runs leaderboard answers posts.csv --text text --label label -o board
     """
     from unseen import api
-    from unseen.cli.study import named_source
     from unseen.runs.leaderboard import leaderboard as build
 
-    given = {"text": text, "label": label, "id": id, "attributes": [groups] if groups else None}
-    columns: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    named = dict(named_source(typed) for typed in datasets)
+    columns = options.only_given(text=text, label=label, id=id, attributes=[groups] if groups else None)
+    named = options.named_places(datasets, "datasets")
     data = {name: api.load(source, **(columns if Path(source).is_file() else {})) for name, source in named.items()}
-    files = dict(named_source(typed) for typed in split or ())
+    files = options.named_places(split or (), "splits")
     if len(data) == len(files) == 1:
         files = dict(zip(data, files.values(), strict=True))
     for name in files:

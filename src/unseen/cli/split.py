@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +25,7 @@ from unseen.cli.options import (
     listed,
     needed_split,
     numbers_of_clusters,
+    only_given,
     size,
     split_of,
     vectors_source,
@@ -165,7 +166,7 @@ def _knobs(
         if knobs.get(name) is not None:
             raise InputError(f"{name} is given twice", got=repr(other), fix="leave one of them out")
         knobs[name] = json_or_text(value)
-    return {name: value for name, value in knobs.items() if value is not None}
+    return only_given(**knobs)
 
 
 @app.command()
@@ -445,8 +446,12 @@ def _write(data: Any, split: Any, form: str, folder: Path, quiet: bool) -> None:
     from unseen.store import to_dataset_dict, to_indices
 
     if form == "hf":
-        with _bars_of_datasets(quiet):
-            to_dataset_dict(data, split).save_to_disk(str(folder))
+        if quiet:
+            with suppress(ImportError):  # to_dataset_dict says what is missing
+                from datasets import disable_progress_bars
+
+                disable_progress_bars()
+        to_dataset_dict(data, split).save_to_disk(str(folder))
         return
     for part, rows in to_indices(split.of(data)).items():
         np.save(folder / f"{part}.npy", rows)
@@ -468,22 +473,6 @@ def _whole(folder: Path) -> Iterator[Path]:
         temporary.replace(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-@contextmanager
-def _bars_of_datasets(quiet: bool) -> Iterator[None]:
-    """The progress bars of the package datasets, or none when `quiet`."""
-    try:
-        from datasets import disable_progress_bars, enable_progress_bars
-    except ImportError:  # to_dataset_dict says what is missing
-        quiet = False
-    if quiet:
-        disable_progress_bars()
-    try:
-        yield
-    finally:
-        if quiet:
-            enable_progress_bars()
 
 
 app.command("ls")(listing("split", "splitters"))

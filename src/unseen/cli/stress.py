@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -231,6 +232,9 @@ def demo(
 
     Example: unseen demo --out out/demo
     """
-    from unseen.demo import demo as run_demo
+    from unseen.runs.stress import stress as run_stress
 
-    return run_demo(out, model, seed)
+    command = shlex.join(["unseen", "demo", "--out", str(out), "--model", model, "--seed", str(seed)])
+    return run_stress(
+        "sample", model=model, out=out, seed=seed, slices=("topic",), texts=True, command=command, workers=None
+    )

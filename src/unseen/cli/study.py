@@ -11,7 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.console import print_json, rough_duration
 from unseen.cli.frame import Reply, makes_run
-from unseen.cli.options import parameters, whole_numbers
+from unseen.cli.options import named_places, only_given, parameters, whole_numbers
 from unseen.errors import InputError
 
 app = typer.Typer(
@@ -81,8 +81,8 @@ def _engine(name: str, workers: int | None, threads: int, address: str | None) -
     """The engine with the options that were given; what it does not take, it refuses by name."""
     from unseen.engines import ENGINES
 
-    given = {"workers": workers, "address": address, "threads": threads if threads != 1 else None}
-    return ENGINES.make(name, **{option: value for option, value in given.items() if value is not None})
+    given = only_given(workers=workers, address=address, threads=threads if threads != 1 else None)
+    return ENGINES.make(name, **given)
 
 
 def described_bench(plan: Any) -> str:
@@ -167,7 +167,7 @@ def transfer(
     """
     from unseen.runs.transfer import transfer as carry_over
 
-    columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
+    columns = only_given(text=text, label=label, id=id)
     return carry_over(
         chosen(datasets or [], label_map, columns, data_dir), model=model, params=parameters(settings, trust=trust),
         trainings=trainings, test=test, groups=groups, pooled=pooled, cap=cap, cap_by=cap_by, matched=matched, **frame,
@@ -185,10 +185,8 @@ def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_di
     known = Datasets({}) if file is None else read_datasets(file)
     entries: dict[str, Any] = {}
     tables = 0
-    for named in names or known.entries:
-        name, source = named_source(named)
-        if name in entries:
-            raise InputError(f"two datasets are called {name!r}", fix=f"name them: {name}-2={source}")
+    meant = names or list(known.entries)
+    for named, (name, source) in zip(meant, named_places(meant, "datasets").items(), strict=True):
         is_table = named not in known.entries and Path(source).is_file()
         tables += is_table
         entries[name] = (
@@ -199,14 +197,6 @@ def chosen(names: list[str], file: Path | None, columns: dict[str, str], data_di
     if data_dir is not None:
         entries = _in_folder(entries, data_dir)
     return Datasets(entries, known.labels, known.positive)
-
-
-def named_source(typed: str) -> tuple[str, str]:
-    """The name and the source of a dataset: `posts=a.csv`, or what is typed for both."""
-    name, middle, source = typed.partition("=")
-    if not middle or Path(typed).is_file() or set(name) & set("/\\"):
-        return (Path(typed).stem if Path(typed).is_file() else typed), typed
-    return name, source
 
 
 def _in_folder(entries: dict[str, Any], data_dir: Path) -> dict[str, Any]:
@@ -274,7 +264,7 @@ def pretrain(
 
     from unseen.runs.pretraining import pretrain as read_on
 
-    columns = {name: value for name, value in (("text", text), ("label", label), ("id", id)) if value is not None}
+    columns = only_given(text=text, label=label, id=id)
     entries = chosen(datasets, None, columns, data_dir).entries
     if parts is not None:
         entries = {name: replace(entry, split=parts) for name, entry in entries.items()}

@@ -13,7 +13,7 @@ from unseen.cli import options
 from unseen.cli.console import measured_cells, print_findings, print_table, say
 from unseen.cli.data_options import takes_data
 from unseen.cli.frame import Reply, gives_reply, makes_run
-from unseen.cli.options import listed, pairs, parameters
+from unseen.cli.options import listed, only_given, pairs, parameters, refuse_idle
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
@@ -172,17 +172,12 @@ def _check_out(out: Path) -> None:
 
 
 def _load(
-    source: str, column: list[str] | None, ignore: list[str] | None, data_dir: Path | None, file: str | None
+    source: str, column: list[str] | None, ignore: list[str] | None, data_dir: Path | None, file: str | None = None
 ) -> Dataset:
     from unseen.functional.tables import load_suite
 
-    columns = pairs(column, "--column")
-    if not Path(source).is_file():
-        return load_suite(source, columns=columns, ignore=ignore or (), data_dir=data_dir, file=file)
-    for name, given in (("--data-dir", data_dir), ("--file", file)):
-        if given is not None:
-            raise InputError(f"{name} has no effect on {source}", expected=f"{name} only for known datasets")
-    return load_suite(source, columns=columns, ignore=ignore or ())
+    refuse_idle(source, data_dir=data_dir, file=file)
+    return load_suite(source, columns=pairs(column, "--column"), ignore=ignore or (), data_dir=data_dir, file=file)
 
 
 def _published(suite: Dataset) -> dict[str, Any] | None:
@@ -312,7 +307,7 @@ def sample(
 
     Example: unseen data suite sample behaviour/failures.csv --suite cases.csv -n 5 -o training.csv
     """
-    from unseen.functional.tables import load_suite, refuse_foreign
+    from unseen.functional.tables import refuse_foreign
     from unseen.functional.training_cases import (
         SAMPLE_KEYS,
         WARNING,
@@ -322,7 +317,7 @@ def sample(
     )
 
     refuse_foreign(out, SAMPLE_KEYS)
-    cases = load_suite(suite, columns=pairs(column, "--column"), ignore=ignore or (), data_dir=data_dir)
+    cases = _load(suite, column, ignore, data_dir)
     drawn = sample_failures(cases, read_failures(failures), limit, model=model, seed=seed)
     about = {"failures": failures.name, "suite_fingerprint": cases.fingerprint, "model": model, "number": limit}
     write_training_cases(drawn, out, about | {"seed": seed})
@@ -389,8 +384,7 @@ def holdout(
     from unseen.functional.tables import load_suite
     from unseen.runs.learning import CONFIGURATIONS, learn_from_suite
 
-    given = {"text": task_text, "label": task_label, "data_dir": data_dir}
-    loading = {name: value for name, value in given.items() if value is not None}
+    loading = only_given(text=task_text, label=task_label, data_dir=data_dir)
     cases = load_suite(suite, columns=pairs(columns, "--column"), ignore=ignore or (), data_dir=data_dir)
     return learn_from_suite(
         cases, _loaded(task, loading), elsewhere=None if elsewhere is None else _loaded(elsewhere, loading),

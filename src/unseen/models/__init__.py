@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError
-from unseen.registry import Registry, check_parameters
+from unseen.registry import Registry, check_numbers, check_parameters
 from unseen.representations.checkpoints import may_be_checkpoint
 
 OPENERS = Registry(
@@ -56,6 +56,7 @@ def open_model(
     if trust:
         options["trust"] = True
     check_parameters(f"a model of the kind {kind!r}", opener, options)
+    check_numbers(f"a model of the kind {kind!r}", opener, options)
     opened = opener(str(source), label_names=None if label_names is None else tuple(label_names), **options)
     if rename:
         from unseen.models.label_names import RenamedClassifier

@@ -14,7 +14,8 @@ import json
 import os
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import httpx
@@ -23,7 +24,7 @@ from unseen.data.web import TRANSIENT, new_client, reason, wait_for
 from unseen.errors import FetchError, InputError
 from unseen.models.python import FunctionClassifier
 from unseen.redaction import STRUCK, redacted
-from unseen.registry import check_parameters
+from unseen.registry import Count, Natural, Positive, check_numbers, check_parameters
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
@@ -37,6 +38,7 @@ def open_endpoint(source: str, *, label_names: tuple[str, ...] | None = None, **
     return FunctionClassifier(endpoint, label_names, endpoint.source)
 
 
+@dataclass(eq=False, repr=False)
 class Endpoint:
     """Texts to the answers of a server, in order.
 
@@ -45,37 +47,24 @@ class Endpoint:
     in the response, e.g. `result.rows`. `rate` is the highest number of requests per second.
     """
 
-    pause: Callable[[float], None] = staticmethod(time.sleep)
+    pause = staticmethod(time.sleep)
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        key_env: str | None = None,
-        batch: int = 32,
-        timeout: float = 30.0,
-        retries: int = 5,
-        rate: float | None = None,
-        field: str = "texts",
-        extra: Mapping[str, Any] | None = None,
-        answer: str | None = None,
-    ) -> None:
-        for name, value, least in (("batch", batch, 1), ("retries", retries, 0)):
-            if value < least:
-                raise InputError(f"{name} must be at least {least}", got=repr(value))
-        for name, number in (("timeout", timeout), ("rate", rate)):
-            if number is not None and not number > 0:
-                raise InputError(f"{name} must be above zero", got=repr(number))
-        self._url = url
-        self.source = _shown(url, key_env)
-        self.key_env = key_env
-        self.batch = batch
-        self.timeout = timeout
-        self.retries = retries
-        self.rate = rate
-        self.field = field
-        self.extra = dict(extra or {})
-        self.answer = answer
+    url: str
+    _: KW_ONLY
+    key_env: str | None = None
+    batch: Count = 32
+    timeout: Positive = 30.0
+    retries: Natural = 5
+    rate: Positive | None = None
+    field: str = "texts"
+    extra: Mapping[str, Any] | None = None
+    answer: str | None = None
+
+    def __post_init__(self) -> None:
+        check_numbers("an endpoint", type(self), vars(self))
+        if not isinstance(self.extra or {}, Mapping):
+            raise InputError("extra must be names and values", expected="{'language': 'en'}", got=repr(self.extra))
+        self.source = _shown(self.url, self.key_env)
         self._next = 0.0
         self._key()
 
@@ -95,11 +84,11 @@ class Endpoint:
 
     def _post(self, texts: list[str]) -> Any:
         """The answer to one batch, after as many attempts as it takes and is allowed."""
-        body = json.dumps({**self.extra, self.field: texts}).encode()
+        body = json.dumps({**(self.extra or {}), self.field: texts}).encode()
         failure = ""
         for attempt in range(self.retries + 1):
             # a proxy is another machine: it would see the texts and the key that are sent to this one
-            client = new_client(timeout=None, trust_env=not is_local(self._url))
+            client = new_client(timeout=None, trust_env=not is_local(self.url))
             self._wait()
             content, failure, pause = self._attempt(client, body)
             if content is not None:
@@ -142,7 +131,7 @@ class Endpoint:
         async with (
             asyncio.timeout(self.timeout),
             client,
-            client.stream("POST", self._url, content=body, headers=headers) as response,
+            client.stream("POST", self.url, content=body, headers=headers) as response,
         ):
             most = LARGEST_ANSWER if response.is_success else 2000
             try:
@@ -191,7 +180,7 @@ class Endpoint:
         A label may be a word of the address too: of an answer, only values that are called a key are struck.
         """
         secrets = {self._key() or ""}
-        for setting in urllib.parse.urlsplit(self._url).query.split("&"):
+        for setting in urllib.parse.urlsplit(self.url).query.split("&"):
             value = setting.partition("=")[2] or setting
             if redacted(setting) != setting or (not answer and len(value) > 3):
                 secrets |= {value, urllib.parse.unquote(value), urllib.parse.unquote_plus(value)}

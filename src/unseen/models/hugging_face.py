@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from unseen.errors import InputError, MismatchError, UnseenError, require
 from unseen.models.label_names import names_for
+from unseen.registry import Count
 from unseen.representations.checkpoints import open_pretrained
 
 LONGEST = 512
@@ -26,14 +27,12 @@ def open_hugging_face(
     *,
     label_names: tuple[str, ...] | None = None,
     revision: str | None = None,
-    max_length: int | None = None,
-    batch: int = 32,
+    max_length: Count | None = None,
+    batch: Count = 32,
     trust: bool = False,
 ) -> HuggingFaceClassifier:
     """The sequence classification model at `source`, with its tokenizer."""
     require("models", f"opening {source!r}")
-    if batch < 1 or (max_length is not None and max_length < 1):
-        raise InputError("batch and max_length must be at least 1", got=f"batch {batch}, max_length {max_length}")
     local = Path(source).is_dir()
     if local and revision is not None:
         raise InputError("revision has no effect on a folder", fix="leave it out")

@@ -130,16 +130,23 @@ def json_text(content: Mapping[str, Any]) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def read_json(path: str | Path) -> dict[str, Any]:
-    """The JSON object in `path`."""
+def read_parsed(path: str | Path, parse: Callable[[str], Made], what: str) -> Made:
+    """What `parse` makes of the text in `path`, which should be `what`."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return parse(Path(path).read_text(encoding="utf-8"))
+    except UnseenError:
+        raise
     except FileNotFoundError as cause:
         raise missing_file(path) from cause
     except OSError as cause:
         raise InputError(f"cannot read {path}: {cause.strerror}") from cause
     except (ValueError, RecursionError) as cause:
-        raise InputError(f"{path} is not valid JSON: {complaint(cause)}") from cause
+        raise InputError(f"{path} is not {what}: {complaint(cause)}") from cause
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """The JSON object in `path`."""
+    content = read_parsed(path, json.loads, "valid JSON")
     if not isinstance(content, dict):
         raise InputError(f"{path} does not hold a JSON object", got=type(content).__name__)
     return content
@@ -147,14 +154,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The TOML table in `path`."""
-    try:
-        return parsed_toml(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as cause:
-        raise missing_file(path) from cause
-    except OSError as cause:
-        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except (ValueError, RecursionError) as cause:
-        raise InputError(f"{path} is not TOML: {complaint(cause)}") from cause
+    return read_parsed(path, parsed_toml, "TOML")
 
 
 def parsed_toml(text: str) -> dict[str, Any]:

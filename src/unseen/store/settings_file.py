@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from unseen.errors import InputError, UnseenError, hint
-from unseen.store.files import missing_file, read_json, read_toml
+from unseen.store.files import read_json, read_parsed, read_toml
 from unseen.store.plain_yaml import plain_yaml
 
 KeyPath = tuple[str | int, ...]
@@ -101,16 +101,9 @@ def read_content(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     if path.suffix == ".json":
         return read_json(path)
-    if path.suffix not in (".yaml", ".yml"):
-        return read_toml(path)
-    try:
-        return plain_yaml(path.read_text(encoding="utf-8"), str(path), typed=True)
-    except FileNotFoundError as cause:
-        raise missing_file(path) from cause
-    except OSError as cause:
-        raise InputError(f"cannot read {path}: {cause.strerror}") from cause
-    except UnicodeDecodeError as cause:
-        raise InputError(f"{path} is not YAML: {cause}") from cause
+    if path.suffix in (".yaml", ".yml"):
+        return read_parsed(path, lambda text: plain_yaml(text, str(path), typed=True), "YAML")
+    return read_toml(path)
 
 
 def read_settings(

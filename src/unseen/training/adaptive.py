@@ -8,7 +8,6 @@ alone; `patience` trains everything with the mean loss of all layers, later ones
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from torch import nn
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track
+from unseen.registry import Count, NotNegative, Positive, Share
 from unseen.representations.backbone import Backbone, Tokens
 from unseen.representations.checkpoints import find_checkpoint, stated_pooling
 from unseen.representations.layers import LayerWalk, layers_of
@@ -49,22 +49,22 @@ class AdaptiveSettings(TransformerSettings):
     """How a transformer that stops early is trained, and when it stops."""
 
     halting: str = "dact"
-    halting_epochs: int = 2
+    halting_epochs: Count = 2
     """Of the second phase."""
-    halting_rate: float = 1e-3
+    halting_rate: Positive = 1e-3
     """Learning rate of what is new in the second phase, the classifiers and halting values of layers: they begin with
     nothing, while the network is trained already."""
-    tau: float = 0.05
+    tau: NotNegative = 0.05
     """The price of a halting value of one, in units of the loss: the higher, the fewer layers (dact)."""
-    layer_loss: float = 0.0
+    layer_loss: NotNegative = 0.0
     """Weight of the mean loss of all layers beside that of the averaged answer (dact). 0 is as published; above it
     shallow layers learn to answer even while halting values leave them no weight, which few texts need."""
     bound: str = "published"
     """What later layers could still do to the answer (dact): as published, or the tighter one."""
-    threshold: float | None = None
+    threshold: NotNegative | None = None
     """Where a text stops: at this entropy (entropy), after so many confirmations (patience), at this lack of a certain
     lead (dact, 0 by default: no answer changes)."""
-    disagreement: float | None = None
+    disagreement: Share | None = None
     """Instead: the share of texts whose answer may be another than at full depth; the threshold is chosen on dev."""
 
     def __post_init__(self) -> None:
@@ -73,22 +73,8 @@ class AdaptiveSettings(TransformerSettings):
             raise UnknownNameError.of("halting", self.halting, HALTING)
         if self.bound not in BOUNDS:
             raise UnknownNameError.of("bound", self.bound, BOUNDS)
-        problems = []
-        if self.halting_epochs < 1:
-            problems.append(f"halting_epochs must be at least 1, not {self.halting_epochs}")
-        for name in ("tau", "layer_loss"):
-            if not 0 <= getattr(self, name) < math.inf:
-                problems.append(f"{name} must be at least 0, not {getattr(self, name)}")
-        if not 0 < self.halting_rate < math.inf:
-            problems.append(f"halting_rate must be above 0, not {self.halting_rate}")
-        if self.threshold is not None and not 0 <= self.threshold < math.inf:
-            problems.append(f"threshold must be at least 0, not {self.threshold}")
-        if self.disagreement is not None and not 0 < self.disagreement < 1:
-            problems.append(f"disagreement must be between 0 and 1, not {self.disagreement}")
         if self.threshold is not None and self.disagreement is not None:
-            problems.append("threshold and disagreement both say when to stop")
-        if problems:
-            raise InputError("a transformer cannot stop early like this", problems=problems)
+            raise InputError("threshold and disagreement both say when to stop", fix="leave one of them out")
 
     @property
     def promised(self) -> float | None:

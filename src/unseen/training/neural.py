@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError
 from unseen.inference import matched
 from unseen.progress import track
-from unseen.registry import check_numbers
+from unseen.registry import BelowOne, Count, Positive, check_numbers
 from unseen.seeding import child_seed, generator
 from unseen.store import atomic, read_json, write_json
 from unseen.store.files import door
@@ -109,16 +108,16 @@ class HashedNetwork:
     dev texts it trains for all `epochs`. `word_dropout` is the share of terms hidden at each step.
     """
 
-    bottleneck: int = 50
+    bottleneck: Count = 50
     _: KW_ONLY
-    width: int = 32
-    epochs: int = 20
-    patience: int = 3
-    batch: int = 64
-    rate: float = 3e-3
-    dropout: float = 0.3
-    word_dropout: float = 0.5
-    smoothing: float = 0.1
+    width: Count = 32
+    epochs: Count = 20
+    patience: Count = 3
+    batch: Count = 64
+    rate: Positive = 3e-3
+    dropout: BelowOne = 0.3
+    word_dropout: BelowOne = 0.5
+    smoothing: BelowOne = 0.1
     class_weights: ClassWeights = None
 
     def fit(
@@ -180,16 +179,6 @@ class HashedNetwork:
     def __post_init__(self) -> None:
         check_numbers("the neural recipe", type(self), vars(self))
         check_class_weights(self.class_weights)
-        whole = {name: getattr(self, name) for name in ("bottleneck", "width", "epochs", "patience", "batch")}
-        problems = [f"{name} must be at least 1, not {value!r}" for name, value in whole.items() if value < 1]
-        shares = {name: getattr(self, name) for name in ("dropout", "word_dropout", "smoothing")}
-        problems += [
-            f"{name} must be from 0 to below 1, not {value!r}" for name, value in shares.items() if not 0 <= value < 1
-        ]
-        if not self.rate > 0:
-            problems.append(f"rate must be above 0, not {self.rate!r}")
-        if problems:
-            raise InputError("settings of the neural recipe are wrong", problems=problems)
 
 
 class _Part:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from torch import nn
 
 from unseen.errors import InputError
 from unseen.progress import track
+from unseen.registry import BelowOne, Positive, check_numbers
 from unseen.release import __version__
 from unseen.representations.backbone import POOL, Backbone, Tokens, quiet_transformers
 from unseen.representations.checkpoints import open_pretrained
@@ -41,30 +42,23 @@ Ids = npt.NDArray[np.int64]
 class PretrainingSettings:
     """How masked-LM training goes on."""
 
-    epochs: float = 3.0
+    epochs: Positive = 3.0
     """How often each text is read."""
     batch_tokens: int = 4_096
-    learning_rate: float = 5e-5
+    learning_rate: Positive = 5e-5
     weight_decay: float = 0.01
-    warmup: float = 0.06
+    warmup: BelowOne = 0.06
     """Share of all steps over which the rate rises; afterwards it falls linearly to zero."""
-    clip: float = 1.0
+    clip: Positive = 1.0
     max_tokens: int = 128
     precision: str = "auto"
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} must be above 0, not {getattr(self, name)}"
-            for name in ("epochs", "learning_rate", "clip")
-            if not 0 < getattr(self, name) < math.inf
-        ]
-        if not 0 <= self.warmup < 1:
-            problems.append(f"warmup must be at least 0 and below 1, not {self.warmup}")
+        check_numbers("masked-LM training", type(self), vars(self), self._small_batches)
+
+    def _small_batches(self) -> Iterator[str]:
         if self.batch_tokens < 2 * self.max_tokens:
-            least = f"twice max_tokens, {2 * self.max_tokens}"
-            problems.append(f"batch_tokens must be at least {least}, not {self.batch_tokens}")
-        if problems:
-            raise InputError("an encoder cannot be trained further like this", problems=problems)
+            yield f"batch_tokens must be at least twice max_tokens, {2 * self.max_tokens}, not {self.batch_tokens}"
 
     def steps(self, tokens: int) -> int:
         """Batches that read texts of so many tokens as often as is asked for."""

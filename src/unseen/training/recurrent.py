@@ -5,7 +5,6 @@ The networks are those of HateXplain (Mathew et al. 2021); word vectors are rand
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -17,9 +16,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from unseen.data.rationales import Span
-from unseen.errors import InputError
 from unseen.inference import matched
-from unseen.registry import check_numbers
+from unseen.registry import BelowOne, Count, NotNegative, Positive, check_numbers
 from unseen.representations.backbone import Tokens
 from unseen.representations.word_vectors import read_word_vectors
 from unseen.seeding import child_seed
@@ -35,7 +33,7 @@ from unseen.training.labelled_texts import (
     warn_if_worse_than_a_constant,
 )
 from unseen.training.neural import keep_best, one_thread, weighted_loss
-from unseen.training.supervision import AttentionTargets, attention_loss, check_supervision
+from unseen.training.supervision import AttentionTargets, attention_loss
 from unseen.training.warm_start import check_start
 from unseen.training.word_networks import (
     NETWORKS,
@@ -123,18 +121,18 @@ class WordRecipe:
     """
 
     kind: ClassVar[str]
-    hidden: int
+    hidden: Count
     _: KW_ONLY
-    width: int = 100
+    width: Count = 100
     vectors: str | None = None
-    max_tokens: int = 128
-    min_texts: int | None = None
-    max_words: int = 30_000
-    dropout: float = 0.2
-    epochs: int = 20
-    patience: int = 3
-    batch: int = 32
-    rate: float = 1e-3
+    max_tokens: Count = 128
+    min_texts: Count | None = None
+    max_words: Count = 30_000
+    dropout: BelowOne = 0.2
+    epochs: Count = 20
+    patience: Count = 3
+    batch: Count = 32
+    rate: Positive = 1e-3
     class_weights: ClassWeights = None
 
     def fit(
@@ -223,15 +221,6 @@ class WordRecipe:
         check_class_weights(self.class_weights)
         if self.vectors is not None and not Path(str(self.vectors)).is_file():
             raise missing_file(self.vectors)
-        names = ("hidden", "width", "max_tokens", "max_words", "epochs", "patience", "batch")
-        whole = {name: getattr(self, name) for name in names} | {"min_texts": self.min_texts or 1}
-        problems = [f"{name} must be at least 1, not {value!r}" for name, value in whole.items() if value < 1]
-        if not 0 <= self.dropout < 1:
-            problems.append(f"dropout must be from 0 to below 1, not {self.dropout!r}")
-        if not 0 < self.rate < math.inf:
-            problems.append(f"rate must be above 0, not {self.rate!r}")
-        if problems:
-            raise InputError(f"settings of the recipe {self.kind} are wrong", problems=problems)
 
 
 @dataclass(eq=False)
@@ -239,7 +228,7 @@ class CNNGRU(WordRecipe):
     """Windows of two to four words, read in order by a GRU; the largest values over time decide."""
 
     kind = "cnn-gru"
-    hidden: int = 100
+    hidden: Count = 100
 
 
 @dataclass(eq=False)
@@ -247,7 +236,7 @@ class BiRNN(WordRecipe):
     """An LSTM that reads the words in both directions; its last states decide."""
 
     kind = "birnn"
-    hidden: int = 128
+    hidden: Count = 128
 
 
 @dataclass(eq=False)
@@ -260,11 +249,11 @@ class BiRNNAttention(WordRecipe):
     """
 
     kind = "birnn-attention"
-    hidden: int = 64
+    hidden: Count = 64
     _: KW_ONLY
     supervise: str | None = None
-    supervision_weight: float = 1.0
-    supervision_scale: float = 5.0
+    supervision_weight: NotNegative = 1.0
+    supervision_scale: Positive = 5.0
 
     def _targets(
         self, train: Dataset, words: KnownWords, texts: LabelledTexts
@@ -273,10 +262,6 @@ class BiRNNAttention(WordRecipe):
             return None
         spans = [words.spans(text) or [(0, 0)] for text in texts.texts]
         return AttentionTargets.of(train, self.supervise, spans, self.supervision_scale), self.supervision_weight
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_supervision(self.supervision_weight, self.supervision_scale)
 
 
 def run(network: SequenceNetwork, tokens: Tokens, last: Any) -> Any:

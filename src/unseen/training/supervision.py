@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,12 +88,3 @@ def attention_loss(attention: Any, shares: Any) -> Any:
     """
     logs = attention.where(attention > 0, 1.0).log()
     return -(shares[:, None] * logs).sum() / logs[:, :, 0].numel()
-
-
-def check_supervision(weight: float, scale: float) -> None:
-    """Refuse a weight or a scale that means nothing."""
-    problems = [] if 0 <= weight < math.inf else [f"supervision_weight must be at least 0, not {weight!r}"]
-    if not 0 < scale < math.inf:
-        problems.append(f"supervision_scale must be above 0, not {scale!r}")
-    if problems:
-        raise InputError("attention cannot be supervised like this", problems=problems)

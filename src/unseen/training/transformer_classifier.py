@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,12 +17,11 @@ from torch import nn
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.progress import track
-from unseen.registry import check_numbers
+from unseen.registry import BelowOne, Count, NotNegative, Positive, check_numbers
 from unseen.representations.backbone import Backbone, Tokens, quiet_transformers
 from unseen.store import read_json, write_json
 from unseen.store.files import door
 from unseen.training.labelled_texts import ClassWeights, check_class_weights
-from unseen.training.supervision import check_supervision
 
 STOP_ON = ("loss", "accuracy")
 FOLDED = {
@@ -40,18 +38,18 @@ class TransformerSettings:
     """How a transformer is fine-tuned."""
 
     encoder: str = "minilm"
-    bottleneck: int | None = None
+    bottleneck: Count | None = None
     pooling: str | None = None
-    epochs: int = 3
-    batch: int = 32
-    learning_rate: float = 1e-4
+    epochs: Count = 3
+    batch: Count = 32
+    learning_rate: Positive = 1e-4
     weight_decay: float = 0.01
     epsilon: float = 1e-8
-    warmup: float = 0.06
+    warmup: BelowOne = 0.06
     """Share of all steps over which the rate rises; afterwards it falls linearly to zero."""
-    clip: float = 1.0
-    dropout: float = 0.1
-    patience: int = 2
+    clip: Positive = 1.0
+    dropout: BelowOne = 0.1
+    patience: Count = 2
     """Epochs without a better validation result after which training stops."""
     stop_on: str = "loss"
     class_weights: ClassWeights = False
@@ -59,9 +57,9 @@ class TransformerSettings:
     precision: str = "auto"
     supervise: str | None = None
     """Attribute with the rationales that attention is taught by."""
-    supervision_weight: float = 1.0
+    supervision_weight: NotNegative = 1.0
     """Of the attention's cross-entropy, beside the loss of the labels; 0 is no supervision at all."""
-    supervision_scale: float = 5.0
+    supervision_scale: Positive = 5.0
     """What the mean mask of the annotators is multiplied by before its softmax is taken."""
     supervised_heads: int | None = None
     """Heads of the last layer that are taught, the first ones; half of them when it is not said."""
@@ -78,22 +76,6 @@ class TransformerSettings:
         check_class_weights(self.class_weights)
         if self.stop_on not in STOP_ON:
             raise UnknownNameError.of("stop_on", self.stop_on, STOP_ON)
-        problems = [
-            f"{name} must be at least {least}, not {getattr(self, name)}"
-            for name, least in (("epochs", 1), ("batch", 1), ("patience", 1))
-            if getattr(self, name) < least
-        ]
-        if self.bottleneck is not None and self.bottleneck < 1:
-            problems.append(f"bottleneck must be at least 1, not {self.bottleneck}")
-        for name in ("warmup", "dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                problems.append(f"{name} must be at least 0 and below 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "clip"):
-            if not 0 < getattr(self, name) < math.inf:
-                problems.append(f"{name} must be above 0, not {getattr(self, name)}")
-        if problems:
-            raise InputError("a transformer cannot be fine-tuned like this", problems=problems)
-        check_supervision(self.supervision_weight, self.supervision_scale)
 
 
 class Head(nn.Module):  # type: ignore[misc]
