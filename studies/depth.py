@@ -243,7 +243,8 @@ def done(folder: Path) -> list[int]:
         seed
         for seed in SEEDS
         if all(
-            (folder / "arms" / f"{arm.name}.seed-{seed}" / "predictions.parquet").exists() for arm in (*HARD, *RULES)
+            (folder / "arms" / f"{arm.name}.seed-{seed}" / "predictions.parquet").exists()
+            for arm in (*HARD, *RULES, *MEAN_ARMS, *MEAN_HARD)
         )
     ]
 
@@ -297,9 +298,9 @@ def _curve(points: Sequence[Sequence[tuple[ExitTrace, Codes, float]]]) -> Curve:
 
 
 def areas(known: Mapping[str, Curve]) -> str:
-    """Areas over the compute that all rules reach, and differences to `patience`, over texts and seeds."""
+    """Areas over the compute that all rules reach, and differences to `dact` as published, over texts and seeds."""
     low = max(float(curve.depths.mean(axis=(0, 2)).min()) for curve in known.values())
-    seeds, texts = min(len(curve.right) for curve in known.values()), known["patience"].right.shape[2]
+    seeds, texts = min(len(curve.right) for curve in known.values()), known["dact"].right.shape[2]
     draw = generator(SEEDS[0], "area")
     everything, all_seeds = np.ones((1, texts)), range(seeds)
     drawn: dict[str, list[float]] = {name: [] for name in known}
@@ -312,11 +313,11 @@ def areas(known: Mapping[str, Curve]) -> str:
     for name, curve in known.items():
         value = float(curve.area(low, everything, all_seeds)[0])
         ends = np.percentile(drawn[name], [2.5, 97.5])
-        apart = np.percentile(np.array(drawn[name]) - np.array(drawn["patience"]), [2.5, 97.5])
+        apart = np.percentile(np.array(drawn[name]) - np.array(drawn["dact"]), [2.5, 97.5])
         least = float(curve.depths.mean(axis=(0, 2)).min())
-        against = "" if name == "patience" else f"[{100 * apart[0]:.1f}, {100 * apart[1]:.1f}]"
+        against = "" if name == "dact" else f"[{100 * apart[0]:.1f}, {100 * apart[1]:.1f}]"
         rows.append([name, f"{value:.3f} [{ends[0]:.3f}, {ends[1]:.3f}]", against, f"{least:.2f}"])
-    heads = ["rule", f"area, compute from {low:.2f} to 1", "points apart from patience", "smallest compute"]
+    heads = ["rule", f"area, compute from {low:.2f} to 1", "points apart from dact", "smallest compute"]
     return table(heads, rows)
 
 
@@ -385,6 +386,11 @@ def page(folder: Path) -> None:
     parts += ["\n## Area under accuracy over compute\n", areas(known), "\n", points_table(known, PICTURE)]
     parts.append(f"\n![Accuracy over compute, a line for each rule]({PICTURE.name})\n")
     parts += ["\n## The hard split (closest)\n", table(HEADS, arm_rows(folder, HARD))]
+    by_mean = curves(folder, "mean")
+    parts += ["\n## Layers read by the mean of their tokens\n", table(HEADS, arm_rows(folder, MEAN_ARMS)), "\n"]
+    parts += [areas(by_mean), "\n", points_table(by_mean, MEAN_PICTURE)]
+    parts.append(f"\n![Accuracy over compute, each layer read by the mean]({MEAN_PICTURE.name})\n")
+    parts += ["\nOn the hard split:\n", table(HEADS, arm_rows(folder, MEAN_HARD))]
     if (folder / "times.json").exists():
         rows = []
         for name, ways in read_json(folder / "times.json").items():
