@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, TableError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, MismatchError, TableError, UnseenWarning, require_known
 from unseen.functional.agreement import agreement, majority
 from unseen.functional.suite import MAIN, template_codes, template_links
 from unseen.types import Dataset, Measurement, some
@@ -56,10 +56,8 @@ class Annotations:
     def renamed(self, labels: Mapping[str, str], suite: Dataset) -> Annotations:
         """The annotations in the words of the suite, {theirs: ours}; several of theirs may become one of ours."""
         for theirs, ours in labels.items():
-            if theirs not in self.values:
-                raise UnknownNameError.of("value of the annotators", theirs, self.values)
-            if ours not in suite.label_names:
-                raise UnknownNameError.of(f"label of {suite.name} (for {theirs!r})", ours, suite.label_names)
+            require_known("value of the annotators", self.values, theirs)
+            require_known(f"label of {suite.name} (for {theirs!r})", suite.label_names, ours)
         named = [labels.get(value, value) for value in self.values]
         values = sorted(set(named))
         places = np.array([*map(values.index, named), -1], dtype=np.intp)  # the last is for those who said nothing
@@ -183,9 +181,7 @@ def _annotator_columns(
         raise InputError(
             "name the columns of the annotators, or give their prefix", got="both" if annotators else "neither"
         )
-    for name in annotators:
-        if name not in names:
-            raise UnknownNameError.of(f"column of {path}", name, names)
+    require_known(f"column of {path}", names, *annotators)
     numbered = [name for name in names if name.removeprefix(prefix or "").isdigit() and name.startswith(prefix or "")]
     columns = list(dict.fromkeys(annotators or numbered))
     if len(columns) < 2:

@@ -19,7 +19,7 @@ from unseen.data.columns import attribute_column
 from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table, load_texts
-from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning, require_known
 from unseen.functional.catalogue import Published, published, recognised
 from unseen.functional.suite import (
     KINDS,
@@ -30,7 +30,6 @@ from unseen.functional.suite import (
     in_our_words,
     named_suite,
     note,
-    refuse_unknown_roles,
 )
 from unseen.store import read_json, sha256_of, write_json
 from unseen.store.files import holds, twin_of, write_rows
@@ -72,7 +71,7 @@ def load_suite(
     suite that unseen wrote and nobody has changed declares its own, in the JSON file beside it.
     """
     columns = dict(columns or {})
-    refuse_unknown_roles(columns)
+    require_known("part of a suite", [*MAIN, *ROLES], *columns)
     if not Path(source).is_file():
         if str(source) not in cards():
             raise _unknown_suite(str(source))
@@ -174,9 +173,7 @@ def _unknown_suite(name: str) -> InputError:
 
 
 def _without(names: Sequence[str], ignore: Collection[str]) -> list[str]:
-    for name in ignore:
-        if name not in names:
-            raise UnknownNameError.of("column to ignore", name, names)
+    require_known("column to ignore", names, *ignore)
     return [name for name in names if name not in ignore]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.data.labels import FEWEST
-from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.errors import InfeasibleError, InputError, UnknownNameError, require_known
 
 Mix = str | Mapping[str, float] | None
 """None: as in the data. "balanced": equal shares. Or a share per label."""
@@ -135,9 +135,7 @@ def _shares(counts: npt.NDArray[np.int64], names: Sequence[str], mix: Mix) -> np
         return np.ones(len(counts))
     if isinstance(mix, str):
         raise UnknownNameError.of("mix", mix, ["balanced"], fix="or give a share per label")
-    for name in mix:
-        if name not in names:
-            raise UnknownNameError.of("label", name, names)
+    require_known("label", names, *mix)
     shares = np.array([float(mix.get(name, 0.0)) for name in names])
     if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) < 1e-6):
         raise InputError("the shares of a mix must sum to one", got=f"{dict(mix)}, sum {shares.sum():.4f}")

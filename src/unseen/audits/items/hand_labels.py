@@ -21,7 +21,7 @@ from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
 from unseen.audits.items.rule import Codes, Mask
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
+from unseen.errors import InputError, MismatchError, TableError, require_known
 from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.measurements import places_by_slice
 from unseen.seeding import generator
@@ -56,9 +56,7 @@ class Gold:
 def invalid_labels(gold: Gold, invalid: Sequence[str] | None) -> tuple[str, ...]:
     """The labels that mean an item should be flagged: those named, or those of `INVALID` that occur."""
     if invalid:
-        for name in invalid:
-            if name not in gold.values:
-                raise UnknownNameError.of("hand label", name, gold.values)
+        require_known("hand label", gold.values, *invalid)
         return tuple(invalid)
     known = tuple(name for name in gold.values if name.lower() in INVALID)
     if not known:
@@ -80,10 +78,7 @@ def read_gold(
     """
     path = Path(path)
     columns = [id, label, *([second] if second else [])]
-    names = column_names(path)
-    for name in columns:
-        if name not in names:
-            raise UnknownNameError.of(f"column of {path}", name, names, fix="name the columns of the hand labels")
+    require_known(f"column of {path}", column_names(path), *columns, fix="name the columns of the hand labels")
     if len(set(columns)) < len(columns):
         raise InputError("two columns of the hand labels have one name", got=", ".join(columns))
     strings = read_strings(path, columns, "hand labels")
@@ -219,9 +214,7 @@ def _views(
 ) -> Mapping[str, Sequence[str]]:
     known = [name for name in gold.values if name not in left_out]
     for labels in (views or {}).values():
-        for label in labels:
-            if label not in known:
-                raise UnknownNameError.of("hand label", label, known)
+        require_known("hand label", known, *labels)
     return views or {name: (name,) for name in (known[:1] if len(known) == 2 else known)}
 
 

@@ -23,7 +23,7 @@ from unseen.audits.pipelines.experiments import (
     vocabulary,
 )
 from unseen.audits.pipelines.pipeline import Pipeline, open_pipeline, shape_of
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.progress import track
 from unseen.types import Dataset, Finding, Measurement, Split
 
@@ -149,9 +149,7 @@ def _fitting_copies(pipeline: Pipeline) -> Pipeline:
 def _chosen(experiments: Sequence[str] | None, shape: str) -> list[str]:
     """The experiments to make, all that the shape allows by default."""
     possible = [name for name, experiment in EXPERIMENTS.items() if shape in experiment.shapes]
-    for name in experiments or ():
-        if name not in EXPERIMENTS:
-            raise UnknownNameError.of("experiment", name, EXPERIMENTS)
+    require_known("experiment", EXPERIMENTS, *(experiments or ()))
     vain = [name for name in experiments or () if name not in possible]
     if vain:
         expected = f"some of {', '.join(possible)}"
