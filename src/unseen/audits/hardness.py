@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,9 +18,8 @@ from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.metrics import chance
 from unseen.types import Dataset, ExitTrace, Finding, Measurement, Predictions, Split
+from unseen.types.arrays import Rows
 from unseen.types.numbers import difference_in_points, number, percent, portion, scored, told_apart, worse
-
-Rows = npt.NDArray[np.intp]
 
 NEAR, FAR = 0.05, 0.10
 """Independent scores that differ by less are near; by more, the task was not learnt."""

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.compute as pc
 
 from unseen.cards.card import Entry
@@ -36,9 +35,9 @@ from unseen.seeding import generator
 from unseen.splits.length import word_lengths
 from unseen.subgroups.groups import Finder
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split, some
+from unseen.types.arrays import Codes, Rows
 from unseen.types.records import versions
 
-Codes = npt.NDArray[np.intp]
 SHUFFLES = 10_000
 BLOCK = 2_000_000
 """Shuffled items that are held at once."""
@@ -68,7 +67,7 @@ class Ratings:
     label: Codes
     group: Codes
 
-    def counts(self, group: int | None = None) -> npt.NDArray[np.intp]:
+    def counts(self, group: int | None = None) -> Rows:
         """How often each item got each label [items, labels], from one group or from all."""
         rows = slice(None) if group is None else self.group == group
         table = np.zeros((len(self.items), len(self.labels)), dtype=np.intp)

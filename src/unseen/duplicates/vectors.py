@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unseen.duplicates.candidates import Floats, Keys, Places, matching
-from unseen.duplicates.pairs import Pairs, Rows
+from unseen.duplicates.candidates import Keys, Places, matching
+from unseen.duplicates.pairs import Pairs
 from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import generator
+from unseen.types.arrays import Floats, Rows
 
 Vectors = npt.NDArray[np.float32]
 

@@ -14,8 +14,9 @@ from unseen.splits.closest import ClosestSplit
 from unseen.splits.holdout import seed_of
 from unseen.splits.latent import by_similarity
 from unseen.splits.neighbours import nearest_distances, sampled
-from unseen.splits.problem import Choice, Mask, Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.vectors import Keys, Rows
+from unseen.types.arrays import Mask
 from unseen.types.numbers import number
 
 STEPS = 21

@@ -17,9 +17,10 @@ from unseen.progress import track
 from unseen.representations import encode_texts
 from unseen.splits.clustering import Clustering, checked_ks, sweep
 from unseen.splits.holdout import HoldOut, n_rows, seed_of
-from unseen.splits.problem import Choice, Mask, Problem, pose
+from unseen.splits.problem import Choice, Problem, pose
 from unseen.splits.vectors import Keys, Rows, require_directions, row_keys, unit_rows
 from unseen.types import finite_float32
+from unseen.types.arrays import Mask
 
 DEFAULT_KS = range(3, 51)
 MOST_SINGLY = 0.5

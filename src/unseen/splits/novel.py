@@ -14,9 +14,10 @@ from unseen.errors import InfeasibleError, InputError
 from unseen.seeding import generator
 from unseen.splits.holdout import seed_of
 from unseen.splits.latent import LatentHoldOut, asked_ks
-from unseen.splits.problem import Choice, Mask, Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.selection import Counts, choose_most
 from unseen.splits.vectors import Keys, Rows, unit_rows
+from unseen.types.arrays import Mask
 from unseen.types.numbers import number, points, told_apart
 
 Numbers = npt.NDArray[np.float64]

@@ -14,8 +14,7 @@ from unseen.splits.quotas import Mix, nearest_quotas, quotas, rows_asked
 from unseen.splits.selection import Counts, Selection, choose_nearest
 from unseen.splits.vectors import Keys
 from unseen.types import Certificate, some
-
-Mask = npt.NDArray[np.bool_]
+from unseen.types.arrays import Mask
 
 
 @dataclass(frozen=True, eq=False)

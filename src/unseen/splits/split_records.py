@@ -14,10 +14,10 @@ import pyarrow as pa
 from unseen.data.groups import NONE, alone, group_codes, holds_links
 from unseen.errors import InfeasibleError, InputError, UnseenWarning
 from unseen.seeding import child_seed, generator
-from unseen.splits.problem import Choice, Mask, pose
+from unseen.splits.problem import Choice, pose
 from unseen.splits.quotas import rows_asked
 from unseen.types import DEV, INDEPENDENT, TEST, TRAIN, Certificate, Dataset, Origin, Split, some
-from unseen.types.arrays import Rows, is_list
+from unseen.types.arrays import Mask, Rows, is_list
 from unseen.types.records import versions
 
 

@@ -10,9 +10,10 @@ from unseen.seeding import generator
 from unseen.splits.clustering import Clustering
 from unseen.splits.holdout import seed_of
 from unseen.splits.latent import RegionHoldOut
-from unseen.splits.problem import Choice, Mask, Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.selection import Selection, choose_within
 from unseen.splits.vectors import Keys, Rows
+from unseen.types.arrays import Mask
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 
 from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
-from unseen.audits.items.rule import Codes, Mask
 from unseen.data.tables import column_names, read_strings
 from unseen.errors import InputError, MismatchError, TableError, require_known
 from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.measurements import places_by_slice
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
+from unseen.types.arrays import Floats, Mask, Rows
 from unseen.types.numbers import percent
 
 INVALID = ("no", "invalid", "0", "false")
@@ -40,7 +40,7 @@ FEW = 30
 class Gold:
     """Hand labels of some rows of a dataset."""
 
-    rows: Codes
+    rows: Rows
     """Positions of the labelled rows in the data."""
     labels: tuple[str, ...]
     second: tuple[str | None, ...] | None = None
@@ -87,7 +87,7 @@ def read_gold(
     return Gold(_rows(strings[id].filter(kept), data, path), labels[label], labels[second] if second else None)
 
 
-def _rows(ids: pa.ChunkedArray, data: Dataset, path: Path) -> Codes:
+def _rows(ids: pa.ChunkedArray, data: Dataset, path: Path) -> Rows:
     if not len(ids):
         raise TableError(f"{path} holds no hand labels", expected="an id and a label in some row")
     repeated = len(ids) - pc.count_distinct(ids).as_py()
@@ -239,7 +239,7 @@ def _table(first: Mask, second: Mask) -> npt.NDArray[np.int64]:
     return np.bincount(codes, minlength=4)
 
 
-def _kappas(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _kappas(tables: npt.NDArray[np.int64]) -> Floats:
     """Kappa of many tables [tables, 4]; NaN where chance agrees fully."""
     n = tables.sum(axis=1)
     observed = (tables[:, 0] + tables[:, 3]) / n

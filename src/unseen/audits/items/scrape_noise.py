@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.items.rule import HANDLE, LINK, LOST, Items, Mask, Rule, as_mask, counts, matches, repaired
+from unseen.audits.items.rule import HANDLE, LINK, LOST, Items, Rule, as_mask, counts, matches, repaired
 from unseen.errors import require_known
+from unseen.types.arrays import Mask
 
 LEAST_LETTERS = 20
 LEAST_WORDS = 8

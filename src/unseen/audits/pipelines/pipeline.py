@@ -34,9 +34,9 @@ from unseen.splits.random import RandomSplit
 from unseen.splits.split_records import split_records
 from unseen.training import RECIPES
 from unseen.types import Dataset, Predictions, Split
+from unseen.types.arrays import Floats, Rows
 
-Rows = npt.NDArray[np.intp]
-Scores = npt.NDArray[np.float64]
+Scores = Floats
 
 FORMS = "a classifier, Predictions, scores [rows, labels], labels, or (rows, scores), also a list of these pairs"
 SHAPES = ("recipe", "protocol", "own split", "estimator")
