@@ -25,7 +25,7 @@ from unseen.progress import track
 from unseen.store import read_json, write_json
 from unseen.store.files import harmless, holds, read_rows, twin_of, unharmed, write_rows
 from unseen.types import Dataset, Finding, Measurement, Split, some
-from unseen.types.arrays import Mask, Rows, frozen
+from unseen.types.arrays import Mask, Rows, frozen, places_among
 from unseen.types.numbers import percent
 
 COLUMNS = ["id", "rule", "pack", "trait"]
@@ -103,12 +103,8 @@ class Flags:
                 got=f"{data.name}: fingerprint {data.fingerprint}",
                 fix="flag this data: unseen audit items flag",
             )
-        places = pc.index_in(data.ids, value_set=self.ids)
-        if places.null_count:
-            lacking = data.ids.filter(pc.is_null(places)).to_pylist()
-            raise MismatchError(f"{len(lacking)} of {len(data)} rows have no flags", got=f"ids {some(lacking)}")
-        order = places.to_numpy(zero_copy_only=False).astype(np.intp)
-        return replace(self, ids=data.ids, fired=self.fired[order])
+        places = places_among(data.ids, self.ids, "rows have no flags")
+        return replace(self, ids=data.ids, fired=self.fired[places])
 
 
 def flag_items(

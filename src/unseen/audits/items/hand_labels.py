@@ -20,12 +20,12 @@ import pyarrow.compute as pc
 from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, TableError, require_known
+from unseen.errors import InputError, TableError, require_known
 from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.measurements import places_by_slice
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
-from unseen.types.arrays import Floats, Mask, Rows
+from unseen.types.arrays import Floats, Mask, Rows, places_among
 from unseen.types.numbers import percent
 
 INVALID = ("no", "invalid", "0", "false")
@@ -93,11 +93,7 @@ def _rows(ids: pa.ChunkedArray, data: Dataset, path: Path) -> Rows:
     repeated = len(ids) - pc.count_distinct(ids).as_py()
     if repeated:
         raise TableError(f"{repeated} rows of {path} have the id of another row", expected="one row per item")
-    places = pc.index_in(ids.cast(data.ids.type), value_set=data.ids)
-    if places.null_count:
-        lacking = ids.filter(pc.is_null(places)).to_pylist()
-        raise MismatchError(f"{len(lacking)} of {len(ids)} ids of {path} are not in {data.name}", got=some(lacking))
-    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.intp)
+    return places_among(ids, data.ids, f"ids of {path} are not in {data.name}")
 
 
 def measure_rules(
