@@ -132,11 +132,6 @@ class _CaseTable:
                 self.source, label=self.label, attributes=self.attributes, labels=self.labels, **self.reading, **options
             )
 
-    def _unlabelled(self, **changes: Any) -> Dataset:
-        """The table with another column, of as many values as cases, in place of the labels."""
-        settings: dict[str, Any] = {"attributes": self.attributes, **self.reading, **changes}
-        return load_table(self.source, label=self.reading["id"] or self.reading["text"], **settings)
-
     def with_first_label(self, kind: str, known: Published | None) -> Dataset | None:
         """The table with the first label wherever a case that is not judged by it has none; None when more is wrong.
 
@@ -146,7 +141,9 @@ class _CaseTable:
         try:
             names = declared.names if declared else self.dataset(drop=["unlabelled"]).label_names
             raw = dict(declared.raw) if declared else {name: name for name in names}
-            whole, (_, codes) = self._unlabelled(), load_texts(self.source, list(raw), label=self.label, **self.reading)
+            filled = self.reading["id"] or self.reading["text"]  # a column of as many values as cases
+            whole = load_table(self.source, label=filled, attributes=self.attributes, **self.reading)
+            _, codes = load_texts(self.source, list(raw), label=self.label, **self.reading)
         except TableError:
             return None
         kinds = in_our_words(whole.attribute(kind), known.values.get("kind") if known else None)
