@@ -17,7 +17,7 @@ from unseen.corpora.texts import hashes_of
 from unseen.errors import InputError, VectorsError
 from unseen.progress import track
 from unseen.splits.clustering import SAMPLE, sweep
-from unseen.splits.neighbours import DISTANCES
+from unseen.splits.neighbours import check_metric
 from unseen.splits.vectors import Rows, scramble
 from unseen.store.files import atomic, holds, read_json, sha256_of, twin_of, write_json
 from unseen.types import finite_float32
@@ -36,8 +36,7 @@ class Centres:
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or not self.vectors.size:
             raise VectorsError("centres must be a table", expected="shape [k, numbers]", got=f"{self.vectors.shape}")
-        if self.metric not in DISTANCES:
-            raise InputError(f"metric must be one of {DISTANCES}", got=repr(self.metric))
+        check_metric(self.metric)
         object.__setattr__(self, "vectors", np.ascontiguousarray(finite_float32(self.vectors)))
 
     @property

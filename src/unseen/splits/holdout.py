@@ -25,6 +25,10 @@ class Folds(BaseCrossValidator):  # type: ignore[misc]
     reads: ClassVar[str] = "nothing"
     """What `X` must hold: nothing, texts, vectors or a column of values."""
 
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """One, unless a splitter says otherwise."""
+        return 1
+
     @abstractmethod
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The choices, one per pair that `split` yields."""
@@ -48,10 +52,6 @@ class HoldOut(Folds):
     mix: Mix = None
     stratify: bool = True
     random_state: int = DEFAULT_SEED
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """One."""
-        return 1
 
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The one choice, in a list."""
