@@ -306,7 +306,7 @@ def _annotators(case: HardSplit) -> Judgement:
     rows = []
     for part, numbers in (("test", test), ("train", train)):
         mean, reach = float(numbers.mean()), 1.96 * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
-        tags: dict[str, str | int | float] = {"split": case.split.name, "part": part}
+        tags = case.tags | {"part": part}
         rows.append(Measurement("annotator_agreement", mean, len(numbers), mean - reach, mean + reach, tags=tags))
     apart = float(train.mean() - test.mean())
     error = float(np.sqrt(train.var(ddof=1) / len(train) + test.var(ddof=1) / len(test)))
