@@ -11,9 +11,8 @@ import numpy.typing as npt
 from unseen.duplicates.kernels import candidates, lay_out
 from unseen.machine import usable_threads
 from unseen.progress import track
-from unseen.types.arrays import Floats
+from unseen.types.arrays import Floats, Keys
 
-Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 
 MOST, FEW = 64, 16

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.model_selection import BaseCrossValidator
 
 from unseen.errors import InputError
 from unseen.splits.problem import Choice, Problem, pose
 from unseen.splits.quotas import Mix
+from unseen.types.arrays import Rows
 
 DEFAULT_SEED = 42
 
@@ -33,9 +33,7 @@ class Folds(BaseCrossValidator):  # type: ignore[misc]
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The choices, one per pair that `split` yields."""
 
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Pairs of train and test row positions; afterwards `certificates_` and `clusters_` describe them."""
         choices = self.folds(X, y, groups)
         self.certificates_ = [choice.certificate for choice in choices]
@@ -62,7 +60,7 @@ class HoldOut(Folds):
     def _choose(self, problem: Problem, X: Any) -> Choice:
         """Solve `problem`."""
 
-    def _in_order(self, problem: Problem, order: npt.NDArray[np.intp]) -> Choice:
+    def _in_order(self, problem: Problem, order: Rows) -> Choice:
         """The choice that fills the quota with the first units in `order`."""
         filled = problem.fill(problem.quota, order)
         return problem.choice(filled.chosen, missed_at_least=filled.missed_at_least, optimal=filled.optimal)

@@ -163,7 +163,7 @@ def _checked_mask(mask: npt.NDArray[Any], rows: int) -> Mask:
     return mask
 
 
-def _take(values: Any, rows: npt.NDArray[np.intp]) -> Any:
+def _take(values: Any, rows: Rows) -> Any:
     if isinstance(values, list):
         return [values[row] for row in rows]
     return values[rows]

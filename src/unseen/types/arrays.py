@@ -19,6 +19,10 @@ Codes = npt.NDArray[np.integer]
 """A whole number per row: of its label, its group, its template."""
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+Vectors = npt.NDArray[np.float32]
+"""A vector per row, in single precision [rows, d], or a number per row."""
+Keys = npt.NDArray[np.uint64]
+"""A hash per row, or per band and row."""
 ROWS_AT_ONCE = 65_536
 """Rows handled together wherever a whole column would be too large to copy."""
 NUMBERS_AT_ONCE = 4_000_000
