@@ -15,6 +15,7 @@ from unseen.errors import (
     UnseenError,
     UnseenWarning,
     nearest_name,
+    require_known,
 )
 
 RAISED = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, UnseenError)]
@@ -73,6 +74,13 @@ def test_an_unknown_name_gets_the_nearest_known_one() -> None:
 
 def test_a_name_near_nothing_gets_no_hint() -> None:
     assert str(UnknownNameError.of("splitter", "zzz", [])) == "no splitter is called 'zzz'"
+
+
+def test_the_first_of_several_names_that_is_not_known_is_refused() -> None:
+    require_known("part", iter(["train", "test"]), "test", "train")
+    with pytest.raises(UnknownNameError, match="no part is called 'tets'; did you mean 'test'") as caught:
+        require_known("part", ["train", "test"], "train", "tets", "tran", fix="look")
+    assert caught.value.fix == "look"
 
 
 @pytest.mark.parametrize(

@@ -198,8 +198,12 @@ def test_without_random_splits_what_needs_them_is_skipped(judge):
 
 
 def test_tags_are_on_every_measurement(judge):
-    rows, _ = judge(tags={"model": "minilm", "family": "ours"})
-    assert {row.tags["model"] for row in rows} == {"minilm"}
+    agreement = np.linspace(0.2, 0.9, N).tolist()
+    rows, _ = judge(
+        tags={"model": "minilm", "family": "ours"}, attributes={"agreement": agreement}, agreement="agreement"
+    )
+    assert "annotator_agreement" in {row.metric for row in rows}
+    assert {row.tags.get("model") for row in rows} == {"minilm"}
 
 
 def test_one_hard_split_at_a_time(tiny):

@@ -17,7 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from tiny_data import build
 from unseen.api import split as split_data
-from unseen.audits.pipelines import EXPERIMENTS, PipelineAudit, audit_pipeline, default_split, planned_runs
+from unseen.audits import Audit
+from unseen.audits.pipelines import EXPERIMENTS, audit_pipeline, default_split, planned_runs
 from unseen.audits.pipelines.examples import (
     features_in_each_fold,
     features_on_all_data,
@@ -55,11 +56,11 @@ def split(data: Dataset) -> Split:
     return split_data(data, "random", test=0.25, seed=1)
 
 
-def found(audit: PipelineAudit) -> dict[str, Finding]:
+def found(audit: Audit) -> dict[str, Finding]:
     return {each.check.removeprefix("pipeline."): each for each in audit.findings}
 
 
-def levels(audit: PipelineAudit) -> dict[str, str]:
+def levels(audit: Audit) -> dict[str, str]:
     return {name: each.level for name, each in found(audit).items()}
 
 

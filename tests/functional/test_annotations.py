@@ -54,7 +54,6 @@ def test_a_table_is_read_by_prefix_or_by_names(table: Path) -> None:
     assert found.values == ("no", "yes")
     assert found.codes.tolist() == [[1, 1, 0], [0, -1, 0], [-1, -1, -1], [1, 0, -1]]
     assert found.counts.tolist() == [[1, 2], [2, 0], [0, 0], [1, 1]]
-    assert found.majority() == ["yes", "no", None, None]
     assert [found.summary(row) for row in range(4)] == ["yes 2, no 1", "no 2", "nothing", "no 1, yes 1"]
     named = load_annotations(table, annotators=["rater_10", "rater_1"])
     assert named.codes[:, 0].tolist() == found.codes[:, 2].tolist()

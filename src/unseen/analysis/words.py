@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.analysis.sides import mean_of, sides_of
-from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.errors import InputError, MismatchError, require_known
 from unseen.progress import track
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split
 from unseen.types.arrays import Mask, Rows
@@ -198,8 +198,8 @@ def class_word_overlap(
     compared, or fewer when one side has fewer words that lean to the class (`n` says how many). One row per
     class, and their mean. `neutral` names a class that is left out.
     """
-    if neutral is not None and neutral not in data.label_names:
-        raise UnknownNameError.of("label", neutral, data.label_names)
+    if neutral is not None:
+        require_known("label", data.label_names, neutral)
     sides, content = sides_of(data, split), words_for(data, words).content
     rows = []
     for code, name in enumerate(data.label_names):

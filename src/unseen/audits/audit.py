@@ -13,14 +13,19 @@ from unseen.progress import track
 from unseen.types import Finding, Measurement, located
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Audit:
-    """What the checks found."""
+    """What was found; what could not be checked or tried is there as skipped."""
 
     findings: tuple[Finding, ...]
     measurements: tuple[Measurement, ...]
-    leaks: tuple[Leak, ...]
-    """By kind, those that concern a test row."""
+    leaks: tuple[Leak, ...] = ()
+    """Of a split, by kind: those that concern a test row."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed. What was skipped does not count: read why it was."""
+        return all(finding.level != "fail" for finding in self.findings)
 
 
 def audit(subject: Subject, checks: Sequence[str] | None = None) -> Audit:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.audits.authors import Writers
 from unseen.data.groups import NONE
@@ -22,9 +21,8 @@ from unseen.evaluation.bootstrap import percentiles
 from unseen.progress import track
 from unseen.seeding import generator
 from unseen.types import Dataset, Measurement, Split
+from unseen.types.arrays import Floats, Mask, Rows
 
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 MOST = 12_000
 """Rows of a dataset that are looked at; of a larger one, so many at random."""
 FOLDS = 5
@@ -101,7 +99,7 @@ class Nearest:
     likeness: Floats
     author: Rows
     """Of the test row; -1 where nobody knows."""
-    same: npt.NDArray[np.bool_]
+    same: Mask
     """Whether one author wrote both; meaningless without authors."""
 
     @classmethod
@@ -116,9 +114,9 @@ class Verifier:
     """What says whether one author wrote both of two texts, and what it is worth."""
 
     model: Any
-    alarms: npt.NDArray[np.bool_]
+    alarms: Mask
     """Whether it took calibration pairs, of authors it was not trained on, for one author's."""
-    truth: npt.NDArray[np.bool_]
+    truth: Mask
     author: Rows
 
     @classmethod
@@ -264,7 +262,7 @@ class Calibration:
         """Known authors."""
         return int(self.author.max()) + 1
 
-    def pairs(self, of: npt.NDArray[np.bool_], seed: int, apart: bool = False) -> Nearest:
+    def pairs(self, of: Mask, seed: int, apart: bool = False) -> Nearest:
         """The rows of these authors cut at random, or by whole authors; each test row with its nearest training row."""
         rows, draw = np.flatnonzero(of[self.author]), generator(seed, "cut")
         lots = draw.random(self.authors)[self.author[rows]] if apart else draw.random(len(rows))
@@ -295,7 +293,7 @@ def _sample(rows: Rows, data: Dataset, seed: int) -> Rows:
     return ordered[np.sort(generator(seed, "sample").choice(len(ordered), MOST, replace=False))]
 
 
-def _fitted(pairs: Nearest, rows: npt.NDArray[np.bool_]) -> Any:
+def _fitted(pairs: Nearest, rows: Mask) -> Any:
     """Logistic regression that gives pairs of one author and others the same weight."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

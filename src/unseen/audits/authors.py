@@ -18,13 +18,13 @@ from unseen.evaluation.intervals import wilson
 from unseen.evaluation.measurements import measure
 from unseen.evaluation.weighting import PLAIN
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+from unseen.types.arrays import Codes, Mask, Rows
 from unseen.types.numbers import difference_in_points, percent, points, portion, scored, turned
 
 TOPS = (1, 2, 5, 10)
 LORENZ_POINTS = 50
 """Points of a curve, about."""
 Counts = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.intp]
 SEED = 42
 FEW_UNITS = 20_000
 """Above so many tested rows there are five times fewer resamples: the interval is narrow anyway."""
@@ -52,7 +52,7 @@ SPLIT_ADVICE = "Split by author (unseen split make --with grouped), and report t
 class Writers:
     """The author of each row of a dataset."""
 
-    code: npt.NDArray[np.intp]
+    code: Rows
     """A number per row, equal for equal authors; -1 where the author is not known."""
     count: int
     """Authors that are known."""
@@ -64,11 +64,11 @@ class Writers:
         return cls(codes, int(codes.max(initial=NONE)) + 1)
 
     @property
-    def known(self) -> npt.NDArray[np.bool_]:
+    def known(self) -> Mask:
         """Rows whose author is known."""
         return np.asarray(self.code != NONE)
 
-    def table(self, labels: npt.NDArray[np.integer], k: int) -> npt.NDArray[np.int64]:
+    def table(self, labels: Codes, k: int) -> npt.NDArray[np.int64]:
         """Rows per author and label [authors, k]; those of unknown authors are not in it."""
         cells = self.code[self.known] * k + labels[self.known]
         return np.bincount(cells, minlength=self.count * k).reshape(self.count, k)
@@ -168,7 +168,7 @@ def know_the_author(data: Dataset, split: Split | None, author: str) -> list[Mea
     return measurements + top_authors(data, writers)
 
 
-def leave_one_out(codes: Codes, labels: npt.NDArray[np.integer]) -> Codes:
+def leave_one_out(codes: Codes, labels: Codes) -> Codes:
     """The label of each row by the other rows with its code; ties, and rows without others, get the majority label.
 
     That label is one and the same for all rows: the majority of the *other* rows would, on balanced data, always be
@@ -216,9 +216,9 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
 
 def _scored(
     data: Dataset,
-    rows: Codes,
+    rows: Rows,
     by_author: Codes,
-    known: npt.NDArray[np.integer],
+    known: Codes,
     chance: float | None,
     author: str,
     rule: str,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.evaluation.intervals import wilson
 from unseen.types import Dataset, Finding, Measurement
+from unseen.types.arrays import Mask, Rows
 
 CheckResult = tuple[list[Measurement], list[Finding]]
 """What a check measured, and what it found."""
@@ -30,9 +29,7 @@ def share(metric: str, count: int, n: int, tags: Mapping[str, Any] | None = None
     return Measurement(metric, count / n, n, *wilson(count, n), slice, tags)
 
 
-def share_of(
-    metric: str, where: npt.NDArray[np.bool_], tags: Mapping[str, Any] | None = None, slice: str = "all"
-) -> Measurement:
+def share_of(metric: str, where: Mask, tags: Mapping[str, Any] | None = None, slice: str = "all") -> Measurement:
     """The share of true values, with Wilson's 95 % interval."""
     return share(metric, int(where.sum()), len(where), tags, slice)
 
@@ -42,7 +39,7 @@ def leak_level(share: float) -> str:
     return "ok" if share == 0 else "fail" if share >= LEAK_FAILS else "warn"
 
 
-def evidence_of(data: Dataset, rows: npt.NDArray[np.intp], most: int = MOST_EVIDENCE) -> tuple[str, ...]:
+def evidence_of(data: Dataset, rows: Rows, most: int = MOST_EVIDENCE) -> tuple[str, ...]:
     """The ids of the first few of these rows, for people to look up."""
     return tuple(data.ids.take(pa.array(rows[:most])).to_pylist())
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,9 +18,8 @@ from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.metrics import chance
 from unseen.types import Dataset, ExitTrace, Finding, Measurement, Predictions, Split
+from unseen.types.arrays import Rows
 from unseen.types.numbers import difference_in_points, number, percent, portion, scored, told_apart, worse
-
-Rows = npt.NDArray[np.intp]
 
 NEAR, FAR = 0.05, 0.10
 """Independent scores that differ by less are near; by more, the task was not learnt."""
@@ -308,7 +306,7 @@ def _annotators(case: HardSplit) -> Judgement:
     rows = []
     for part, numbers in (("test", test), ("train", train)):
         mean, reach = float(numbers.mean()), 1.96 * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
-        tags: dict[str, str | int | float] = {"split": case.split.name, "part": part}
+        tags = case.tags | {"part": part}
         rows.append(Measurement("annotator_agreement", mean, len(numbers), mean - reach, mean + reach, tags=tags))
     apart = float(train.mean() - test.mean())
     error = float(np.sqrt(train.var(ddof=1) / len(train) + test.var(ddof=1) / len(test)))

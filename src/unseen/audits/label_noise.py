@@ -35,10 +35,8 @@ from unseen.seeding import child_seed, generator
 from unseen.splits.split_records import dealt
 from unseen.training.features import Vocabulary
 from unseen.types import Dataset, Embeddings, Measurement, Origin, Predictions, SuspectLabel
+from unseen.types.arrays import Codes, Floats, Mask, Rows
 from unseen.types.numbers import percent
-
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 SUSPECT = 0.5
 """A label that is more probably wrong than right is suspect."""
@@ -63,8 +61,8 @@ class LabelNoise:
     ids: pa.ChunkedArray
     rows: Rows
     """Places in the dataset."""
-    given: npt.NDArray[np.integer]
-    likely: npt.NDArray[np.intp]
+    given: Codes
+    likely: Rows
     """The likeliest other label."""
     wrong: Floats
     """Probability that the given label is wrong."""
@@ -125,7 +123,7 @@ class LabelNoise:
         order = np.argsort(-judged.wrong, kind="stable")
         return judged.rows[order[judged.wrong[order] > SUSPECT]]
 
-    def drawn_right(self, draw: np.random.Generator) -> npt.NDArray[np.bool_]:
+    def drawn_right(self, draw: np.random.Generator) -> Mask:
         """Which labels are right in one draw from the probabilities; the order of rows decides nothing."""
         by_id = pc.sort_indices(self.ids).to_numpy()
         luck = np.empty(len(by_id))
@@ -271,7 +269,7 @@ def judged(data: Dataset, rows: Rows, probabilities: Floats) -> LabelNoise:
     return LabelNoise(ids, rows, given, truth.argmax(axis=1), wrong, rates, data.label_names, ambiguity)
 
 
-def noise_model(probabilities: Floats, given: npt.NDArray[np.integer]) -> tuple[Floats, Floats]:
+def noise_model(probabilities: Floats, given: Codes) -> tuple[Floats, Floats]:
     """The sure probabilities q [rows, labels] and noise rates T [true, given] that explain the given labels best.
 
     Expectation–maximisation; in each step the sureness is the best one for the rates so far. With few rows of a label
@@ -307,7 +305,7 @@ def noise_model(probabilities: Floats, given: npt.NDArray[np.integer]) -> tuple[
     return sure, rates
 
 
-def posterior(sure: Floats, rates: Floats, given: npt.NDArray[np.integer]) -> Floats:
+def posterior(sure: Floats, rates: Floats, given: Codes) -> Floats:
     """P(true | text, given) [rows, labels], by Bayes from P(true | text) and P(given | true)."""
     joint = sure * rates[:, given].T
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))

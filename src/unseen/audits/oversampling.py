@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
+from unseen.types.arrays import Floats
 
 
 def copies_on_both_sides(p: float, copies: int = 3) -> float:
@@ -44,7 +45,7 @@ def free_f1(p: float, copies: int = 3) -> float:
     return 2 * known / (1 + known)
 
 
-def memoriser_f1(counts: npt.ArrayLike, copied: npt.ArrayLike, p: float, copies: int = 3) -> npt.NDArray[np.float64]:
+def memoriser_f1(counts: npt.ArrayLike, copied: npt.ArrayLike, p: float, copies: int = 3) -> Floats:
     """F1 per class, in expectation, of a classifier that knows by heart and else names the largest class.
 
     `counts` are the rows per class before copying, `copied` says which classes were copied. The test part is a
@@ -62,7 +63,7 @@ def memoriser_f1(counts: npt.ArrayLike, copied: npt.ArrayLike, p: float, copies:
     right[largest] = tested[largest]
     named = right.copy()
     named[largest] += unknown.sum() - unknown[largest]
-    scores: npt.NDArray[np.float64] = 2 * right / np.maximum(tested + named, 1e-300)
+    scores: Floats = 2 * right / np.maximum(tested + named, 1e-300)
     return scores
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InputError
 from unseen.evaluation.bootstrap import DRAWS, Patterns, bootstrap, percentiles, times_drawn
@@ -23,12 +22,11 @@ from unseen.evaluation.measurements import aligned, checked, drawn_groups
 from unseen.evaluation.metrics import Metric, metric
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, Predictions
-from unseen.types.arrays import Codes, Floats, blocks
+from unseen.types.arrays import Codes, Floats, Mask, Rows, blocks
 from unseen.types.numbers import bounds, difference_in_points, percent, points, turned
 
 ENOUGH = 20
 """With fewer random removals `p` cannot get below .05."""
-Mask = npt.NDArray[np.bool_]
 SLOW_DRAWS = 200
 """Draws for metrics that must be computed anew from the rows of each."""
 FEW = 10
@@ -117,9 +115,7 @@ class PricedAnswers:
     """Rows with equal numbers are drawn together."""
 
     @classmethod
-    def of(
-        cls, data: Dataset, models: Sequence[Predictions], rows: npt.NDArray[np.intp], units: str | None = None
-    ) -> PricedAnswers:
+    def of(cls, data: Dataset, models: Sequence[Predictions], rows: Rows, units: str | None = None) -> PricedAnswers:
         """What the models say about these rows of `data`; `units` is the attribute that is drawn together."""
         codes = np.arange(len(rows)) if units is None else drawn_groups(data.attribute(units))[rows]
         codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
@@ -134,7 +130,7 @@ class PricedAnswers:
 def price_on_test(
     data: Dataset,
     models: Sequence[Predictions],
-    rows: npt.NDArray[np.intp],
+    rows: Rows,
     leaked: Mask,
     metric: str = "f1.macro",
     *,
@@ -180,13 +176,13 @@ def price_on_test(
     return [*measurements, Measurement(f"fall.{chosen.id}", price, len(rows), low, high, tags=tags)]
 
 
-def removable(strata: npt.NDArray[np.integer], leaked: Mask) -> bool:
+def removable(strata: Codes, leaked: Mask) -> bool:
     """Whether some rows leak, and every stratum (a label) has a row that does not."""
     return bool(leaked.any()) and bool(np.isin(strata, strata[~leaked]).all())
 
 
 def random_removals(
-    strata: npt.NDArray[np.integer],
+    strata: Codes,
     leaked: Mask,
     draws: int,
     draw: np.random.Generator,
@@ -350,9 +346,7 @@ def _resampled_prices(metric: Metric, answers: PricedAnswers, leaked: Mask, draw
     )
 
 
-def _by_counts(
-    metric: Metric, answers: PricedAnswers, leaked: Mask, times: npt.NDArray[np.intp], _: np.random.Generator
-) -> Floats:
+def _by_counts(metric: Metric, answers: PricedAnswers, leaked: Mask, times: Rows, _: np.random.Generator) -> Floats:
     """Every row of a label counts by the share of its rows that do not leak: the mean of all random removals."""
     assert metric.of_counts is not None
     patterns = _patterns(answers)
@@ -366,9 +360,7 @@ def _by_counts(
     return prices / len(answers.models)
 
 
-def _by_rows(
-    metric: Metric, answers: PricedAnswers, leaked: Mask, times: npt.NDArray[np.intp], draw: np.random.Generator
-) -> Floats:
+def _by_rows(metric: Metric, answers: PricedAnswers, leaked: Mask, times: Rows, draw: np.random.Generator) -> Floats:
     """One random removal in each resample."""
     prices = []
     for counts in times:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, UnseenWarning, require_known
 from unseen.evaluation.f_scores import tally
 from unseen.evaluation.intervals import Spread, apart, together, wilson
 from unseen.evaluation.metrics import Metric
@@ -72,8 +72,7 @@ def review_codes(reviews: Sequence[Review], data: Dataset) -> dict[int, list[int
 def _code(review: Review, data: Dataset, row: int) -> int:
     if review.label is None:
         return {"right": int(data.labels[row]), "unclear": UNCLEAR, "invalid": INVALID}[review.answer]
-    if review.label not in data.label_names:
-        raise UnknownNameError.of(f"label, in the review of {review.id!r}", review.label, data.label_names)
+    require_known(f"label, in the review of {review.id!r}", data.label_names, review.label)
     return data.label_names.index(review.label)
 
 

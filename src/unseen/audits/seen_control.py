@@ -23,8 +23,7 @@ from unseen.evaluation.bootstrap import DRAWS
 from unseen.seeding import child_seed, generator
 from unseen.splits.split_records import dealt
 from unseen.types import Dataset, Measurement, Split
-
-Rows = npt.NDArray[np.intp]
+from unseen.types.arrays import Rows
 
 FOLDS = 5
 """Folds of a test part: four fifths of a region are back in training when a fifth of it is scored."""

@@ -16,10 +16,10 @@ import pyarrow as pa
 from unseen.audits.findings import evidence_of
 from unseen.data.groups import NONE, alone, group_codes, holds_links, referred
 from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
-from unseen.duplicates.pairs import Floats, Mask, Rows
-from unseen.errors import MismatchError, UnknownNameError, UnseenWarning
+from unseen.errors import MismatchError, UnseenWarning, require_known
 from unseen.store.files import harmless, write_rows
 from unseen.types import Dataset, Embeddings, Split
+from unseen.types.arrays import Floats, Mask, Rows
 
 GROUPINGS = ("author", "conversation", "template", "partner", "source", "original")
 """Roles of attributes whose equal values tie rows together."""
@@ -50,9 +50,8 @@ class Subject:
     """Data and split as arguments of a command, for advice; where nobody typed them, DATA and SPLIT."""
 
     def __post_init__(self) -> None:
-        for role, attribute in self.columns.items():
-            if role not in ROLES:
-                raise UnknownNameError.of("role", role, ROLES)
+        require_known("role", ROLES, *self.columns)
+        for attribute in self.columns.values():
             self.data.attribute(attribute)
         if self.split is not None:
             object.__setattr__(self, "split", self.split.of(self.data))
@@ -127,8 +126,7 @@ class Subject:
             return _equal(same(self.data.texts))
         if kind == "normalised":
             return _equal(same_forms(self.data.texts))
-        if kind not in GROUPINGS:
-            raise UnknownNameError.of("kind of leak", kind, (*LIKENESSES, *GROUPINGS))
+        require_known("kind of leak", (*LIKENESSES, *GROUPINGS), kind)
         return tied(self.data, self.columns[kind], kind in BY_ID) if kind in self.columns else None
 
 

@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from unseen.cards.card import FOLDER, Card, Entry, fields, value_problems
-from unseen.errors import UnknownNameError
+from unseen.errors import require_known
 
 NOT_CONFIRMED = "sorted by a list of cues; not confirmed by a person"
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -120,8 +120,7 @@ def _template_hashes() -> frozenset[str]:
 @cache
 def _cues(family: str) -> dict[str, re.Pattern[str]]:
     content = tomllib.loads((FOLDER / "statement_cues.toml").read_text(encoding="utf-8"))
-    if family not in content:
-        raise UnknownNameError.of("kind of statement", family, content)
+    require_known("kind of statement", content, family)
     return {field: re.compile(rf"\b(?:{'|'.join(cues)})", re.IGNORECASE) for field, cues in content[family].items()}
 
 

@@ -14,20 +14,19 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.compute as pc
 
 from unseen.cards.card import Entry
 from unseen.cards.personal_data import Scan, precision, scan
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import MismatchError, TableError
+from unseen.errors import TableError
 from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.contrasts import holm
 from unseen.functional.agreement import agreement
@@ -35,13 +34,11 @@ from unseen.progress import track
 from unseen.seeding import generator
 from unseen.splits.length import word_lengths
 from unseen.subgroups.groups import Finder
-from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split, some
+from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split, some, string_array
+from unseen.types.arrays import Codes, Rows, blocks, places_among
 from unseen.types.records import versions
 
-Codes = npt.NDArray[np.intp]
 SHUFFLES = 10_000
-BLOCK = 2_000_000
-"""Shuffled items that are held at once."""
 ABOUT = "who is talked about, not who speaks"
 SCRIPTS = {
     "LATIN": "Latn", "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "DEVANAGARI": "Deva",
@@ -68,7 +65,7 @@ class Ratings:
     label: Codes
     group: Codes
 
-    def counts(self, group: int | None = None) -> npt.NDArray[np.intp]:
+    def counts(self, group: int | None = None) -> Rows:
         """How often each item got each label [items, labels], from one group or from all."""
         rows = slice(None) if group is None else self.group == group
         table = np.zeros((len(self.items), len(self.labels)), dtype=np.intp)
@@ -103,7 +100,7 @@ def group_effects(ratings: Ratings, seed: int = 42) -> list[Measurement]:
     # with two labels the second says what the first says, with the other sign
     labels = range(1, 2) if len(ratings.labels) == 2 else range(len(ratings.labels))
     effects = [
-        _effect(ratings, counts[a][:, label], counts[a].sum(axis=1), counts[b][:, label], counts[b].sum(axis=1),
+        _effect(counts[a][:, label], counts[a].sum(axis=1), counts[b][:, label], counts[b].sum(axis=1),
                 (ratings.groups[a], ratings.groups[b], ratings.labels[label]), seed)
         for a, b in combinations(range(len(ratings.groups)), 2)
         for label in labels
@@ -127,7 +124,7 @@ def evidence_of(measurements: Sequence[Measurement]) -> dict[str, Any]:
 
 
 def _effect(
-    ratings: Ratings, yes_a: Codes, all_a: Codes, yes_b: Codes, all_b: Codes, names: tuple[str, str, str], seed: int
+    yes_a: Codes, all_a: Codes, yes_b: Codes, all_b: Codes, names: tuple[str, str, str], seed: int
 ) -> Measurement:
     tags: dict[str, str | int | float] = dict(zip(("first", "second", "label"), names, strict=True))
     both = (all_a > 0) & (all_b > 0)
@@ -138,7 +135,7 @@ def _effect(
     draw = generator(seed, "groups", *names)
     tags["p"] = _shuffle_p(yes_a + yes_b, all_a, all_b, abs(float(apart.mean())), draw)
     means = np.concatenate([apart[draw.integers(len(apart), size=(size, len(apart)))].mean(axis=1)
-                            for size in _sizes(DRAWS, len(apart))])  # fmt: skip
+                            for size in blocks(DRAWS, len(apart))])  # fmt: skip
     low, high = percentiles(means) or (None, None)
     return Measurement("group_effect", float(apart.mean()), len(apart), low, high, tags=tags)
 
@@ -146,17 +143,12 @@ def _effect(
 def _shuffle_p(yes: Codes, all_a: Codes, all_b: Codes, observed: float, draw: np.random.Generator) -> float:
     """Share of shuffles within items that part the groups at least as far; the observed one is among them."""
     hits, everyone = 0, all_a + all_b
-    for size in _sizes(SHUFFLES, len(yes)):
+    for size in blocks(SHUFFLES, len(yes)):
         # shuffling groups among the annotators of an item draws those of the first group without replacement
         first = draw.hypergeometric(yes, everyone - yes, all_a, size=(size, len(yes)))
         means = (first / all_a - (yes - first) / all_b).mean(axis=1)
         hits += int((np.abs(means) >= observed - 1e-9).sum())
     return (1 + hits) / (1 + SHUFFLES)
-
-
-def _sizes(total: int, items: int) -> Iterator[int]:
-    step = max(1, BLOCK // items)
-    yield from (min(step, total - start) for start in range(0, total, step))
 
 
 def _refuse_wrong_rows(columns: dict[str, list[str | None]], path: str | Path) -> None:
@@ -202,7 +194,10 @@ def measure_card(
     goes into the answers.
     """
     if ratings is not None:
-        _refuse_other_items(data, ratings)
+        places_among(
+            string_array(ratings.items), data.ids, f"annotated items are not in {data.name}",
+            expected="ids of the data in the column item", fix="name the column of ids with --id",
+        )  # fmt: skip
     personal = scan(data)
     precisions = precision(personal, checked) if checked is not None else []
     method = "patterns over every text; texts per 1,000"
@@ -229,15 +224,6 @@ def measure_card(
         for name, (value, method) in answers.items()
     }
     return Measured(entries, tuple(measurements), personal)
-
-
-def _refuse_other_items(data: Dataset, ratings: Ratings) -> None:
-    strange = sorted(set(ratings.items) - set(data.ids.to_pylist()))
-    if strange:
-        raise MismatchError(
-            f"{len(strange)} of {len(ratings.items)} annotated items are not in {data.name}",
-            expected="ids of the data in the column item", got=some(strange), fix="name the column of ids with --id",
-        )  # fmt: skip
 
 
 def _counts(data: Dataset, split: Split | None) -> dict[str, tuple[Any, str]]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,12 +24,12 @@ from unseen.progress import track
 from unseen.seeding import generator
 from unseen.store.files import harmless, read_rows, unharmed, write_rows
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, some
+from unseen.types.arrays import Mask
 
 SAMPLE = 50
 """Texts of each category that are drawn for checking by hand."""
 PER_THOUSAND = "personal_texts_per_1000"
 COLUMNS = ("id", "category", "right")
-Mask = npt.NDArray[np.bool_]
 
 MASKED = ("user", "username", "user_name", "mention", "handle", "name", "usermention", "anonymous", "anon")
 """Handles that stand for a handle that was taken out."""

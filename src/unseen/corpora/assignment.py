@@ -20,7 +20,8 @@ from unseen.errors import VectorsError
 from unseen.progress import track
 from unseen.splits import kernels
 from unseen.splits.neighbours import assign_all
-from unseen.splits.vectors import Rows, unit_rows
+from unseen.splits.vectors import unit_rows
+from unseen.types.arrays import Vectors
 
 
 def assign(
@@ -63,14 +64,14 @@ def read_shard(place: str) -> Iterator[tuple[str, bytes]]:
     yield key, Path(path).read_bytes()
 
 
-def assigned(centres: Rows, metric: str, content: bytes) -> bytes:
+def assigned(centres: Vectors, metric: str, content: bytes) -> bytes:
     """Ids and vectors to ids, clusters and distances."""
     table = from_bytes(content)
     clusters, distances = nearest(rows_of(table["vector"]), centres, metric)
     return to_bytes(pa.table({"id": table["id"], "cluster": clusters, "distance": distances}))
 
 
-def nearest(rows: Rows, centres: Rows, metric: str) -> tuple[npt.NDArray[np.int32], Rows]:
+def nearest(rows: Vectors, centres: Vectors, metric: str) -> tuple[npt.NDArray[np.int32], Vectors]:
     """The nearest centre of each row and its distance, by the kernels of the splitters."""
     if rows.shape[1] != centres.shape[1]:
         raise VectorsError(

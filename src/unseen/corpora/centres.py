@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.corpora.shards import Shards, open_shards
@@ -17,10 +16,11 @@ from unseen.corpora.texts import hashes_of
 from unseen.errors import InputError, VectorsError
 from unseen.progress import track
 from unseen.splits.clustering import SAMPLE, sweep
-from unseen.splits.neighbours import DISTANCES
-from unseen.splits.vectors import Rows, scramble
+from unseen.splits.neighbours import check_metric
+from unseen.splits.vectors import scramble
 from unseen.store.files import atomic, holds, read_json, sha256_of, twin_of, write_json
 from unseen.types import finite_float32
+from unseen.types.arrays import Vectors
 
 KEYS = {"metric", "npy_sha256", "about"}
 
@@ -29,15 +29,14 @@ KEYS = {"metric", "npy_sha256", "about"}
 class Centres:
     """Centres [k, d] of clusters, and how far from them a row is."""
 
-    vectors: Rows
+    vectors: Vectors
     metric: str = "euclidean"
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or not self.vectors.size:
             raise VectorsError("centres must be a table", expected="shape [k, numbers]", got=f"{self.vectors.shape}")
-        if self.metric not in DISTANCES:
-            raise InputError(f"metric must be one of {DISTANCES}", got=repr(self.metric))
+        check_metric(self.metric)
         object.__setattr__(self, "vectors", np.ascontiguousarray(finite_float32(self.vectors)))
 
     @property
@@ -64,7 +63,7 @@ def fit_centres(
     return Centres(clustering.centres, metric, about)
 
 
-def sample_rows(shards: Shards, sample: int, seed: int) -> Rows:
+def sample_rows(shards: Shards, sample: int, seed: int) -> Vectors:
     """The vectors of the `sample` rows whose scrambled ids are smallest; 8 bytes per row in memory besides."""
     ids = track(shards.tables(["id"]), "drawing a sample", len(shards.shards))
     ranks = {shard: scramble(hashes_of(table["id"]), seed) for shard, table in ids}
@@ -74,10 +73,10 @@ def sample_rows(shards: Shards, sample: int, seed: int) -> Rows:
     return np.concatenate([rows_of(table["vector"])[ranks[shard] <= last] for shard, table in vectors])
 
 
-def rows_of(column: pa.ChunkedArray) -> Rows:
+def rows_of(column: pa.ChunkedArray) -> Vectors:
     """A column of fixed-size lists as a table of numbers [rows, d]."""
     width = column.type.list_size
-    flat: npt.NDArray[np.float32] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    flat: Vectors = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
     return np.asarray(flat, np.float32).reshape(-1, width)
 
 

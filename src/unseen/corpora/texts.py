@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,8 +22,7 @@ from unseen.data.selection import DIGITS, made_ids
 from unseen.data.tables import column_names, parquet_batches
 from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnseenWarning
 from unseen.types import some
-
-Hashes = npt.NDArray[np.uint64]
+from unseen.types.arrays import Keys
 
 
 def files_of(source: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -171,13 +169,13 @@ def piece_key(table: pa.Table, work: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def hashes_of(ids: pa.ChunkedArray) -> Hashes:
+def hashes_of(ids: pa.ChunkedArray) -> Keys:
     """64 bits of each id's content."""
     digests = (hashlib.blake2b((id or "").encode(), digest_size=8).digest() for id in ids.to_pylist())
     return np.frombuffer(b"".join(digests), np.uint64)
 
 
-def _repeats(texts: Texts, hashes: Sequence[Hashes]) -> list[str]:
+def _repeats(texts: Texts, hashes: Sequence[Keys]) -> list[str]:
     """One line per id that occurs twice. Hashes can be equal by chance, so those that are get a second look."""
     every = np.sort(np.concatenate(hashes))
     suspects = np.unique(every[1:][every[1:] == every[:-1]])

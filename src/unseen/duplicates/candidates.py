@@ -11,10 +11,9 @@ import numpy.typing as npt
 from unseen.duplicates.kernels import candidates, lay_out
 from unseen.machine import usable_threads
 from unseen.progress import track
+from unseen.types.arrays import Floats, Keys
 
-Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MOST, FEW = 64, 16
 """More rows than `MOST` with one key are a crowd: there each is compared with `FEW` others in every band, others in

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from unseen.types.arrays import Rows
 
 EMOJI = r"\p{So}\x{1F3FB}-\x{1F3FF}"
 """Pictures and the tones of their skin."""
@@ -40,14 +41,14 @@ def normal_forms(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_trim_whitespace(pc.replace_substring_regex(forms, "  +", " "))
 
 
-def same(texts: pa.ChunkedArray) -> npt.NDArray[np.intp]:
+def same(texts: pa.ChunkedArray) -> Rows:
     """A number per row, the same for equal texts: the position of the first row with that text."""
     codes = texts.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
     _, first = np.unique(codes, return_index=True)
     return first[codes].astype(np.intp)
 
 
-def same_forms(texts: pa.ChunkedArray, forms: pa.ChunkedArray | None = None) -> npt.NDArray[np.intp]:
+def same_forms(texts: pa.ChunkedArray, forms: pa.ChunkedArray | None = None) -> Rows:
     """As `same`, of the normal forms; texts whose form is empty are like those with the very same text."""
     forms = normal_forms(texts) if forms is None else forms
     empty = pc.equal(forms, "").to_numpy()

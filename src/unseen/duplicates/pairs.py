@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-Rows = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
+from unseen.types.arrays import Floats, Mask, Rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.duplicates.candidates import Floats, Keys, Places, matching
+from unseen.duplicates.candidates import Places, matching
 from unseen.duplicates.kernels import jaccards, minhash_keys
 from unseen.duplicates.normal_forms import normal_forms, same_forms
-from unseen.duplicates.pairs import Pairs, Rows
+from unseen.duplicates.pairs import Pairs
 from unseen.errors import InputError
 from unseen.machine import usable_threads
 from unseen.seeding import generator
+from unseen.types.arrays import Floats, Keys, Rows
 
 HASHES, MOST_ROWS = 125, 5
 """Hash functions of a text, and how many of them make a key at most."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unseen.duplicates.candidates import Floats, Keys, Places, matching
-from unseen.duplicates.pairs import Pairs, Rows
+from unseen.duplicates.candidates import Places, matching
+from unseen.duplicates.pairs import Pairs
 from unseen.errors import InputError
 from unseen.progress import track
 from unseen.seeding import generator
-
-Vectors = npt.NDArray[np.float32]
+from unseen.types.arrays import Floats, Keys, Rows, Vectors
 
 EXACT = 20_000
 """Up to so many vectors, all pairs are compared."""
@@ -57,7 +56,7 @@ def _equal(vectors: Vectors) -> tuple[Rows, Rows]:
     return stands_for, distinct[np.argsort(hashed[distinct], kind="stable")]
 
 
-def _hashed(vectors: Vectors) -> npt.NDArray[np.uint64]:
+def _hashed(vectors: Vectors) -> Keys:
     """A number per vector, the same for equal ones."""
     factors = generator(0, "equal vectors").integers(0, 2**63, vectors.shape[1], dtype=np.uint64) | np.uint64(1)
     hashed = np.empty(len(vectors), np.uint64)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.evaluation.bootstrap import DRAWS, group_numbers, percentiles, times_drawn
 from unseen.evaluation.intervals import Bounds
 from unseen.seeding import generator
@@ -180,8 +180,7 @@ def _ranks(values: Sequence[Any], order: Sequence[Any] | None) -> Rows:
 
 def _alpha(values: Sequence[Any], level: str, order: Sequence[Any] | None = None) -> Callable[[Floats], Floats]:
     """Alpha of sums of pairs: one less observed over expected disagreement, from the coincidence matrix."""
-    if level not in LEVELS:
-        raise UnknownNameError.of("level of measurement", level, LEVELS)
+    require_known("level of measurement", LEVELS, level)
     if order is not None and level != "ordinal":
         raise InputError(f"order has no effect on the level {level}", expected="order only with level='ordinal'")
     k = len(values)

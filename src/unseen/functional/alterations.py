@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.functional.perturbations import PERTURBATIONS
 from unseen.functional.suite import KINDS, check_expectation, suite_of
 from unseen.functional.suite import ORIGINAL as ORIGINALS
@@ -122,8 +122,7 @@ def _versions(original: Mapping[str, str], alterations: Mapping[str, Alteration]
 def _check(
     data: Dataset, alterations: Mapping[str, Alteration], kind: str, expect: str | None, most: int | None
 ) -> None:
-    if kind not in KINDS:
-        raise UnknownNameError.of("kind of case", kind, KINDS)
+    require_known("kind of case", KINDS, kind)
     if not alterations:
         raise InputError("there is no alteration", expected=f"some of {', '.join(PERTURBATIONS)}, or a text to append")
     if ORIGINAL in alterations:

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, TableError, UnknownNameError, UnseenWarning
-from unseen.functional.agreement import agreement, majority
+from unseen.errors import InputError, MismatchError, TableError, UnseenWarning, require_known
+from unseen.functional.agreement import agreement
 from unseen.functional.suite import MAIN, template_codes, template_links
-from unseen.types import Dataset, Measurement, some
-from unseen.types.arrays import Rows
+from unseen.types import Dataset, Measurement, some, string_array
+from unseen.types.arrays import Rows, places_among
 
 REASONS = (None, "votes", "template", "reference")
 """Why a case goes; None: it stays."""
@@ -43,11 +43,6 @@ class Annotations:
         """How often each case got each value [cases, values]."""
         return np.stack([(self.codes == code).sum(axis=1) for code in range(len(self.values))], axis=1)
 
-    def majority(self) -> list[str | None]:
-        """The value most annotators gave; None where there is no single one."""
-        named = np.array([*self.values, None], dtype=object)
-        return majority(named[self.codes])
-
     def summary(self, row: int) -> str:
         """What annotators said about one case, for a reader: `rude 3, fine 2`."""
         order = sorted(zip(-self.counts[row], self.values, strict=True))
@@ -56,10 +51,8 @@ class Annotations:
     def renamed(self, labels: Mapping[str, str], suite: Dataset) -> Annotations:
         """The annotations in the words of the suite, {theirs: ours}; several of theirs may become one of ours."""
         for theirs, ours in labels.items():
-            if theirs not in self.values:
-                raise UnknownNameError.of("value of the annotators", theirs, self.values)
-            if ours not in suite.label_names:
-                raise UnknownNameError.of(f"label of {suite.name} (for {theirs!r})", ours, suite.label_names)
+            require_known("value of the annotators", self.values, theirs)
+            require_known(f"label of {suite.name} (for {theirs!r})", suite.label_names, ours)
         named = [labels.get(value, value) for value in self.values]
         values = sorted(set(named))
         places = np.array([*map(values.index, named), -1], dtype=np.intp)  # the last is for those who said nothing
@@ -67,17 +60,10 @@ class Annotations:
 
     def of(self, suite: Dataset) -> Annotations:
         """The annotations of the suite's cases, in their order; refuses cases that nobody was asked about."""
-        place = {name: row for row, name in enumerate(self.ids)}
-        ids = suite.ids.to_pylist()
-        lacking = [name for name in ids if name not in place]
-        if lacking:
-            raise MismatchError(
-                f"{len(lacking)} of {len(ids)} cases of {suite.name} have no annotations", got=f"ids {some(lacking)}"
-            )
-        if len(self.ids) > len(ids):
-            warnings.warn(f"{len(self.ids) - len(ids)} annotated cases are not in {suite.name}", UnseenWarning, 2)
-        rows = np.array([place[name] for name in ids], dtype=np.intp)
-        return Annotations(tuple(ids), self.annotators, self.values, self.codes[rows])
+        rows = places_among(suite.ids, string_array(self.ids), f"cases of {suite.name} have no annotations")
+        if len(self.ids) > len(rows):
+            warnings.warn(f"{len(self.ids) - len(rows)} annotated cases are not in {suite.name}", UnseenWarning, 2)
+        return Annotations(tuple(suite.ids.to_pylist()), self.annotators, self.values, self.codes[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +87,15 @@ def load_annotations(
     annotators: Sequence[str] = (),
     prefix: str | None = None,
     id: str | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
 ) -> Annotations:
     """The annotations in a table: a row per case, a column per annotator, blank where one said nothing.
 
     `annotators` names the columns; `prefix` takes those called PREFIX and a number, as in label_1, label_2.
     """
-    names = column_names(path, delimiter, encoding)
+    names = column_names(path)
     columns = _annotator_columns(path, names, annotators, prefix)
     key = id or next((name for name in MAIN["id"] if name in names), "id")
-    answers = read_strings(path, [key, *columns], "annotations", delimiter, encoding)
+    answers = read_strings(path, [key, *columns], "annotations")
     ratings = [answers[name] for name in columns]
     values = pa.array(sorted({value for rating in ratings for value in rating.drop_null().unique().to_pylist()}))
     if len(values) == 0:
@@ -183,9 +167,7 @@ def _annotator_columns(
         raise InputError(
             "name the columns of the annotators, or give their prefix", got="both" if annotators else "neither"
         )
-    for name in annotators:
-        if name not in names:
-            raise UnknownNameError.of(f"column of {path}", name, names)
+    require_known(f"column of {path}", names, *annotators)
     numbered = [name for name in names if name.removeprefix(prefix or "").isdigit() and name.startswith(prefix or "")]
     columns = list(dict.fromkeys(annotators or numbered))
     if len(columns) < 2:

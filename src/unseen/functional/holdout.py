@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.errors import InfeasibleError, InputError, require_known
 from unseen.functional.suite import template_codes, template_links
 from unseen.seeding import generator
 from unseen.splits.quotas import largest_remainder
@@ -82,8 +82,7 @@ def plans(suite: Dataset, scheme: str, *, strict: bool = True, folds: int = 5, s
     published: covered evaluation cases and held-out cases are pooled and halved, so that validation has seen half
     of what is called held out. The order of rows decides nothing. `folds` is for `template` and `pair`.
     """
-    if scheme not in SCHEMES:
-        raise UnknownNameError.of("scheme", scheme, SCHEMES)
+    require_known("scheme", SCHEMES, scheme)
     if scheme not in possible_schemes(suite):
         raise InputError(
             f"the scheme {scheme!r} needs the attribute {NEEDS.get(scheme, scheme)!r}, which {suite.name} has not",

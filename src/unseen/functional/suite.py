@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.groups import referred
-from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, TableError, UnseenWarning, require_known
 from unseen.functional.catalogue import Published
 from unseen.types import Dataset, Origin, some, string_array
 from unseen.types.arrays import Mask, Rows, encode_labels, is_list
@@ -86,16 +86,9 @@ def as_suite(data: Dataset, columns: Mapping[str, str] | None = None) -> Dataset
     originals, `partners` compares with each.
     """
     given = dict(columns or {})
-    refuse_unknown_roles(given)
+    require_known("part of a suite", [*MAIN, *ROLES], *given)
     by_role = {role: given.get(role) or first_of(names, data.attributes) for role, names in ROLES.items()}
     return named_suite(data, {role: name for role, name in by_role.items() if name is not None}, None)
-
-
-def refuse_unknown_roles(columns: Mapping[str, str]) -> None:
-    """Refuse columns that are given for what no suite has."""
-    for role in columns:
-        if role not in ROLES and role not in MAIN:
-            raise UnknownNameError.of("part of a suite", role, [*MAIN, *ROLES])
 
 
 def first_of(names: Sequence[str], present: Sequence[str]) -> str | None:
@@ -236,8 +229,7 @@ def check_expectation(expect: str, label_names: Sequence[str]) -> None:
     way, _, label = expect.partition(" ")
     if way not in ("up", "down"):
         raise InputError(f"expect is {expect!r}", expected="'up LABEL' or 'down LABEL'")
-    if label not in label_names:
-        raise UnknownNameError.of("label", label, label_names)
+    require_known("label", label_names, label)
 
 
 def _check_kinds(data: Dataset, table: Mapping[str, pa.ChunkedArray]) -> None:
@@ -247,8 +239,8 @@ def _check_kinds(data: Dataset, table: Mapping[str, pa.ChunkedArray]) -> None:
     )
     originals = set(references)
     for name, kind, reference, expect in zip(data.ids.to_pylist(), kinds, references, expectations, strict=True):
-        if kind is not None and kind not in KINDS:
-            raise UnknownNameError.of("kind of case", kind, KINDS)
+        if kind is not None:
+            require_known("kind of case", KINDS, kind)
         if kind in KINDS[1:] and reference is None:
             if name in originals:
                 continue

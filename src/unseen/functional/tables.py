@@ -19,7 +19,7 @@ from unseen.data.columns import attribute_column
 from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table, load_texts
-from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning, require_known
 from unseen.functional.catalogue import Published, published, recognised
 from unseen.functional.suite import (
     KINDS,
@@ -30,7 +30,6 @@ from unseen.functional.suite import (
     in_our_words,
     named_suite,
     note,
-    refuse_unknown_roles,
 )
 from unseen.store import read_json, sha256_of, write_json
 from unseen.store.files import holds, twin_of, write_rows
@@ -72,7 +71,7 @@ def load_suite(
     suite that unseen wrote and nobody has changed declares its own, in the JSON file beside it.
     """
     columns = dict(columns or {})
-    refuse_unknown_roles(columns)
+    require_known("part of a suite", [*MAIN, *ROLES], *columns)
     if not Path(source).is_file():
         if str(source) not in cards():
             raise _unknown_suite(str(source))
@@ -133,11 +132,6 @@ class _CaseTable:
                 self.source, label=self.label, attributes=self.attributes, labels=self.labels, **self.reading, **options
             )
 
-    def _unlabelled(self, **changes: Any) -> Dataset:
-        """The table with another column, of as many values as cases, in place of the labels."""
-        settings: dict[str, Any] = {"attributes": self.attributes, **self.reading, **changes}
-        return load_table(self.source, label=self.reading["id"] or self.reading["text"], **settings)
-
     def with_first_label(self, kind: str, known: Published | None) -> Dataset | None:
         """The table with the first label wherever a case that is not judged by it has none; None when more is wrong.
 
@@ -147,7 +141,9 @@ class _CaseTable:
         try:
             names = declared.names if declared else self.dataset(drop=["unlabelled"]).label_names
             raw = dict(declared.raw) if declared else {name: name for name in names}
-            whole, (_, codes) = self._unlabelled(), load_texts(self.source, list(raw), label=self.label, **self.reading)
+            filled = self.reading["id"] or self.reading["text"]  # a column of as many values as cases
+            whole = load_table(self.source, label=filled, attributes=self.attributes, **self.reading)
+            _, codes = load_texts(self.source, list(raw), label=self.label, **self.reading)
         except TableError:
             return None
         kinds = in_our_words(whole.attribute(kind), known.values.get("kind") if known else None)
@@ -174,9 +170,7 @@ def _unknown_suite(name: str) -> InputError:
 
 
 def _without(names: Sequence[str], ignore: Collection[str]) -> list[str]:
-    for name in ignore:
-        if name not in names:
-            raise UnknownNameError.of("column to ignore", name, names)
+    require_known("column to ignore", names, *ignore)
     return [name for name in names if name not in ignore]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
+from unseen.errors import InputError, MismatchError, UnseenWarning, require_known
 from unseen.functional.suite import judged_by_label
 from unseen.functional.tables import write_cases
 from unseen.seeding import generator
@@ -83,8 +83,8 @@ def _of_model(failures: Sequence[FailedCase], model: str | None) -> list[FailedC
         raise InputError(
             "the failures are of several models", expected=f"one of {some(models, 20)}", fix="--model NAME"
         )
-    if model is not None and model not in models:
-        raise UnknownNameError.of("model with failed cases", model, models)
+    if model is not None:
+        require_known("model with failed cases", models, model)
     return [case for case in failures if model in (None, case.model)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, UnknownNameError
+from unseen.errors import InputError, MismatchError, require_known
 from unseen.functional.alterations import perturbation
 from unseen.registry import Registry
 from unseen.types import Dataset, some, string_array
@@ -22,11 +22,10 @@ PLACES = Registry("transformation", {})
 def read_transformed(path: str | Path, data: Dataset, text: str = "text", id: str | None = None) -> list[str]:
     """The texts of a CSV or JSON file in the order of `data`: by the column `id`, or without one row by row."""
     columns = column_names(path)
-    if text not in columns:
-        raise UnknownNameError.of(f"column of {path}", text, columns, fix="transformed texts have the column of --text")
+    require_known(f"column of {path}", columns, text, fix="transformed texts have the column of --text")
     by_id = id or ("id" if "id" in columns and _has_own_ids(data) else None)
-    if by_id is not None and by_id not in columns:
-        raise UnknownNameError.of(f"column of {path}", by_id, columns)
+    if by_id is not None:
+        require_known(f"column of {path}", columns, by_id)
     names = [text] if by_id is None else [by_id, text]
     rows = {name: values.to_pylist() for name, values in read_strings(path, names, "transformed texts").items()}
     texts = [value or "" for value in rows[text]]

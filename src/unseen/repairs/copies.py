@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.audits.subject import Subject
 from unseen.duplicates import Pairs
-from unseen.repairs.draft import UNDIVIDED, Draft, Rows
+from unseen.repairs.draft import UNDIVIDED, Draft
 from unseen.types import DEV, TEST, TRAIN, Dataset
+from unseen.types.arrays import Codes, Mask, Rows
 
-Mask = npt.NDArray[np.bool_]
 PREFERRED = {"test": (TEST, DEV, TRAIN), "train": (TRAIN, DEV, TEST)}
 """Parts in which a copy stays, the first choice first."""
 REASONS = {
@@ -124,7 +123,7 @@ def _relabelled(draft: Draft, rows: Rows, group: Rows, stands: str | None) -> tu
     return settled.dropped(rows[beaten], f"the same text has another label in the {stands} part"), done
 
 
-def _voted(ballots: Rows, labels: npt.NDArray[np.integer], k: int) -> tuple[Rows, Mask]:
+def _voted(ballots: Rows, labels: Codes, k: int) -> tuple[Rows, Mask]:
     """The label of most rows with the same ballot, for each row, and whether another has as many."""
     distinct, place = np.unique(ballots, return_inverse=True)
     place = place.reshape(-1)

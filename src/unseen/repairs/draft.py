@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.types import INDEPENDENT, PARTS, TEST, UNUSED, Dataset, Origin, Split
+from unseen.types.arrays import Codes, Mask, Rows
 
-Rows = npt.NDArray[np.intp]
 UNDIVIDED = -1
 """Part of a row that has none yet."""
 
@@ -53,12 +53,12 @@ class Draft:
         return by_id[~np.isin(self.parts[by_id], (INDEPENDENT, UNUSED))]
 
     @property
-    def labels(self) -> npt.NDArray[np.intp]:
+    def labels(self) -> Rows:
         """Label codes of the active rows."""
         return self.data.labels[self.active].astype(np.intp)
 
     @property
-    def tested(self) -> npt.NDArray[np.bool_]:
+    def tested(self) -> Mask:
         """Which of the active rows are in the test part."""
         return np.asarray(self.parts[self.active] == TEST)
 
@@ -91,7 +91,7 @@ class Draft:
         parts[rows] = to
         return replace(self, parts=parts, changes=(*self.changes, *changes))
 
-    def relabelled(self, rows: Rows, to: npt.NDArray[np.integer], reason: str) -> Draft:
+    def relabelled(self, rows: Rows, to: Codes, reason: str) -> Draft:
         """The draft of a new dataset in which these rows have other labels."""
         if not len(rows):
             return self

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from unseen.data.groups import NONE, alone, group_codes
 from unseen.errors import InfeasibleError
 from unseen.repairs.copies import ties
-from unseen.repairs.draft import Draft, Rows, names_of
+from unseen.repairs.draft import Draft, names_of
 from unseen.repairs.recipe import RepairRecipe
 from unseen.seeding import generator
 from unseen.splits.grouped import GroupedSplit
@@ -22,6 +22,7 @@ from unseen.splits.quotas import within_cap
 from unseen.splits.random import RandomSplit
 from unseen.splits.split_records import split_records
 from unseen.types import TEST, TRAIN, Certificate, Dataset
+from unseen.types.arrays import Rows
 
 UNIT = "unit"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unseen.data.groups import alone, group_codes, holds_links
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.types import Dataset, Split
 from unseen.types.arrays import is_list
 
@@ -74,9 +74,8 @@ class RepairRecipe:
 def resolved(recipe: RepairRecipe, data: Dataset, split: Split | None) -> RepairRecipe:
     """The recipe with its defaults; refuses, all at once, what cannot be done or would have no effect."""
     for name, known in CHOICES.items():
-        choice = getattr(recipe, name)
-        if choice is not None and choice not in known:
-            raise UnknownNameError.of(f"choice for {name}", str(choice), known)
+        if (choice := getattr(recipe, name)) is not None:
+            require_known(f"choice for {name}", known, choice)
     for attribute in recipe.attributes:
         data.attribute(attribute)
     links = tuple(name for name in recipe.groups if name in recipe.links or holds_links(data, name))

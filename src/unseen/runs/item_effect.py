@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen import api
 from unseen.audits.items import DEFAULT_PACKS, Flags, flag_items, rule_findings, rule_report, write_flags
-from unseen.audits.items.rule import Codes, Mask
 from unseen.audits.price import can_be_sure, random_removals
 from unseen.errors import InputError
 from unseen.evaluation.falls import Run
@@ -50,6 +48,7 @@ from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
 from unseen.types import PARTS, Dataset, Finding, Measurement, Predictions, Split, some
+from unseen.types.arrays import Floats, Mask, Rows
 from unseen.types.numbers import difference_in_points, percent, scored
 
 TRAIN = ("original", "cleaned", "random")
@@ -183,7 +182,7 @@ class ItemEffectPlan:
     flagged: Mask
     settings: ItemEffectSettings
 
-    def rows(self, part: str, kind: str, seed: int = 0, repeat: int = 0) -> Codes:
+    def rows(self, part: str, kind: str, seed: int = 0, repeat: int = 0) -> Rows:
         """Rows of a part as they are, without those flagged, or without as many random ones of the same labels."""
         rows = self.split.rows(part)
         if kind == "original":
@@ -415,7 +414,7 @@ def enough_seeds(seeds: int, enough: int) -> Finding:
     return Finding("items.seeds", "warn", message, seeds, advice=f"{enough} or more show the spread better.")
 
 
-def sameness(answers: Sequence[npt.NDArray[np.float64]], tags: dict[str, str | int | float]) -> list[Measurement]:
+def sameness(answers: Sequence[Floats], tags: dict[str, str | int | float]) -> list[Measurement]:
     """Means over models of two shares of the tested rows, from probabilities [rows, classes] of each model.
 
     `identical_answers`: rows with the most frequent answer, to six digits. `largest_predicted_class`: rows given the

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.errors import InfeasibleError, InputError, require_known
 from unseen.splits.holdout import Folds
 from unseen.splits.problem import Choice
 
@@ -48,9 +48,7 @@ class AttributeSplit(Folds):
         if self.values is None:
             return [_choice({value}, has, y) for value in known]
         values = [self.values] if isinstance(self.values, str) else [str(value) for value in self.values]
-        for value in values:
-            if value not in known:
-                raise UnknownNameError.of("value of the attribute", value, known)
+        require_known("value of the attribute", known, *values)
         return [_choice(set(values), has, y)]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InfeasibleError
 from unseen.splits.clustering import Clustering
 from unseen.splits.latent import RegionHoldOut, by_similarity, cosine_to
 from unseen.splits.problem import Choice, Problem
 from unseen.splits.selection import Counts
-from unseen.splits.vectors import Keys, Rows
+from unseen.types.arrays import Floats, Keys, Vectors
 
 
 class ClosestSplit(RegionHoldOut):
@@ -29,7 +28,7 @@ class ClosestSplit(RegionHoldOut):
     [20, 20, 20]
     """
 
-    def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
+    def _cut(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:
         clustering, region = self._best(problem, self._clusterings(problem, X, keys))
         chosen = np.isin(clustering.labels, region)
         whole = int(problem.class_counts(chosen).sum())
@@ -67,7 +66,7 @@ class ClosestSplit(RegionHoldOut):
         return best[1], best[2]
 
 
-def neighbouring_clusters(centres: Rows, counts: Counts, quota: Counts) -> list[int]:
+def neighbouring_clusters(centres: Vectors, counts: Counts, quota: Counts) -> list[int]:
     """Clusters of the region, in the order they were added; empty when none fits."""
     occupied = counts.sum(axis=1) > 0
     fits = occupied & (counts <= quota).all(axis=1)
@@ -89,7 +88,7 @@ def neighbouring_clusters(centres: Rows, counts: Counts, quota: Counts) -> list[
         room = room - counts[candidate]
 
 
-def _cosines(centres: Rows) -> npt.NDArray[np.float64]:
+def _cosines(centres: Vectors) -> Floats:
     unit = centres.astype(np.float64)
     unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-30)
     return unit @ unit.T

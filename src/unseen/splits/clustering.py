@@ -30,7 +30,8 @@ from unseen.progress import track
 from unseen.seeding import generator
 from unseen.splits import kernels
 from unseen.splits.neighbours import assign_all, check_metric
-from unseen.splits.vectors import Keys, Rows, check_distinct, row_keys, scramble, unit_rows
+from unseen.splits.vectors import check_distinct, row_keys, scramble, unit_rows
+from unseen.types.arrays import Floats, Keys, Vectors
 
 SAMPLE_ABOVE = 200_000
 """With more rows than this, centres come from a sample; every row is still assigned exactly."""
@@ -47,7 +48,7 @@ class Clustering:
 
     k: int
     labels: npt.NDArray[np.int32]
-    centres: Rows
+    centres: Vectors
     inertia: float
 
     def __post_init__(self) -> None:
@@ -59,12 +60,12 @@ class _State:
     """A clustering that is still growing; arrays as in `kernels`."""
 
     k: int
-    centres: Rows
+    centres: Vectors
     labels: npt.NDArray[np.int32]
-    near: Rows
-    next_best: Rows
-    sums: npt.NDArray[np.float64]
-    masses: npt.NDArray[np.float64]
+    near: Vectors
+    next_best: Vectors
+    sums: Floats
+    masses: Floats
     inertia: float = np.inf
 
     def copy(self) -> _State:
@@ -77,16 +78,16 @@ class _State:
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    rows: Rows
-    weights: Rows
-    norms: Rows
+    rows: Vectors
+    weights: Vectors
+    norms: Vectors
     unit_length: bool
     max_iter: int
     tolerance: float
 
 
 def sweep(
-    rows: Rows,
+    rows: Vectors,
     ks: Iterable[int],
     *,
     weights: npt.ArrayLike | None = None,
@@ -145,7 +146,7 @@ def _question(arrays: Iterable[npt.NDArray[Any]], *settings: object) -> str:
     return digest.hexdigest()
 
 
-def _prepare(rows: Rows, weights: Rows, metric: str, max_iter: int) -> tuple[_Data, Rows]:
+def _prepare(rows: Vectors, weights: Vectors, metric: str, max_iter: int) -> tuple[_Data, Vectors]:
     """Rows ready for the kernels, and what was subtracted from them (centring keeps float32 exact)."""
     if metric == "cosine":
         rows, shift = unit_rows(rows), np.zeros(rows.shape[1], np.float32)
@@ -270,7 +271,7 @@ def _refilled(data: _Data, state: _State) -> bool:
     return bool(len(empty))
 
 
-def _squares(data: _Data, state: _State) -> npt.NDArray[np.float64]:
+def _squares(data: _Data, state: _State) -> Floats:
     return np.asarray(data.weights * np.square(state.near, dtype=np.float64), dtype=np.float64)
 
 

@@ -12,8 +12,8 @@ from unseen.splits.difficulty import DialSplit
 from unseen.splits.holdout import seed_of
 from unseen.splits.neighbours import nearest_distances, sampled
 from unseen.splits.problem import Choice, Problem
-from unseen.splits.vectors import Keys, Rows
 from unseen.types import finite_float32
+from unseen.types.arrays import Keys, Vectors
 from unseen.types.numbers import number
 
 
@@ -27,7 +27,7 @@ class DeploymentSplit(DialSplit):
 
     deployment: Any = None
 
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _choose(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:  # type: ignore[override]
         distance = self._distance(X)
         dial = self._dial(problem, X, keys)
         random, farthest = dial.distances[0], max(dial.distances[0], dial.distances[-1])
@@ -38,7 +38,7 @@ class DeploymentSplit(DialSplit):
             note += f", nearer than a random split ({number(random, 4)})"
         return dial.at(distance).amended(note)
 
-    def _distance(self, X: Rows) -> float:
+    def _distance(self, X: Vectors) -> float:
         """Mean distance of a deployment vector to the nearest row."""
         if self.deployment is None:
             raise InputError("the splitter 'deployment' needs deployment vectors", fix="deployment=… (an array)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InputError
 from unseen.progress import track
@@ -14,8 +13,8 @@ from unseen.splits.closest import ClosestSplit
 from unseen.splits.holdout import seed_of
 from unseen.splits.latent import by_similarity
 from unseen.splits.neighbours import nearest_distances, sampled
-from unseen.splits.problem import Choice, Mask, Problem
-from unseen.splits.vectors import Keys, Rows
+from unseen.splits.problem import Choice, Problem
+from unseen.types.arrays import Floats, Keys, Mask, Vectors
 from unseen.types.numbers import number
 
 STEPS = 21
@@ -30,7 +29,7 @@ class Dial:
     hardest: Choice
     tests: list[Mask]
     """Units of each test part; the last ones are those of `hardest`."""
-    distances: npt.NDArray[np.float64]
+    distances: Floats
     """Mean distance of a test row to the nearest training row."""
 
     def at(self, distance: float) -> Choice:
@@ -59,7 +58,7 @@ class Dial:
 class DialSplit(ClosestSplit):
     """What `difficulty` and `deployment` share: test parts between a random one and that of `closest`."""
 
-    def _dial(self, problem: Problem, X: Rows, keys: Keys) -> Dial:
+    def _dial(self, problem: Problem, X: Vectors, keys: Keys) -> Dial:
         hardest = super()._choose(problem, X, keys)
         tests = self._family(problem, X, keys, hardest)
         seed = seed_of(self.random_state)
@@ -70,7 +69,7 @@ class DialSplit(ClosestSplit):
         self.curve_ = np.column_stack([self.weights_, distances])
         return Dial(problem, hardest, tests, np.array(distances))
 
-    def _family(self, problem: Problem, X: Rows, keys: Keys, hardest: Choice) -> list[Mask]:
+    def _family(self, problem: Problem, X: Vectors, keys: Keys, hardest: Choice) -> list[Mask]:
         """Test parts from random to hardest, as masks of units."""
         region = np.zeros(problem.n_units, bool)
         region[problem.units[hardest.test]] = True
@@ -107,7 +106,7 @@ class DifficultySplit(DialSplit):
 
     difficulty: float = 0.5
 
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _choose(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:  # type: ignore[override]
         if not isinstance(self.difficulty, int | float) or not 0 <= self.difficulty <= 1:
             raise InputError("difficulty must be from 0 (random) to 1 (hardest)", got=repr(self.difficulty))
         dial = self._dial(problem, X, keys)

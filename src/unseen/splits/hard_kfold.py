@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InfeasibleError, InputError
 from unseen.progress import track
@@ -15,7 +14,8 @@ from unseen.splits.holdout import DEFAULT_SEED, Folds, n_rows, seed_of
 from unseen.splits.latent import unit_vectors, vectors_of
 from unseen.splits.problem import Choice, Problem, pose
 from unseen.splits.selection import Counts
-from unseen.splits.vectors import Keys, Rows, row_keys, unit_rows
+from unseen.splits.vectors import row_keys, unit_rows
+from unseen.types.arrays import Floats, Keys, Rows, Vectors
 
 ROUNDS = 8
 PRICE_STEPS = 60
@@ -67,7 +67,7 @@ class HardKFold(Folds):
             for fold, quota in enumerate(quotas)
         ]
 
-    def _folds_of_units(self, problem: Problem, X: Rows, keys: Keys, quota: Counts) -> npt.NDArray[np.intp]:
+    def _folds_of_units(self, problem: Problem, X: Vectors, keys: Keys, quota: Counts) -> Rows:
         """The fold of each unit."""
         X = unit_rows(X) if self.metric == "cosine" else X - X.mean(axis=0, dtype=np.float64).astype(np.float32)
         seed = seed_of(self.random_state)
@@ -97,13 +97,13 @@ def fold_quotas(problem: Problem, folds: int) -> Counts:
     return quota
 
 
-def _squared_distances(X: Rows, centres: Rows) -> npt.NDArray[np.float64]:
+def _squared_distances(X: Vectors, centres: Vectors) -> Floats:
     products = X @ centres.T
     norms = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", centres, centres)
     return np.maximum(norms - 2 * products, 0).astype(np.float64)
 
 
-def _prices(problem: Problem, cost: npt.NDArray[np.float64], quota: Counts) -> npt.NDArray[np.float64]:
+def _prices(problem: Problem, cost: Floats, quota: Counts) -> Floats:
     """What each unit pays for each fold, so that the folds' loads come near to `quota`."""
     scale = float(np.median(cost.max(axis=1) - cost.min(axis=1)))
     prices = np.zeros_like(quota, dtype=np.float64)
@@ -118,7 +118,7 @@ def _prices(problem: Problem, cost: npt.NDArray[np.float64], quota: Counts) -> n
     return paid
 
 
-def _filled(problem: Problem, cost: npt.NDArray[np.float64], quota: Counts, keys: Keys) -> npt.NDArray[np.intp]:
+def _filled(problem: Problem, cost: Floats, quota: Counts, keys: Keys) -> Rows:
     """A fold for every unit, fold after fold by what it would lose elsewhere, quotas kept."""
     folds = len(quota)
     fold_of = np.full(problem.n_units, folds - 1)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.model_selection import BaseCrossValidator
 
 from unseen.errors import InputError
 from unseen.splits.problem import Choice, Problem, pose
 from unseen.splits.quotas import Mix
+from unseen.types.arrays import Rows
 
 DEFAULT_SEED = 42
 
@@ -25,13 +25,15 @@ class Folds(BaseCrossValidator):  # type: ignore[misc]
     reads: ClassVar[str] = "nothing"
     """What `X` must hold: nothing, texts, vectors or a column of values."""
 
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """One, unless a splitter says otherwise."""
+        return 1
+
     @abstractmethod
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The choices, one per pair that `split` yields."""
 
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Pairs of train and test row positions; afterwards `certificates_` and `clusters_` describe them."""
         choices = self.folds(X, y, groups)
         self.certificates_ = [choice.certificate for choice in choices]
@@ -49,10 +51,6 @@ class HoldOut(Folds):
     stratify: bool = True
     random_state: int = DEFAULT_SEED
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """One."""
-        return 1
-
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The one choice, in a list."""
         problem = pose(y, groups, n_rows(X, y), test_size=self.test_size, mix=self.mix, stratify=self.stratify)
@@ -62,7 +60,7 @@ class HoldOut(Folds):
     def _choose(self, problem: Problem, X: Any) -> Choice:
         """Solve `problem`."""
 
-    def _in_order(self, problem: Problem, order: npt.NDArray[np.intp]) -> Choice:
+    def _in_order(self, problem: Problem, order: Rows) -> Choice:
         """The choice that fills the quota with the first units in `order`."""
         filled = problem.fill(problem.quota, order)
         return problem.choice(filled.chosen, missed_at_least=filled.missed_at_least, optimal=filled.optimal)

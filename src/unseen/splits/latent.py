@@ -17,9 +17,10 @@ from unseen.progress import track
 from unseen.representations import encode_texts
 from unseen.splits.clustering import Clustering, checked_ks, sweep
 from unseen.splits.holdout import HoldOut, n_rows, seed_of
-from unseen.splits.problem import Choice, Mask, Problem, pose
-from unseen.splits.vectors import Keys, Rows, require_directions, row_keys, unit_rows
+from unseen.splits.problem import Choice, Problem, pose
+from unseen.splits.vectors import require_directions, row_keys, unit_rows
 from unseen.types import finite_float32
+from unseen.types.arrays import Floats, Keys, Mask, Rows, Vectors
 
 DEFAULT_KS = range(3, 51)
 MOST_SINGLY = 0.5
@@ -59,10 +60,10 @@ class LatentHoldOut(HoldOut):
         return [self._choose(problem, *unit_vectors(problem, vectors, keys, self.metric))]
 
     @abstractmethod
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _choose(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:  # type: ignore[override]
         """Solve `problem`; `X` and `keys` are those of the units."""
 
-    def _sweep(self, problem: Problem, X: Rows, keys: Keys, ks: Iterable[int]) -> list[Clustering]:
+    def _sweep(self, problem: Problem, X: Vectors, keys: Keys, ks: Iterable[int]) -> list[Clustering]:
         return sweep(
             X, ks, weights=problem.sizes, keys=keys, metric=self.metric, n_init=self.n_init,
             max_iter=self.max_iter, seed=seed_of(self.random_state),
@@ -78,10 +79,10 @@ class RegionHoldOut(LatentHoldOut):
     """
 
     @abstractmethod
-    def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
+    def _cut(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:
         """The choice by clusters of the whole space; `X` and `keys` are those of the units."""
 
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _choose(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:  # type: ignore[override]
         divisible = self.n_clusters is None and problem.group_names is None and len(problem.class_names) > 1
         try:
             whole = self._cut(problem, X, keys)
@@ -100,7 +101,7 @@ class RegionHoldOut(LatentHoldOut):
         note = f"hardly a region: {singly:.0%} of the test part were added singly, not by cluster"
         return whole.amended(note, optimal=None)
 
-    def _cut_classes(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
+    def _cut_classes(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:
         """The same method on the rows of each class."""
         test, clusters = np.zeros(len(problem), bool), np.full(len(problem), -1, np.int32)
         certificates, begun = [], 0
@@ -120,7 +121,7 @@ class RegionHoldOut(LatentHoldOut):
             notes=(f"a region of each of {len(certificates)} classes: clusters were made within classes",),
         )
 
-    def _cut_class(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
+    def _cut_class(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:
         few, distinct = -(-len(problem) // int(problem.quota[0])), len(np.unique(keys))
         smaller = copy(self)
         smaller.n_clusters = sorted({min(few * size, distinct) for size in SIZES})
@@ -134,7 +135,7 @@ class RegionHoldOut(LatentHoldOut):
             choice = choice.amended(completed=int(problem.quota[0]), n_clusters=1)
             return replace(choice, clusters=np.zeros(len(problem), np.int32))
 
-    def _clusterings(self, problem: Problem, X: Rows, keys: Keys) -> list[Clustering]:
+    def _clusterings(self, problem: Problem, X: Vectors, keys: Keys) -> list[Clustering]:
         if problem.group_names is not None and problem.n_units < DEFAULT_KS.start and self.n_clusters is None:
             raise InfeasibleError("too few groups to find regions among them", got=problem.largest_groups())
         clusterings = self._sweep(problem, X, keys, asked_ks(self.n_clusters, keys))
@@ -146,7 +147,7 @@ class RegionHoldOut(LatentHoldOut):
         return clusterings
 
 
-def _alone(clusters: npt.NDArray[np.int32], keys: Keys) -> npt.NDArray[np.bool_]:
+def _alone(clusters: npt.NDArray[np.int32], keys: Keys) -> Mask:
     """Which rows are of a cluster that is a single text: held out singly, whatever it is called."""
     texts = np.unique(np.column_stack([clusters, np.unique(keys, return_inverse=True)[1]]), axis=0)[:, 0]
     sizes = np.bincount(texts[texts >= 0], minlength=int(clusters.max(initial=0)) + 1)
@@ -174,7 +175,7 @@ def asked_ks(n_clusters: int | Iterable[int] | None, keys: Keys) -> list[int]:
     return checked_ks([n_clusters] if isinstance(n_clusters, int | np.integer) else n_clusters, len(keys))
 
 
-def vectors_of(X: Any, using: Any, n: int, seed: int) -> Rows:
+def vectors_of(X: Any, using: Any, n: int, seed: int) -> Vectors:
     """One finite vector per row: `using` if given (an array or the name of an encoder), else `X`.
 
     Texts without vectors are encoded with the default encoder.
@@ -195,7 +196,7 @@ def vectors_of(X: Any, using: Any, n: int, seed: int) -> Rows:
     return finite_float32(array)
 
 
-def unit_vectors(problem: Problem, vectors: Rows, keys: Keys, metric: str) -> tuple[Rows, Keys]:
+def unit_vectors(problem: Problem, vectors: Vectors, keys: Keys, metric: str) -> tuple[Vectors, Keys]:
     """The mean vector and the key of each unit."""
     if problem.group_names is None:
         require_directions(vectors)
@@ -209,7 +210,7 @@ def unit_vectors(problem: Problem, vectors: Rows, keys: Keys, metric: str) -> tu
     return means, sums
 
 
-def by_similarity(X: Rows, chosen: Mask, sizes: npt.NDArray[np.int64], keys: Keys) -> npt.NDArray[np.intp]:
+def by_similarity(X: Vectors, chosen: Mask, sizes: npt.NDArray[np.int64], keys: Keys) -> Rows:
     """Units that are not chosen, the most cosine-similar to the mean of the chosen rows first."""
     mean = (sizes[chosen].astype(np.float64) @ X[chosen]) / sizes[chosen].sum()
     rest = np.flatnonzero(~chosen)
@@ -217,7 +218,7 @@ def by_similarity(X: Rows, chosen: Mask, sizes: npt.NDArray[np.int64], keys: Key
     return rest[np.lexsort((keys[rest], -similarity.round(6)))]
 
 
-def cosine_to(X: Rows, direction: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def cosine_to(X: Vectors, direction: Floats) -> Floats:
     """Cosine similarity of each row to `direction`."""
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
     return (X @ direction.astype(np.float32)) / np.maximum(lengths * np.linalg.norm(direction), 1e-30)

@@ -13,6 +13,7 @@ from unseen.errors import InputError
 from unseen.splits.holdout import HoldOut
 from unseen.splits.problem import Choice, Problem, column
 from unseen.types import Dataset
+from unseen.types.arrays import Floats
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,7 +39,7 @@ class LengthSplit(HoldOut):
         return self._in_order(problem, np.argsort(-mean if self.hold_out == "longest" else mean, kind="stable"))
 
 
-def word_counts(texts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def word_counts(texts: npt.NDArray[Any]) -> Floats:
     """Words per text; numbers are returned as they are."""
     if texts.dtype.kind in "iuf":
         return texts.astype(np.float64)

@@ -13,8 +13,9 @@ from unseen.errors import InputError
 from unseen.machine import usable_threads
 from unseen.progress import track
 from unseen.seeding import generator
-from unseen.splits.vectors import Rows, unit_rows
+from unseen.splits.vectors import unit_rows
 from unseen.types import ROWS_AT_ONCE
+from unseen.types.arrays import Floats, Rows, Vectors
 
 DISTANCES = ("euclidean", "cosine")
 ASSIGNED_AT_ONCE = ROWS_AT_ONCE // 4
@@ -34,7 +35,7 @@ def check_metric(metric: str) -> None:
 
 
 def assign_all(
-    rows: Rows, weights: Rows, shift: Rows, metric: str, centres: Sequence[Rows], pool: ThreadPoolExecutor
+    rows: Vectors, weights: Vectors, shift: Vectors, metric: str, centres: Sequence[Vectors], pool: ThreadPoolExecutor
 ) -> list[Assigned]:
     """The exact nearest centre of every row less `shift`, for several sets of centres in one pass over the rows."""
     labels = [np.empty(len(rows), np.int32) for _ in centres]
@@ -56,14 +57,14 @@ def assign_all(
     return list(zip(labels, sums.tolist(), strict=True))
 
 
-def nearest_distances(rows: Rows, train: Rows, metric: str = "cosine") -> npt.NDArray[np.float64]:
+def nearest_distances(rows: Vectors, train: Vectors, metric: str = "cosine") -> Floats:
     """Distance of each row to the nearest of `train`, whatever the number of threads."""
     check_metric(metric)
     middle = train.mean(axis=0, dtype=np.float64).astype(np.float32)  # centring keeps float32 exact
     rows = unit_rows(rows) if metric == "cosine" else rows - middle
     norms = np.einsum("ij,ij->i", rows, rows)
 
-    def nearest_in(start: int) -> npt.NDArray[np.float32]:
+    def nearest_in(start: int) -> Vectors:
         block = np.asarray(train[start : start + TRAIN_ROWS_AT_ONCE])
         block = unit_rows(block) if metric == "cosine" else block - middle
         return np.asarray((np.einsum("ij,ij->i", block, block) - 2 * (rows @ block.T)).min(axis=1))
@@ -76,15 +77,13 @@ def nearest_distances(rows: Rows, train: Rows, metric: str = "cosine") -> npt.ND
     return squared / 2 if metric == "cosine" else np.sqrt(squared)
 
 
-def nearest_rows(
-    vectors: Rows, rows: npt.NDArray[np.intp], among: npt.NDArray[np.intp], count: int
-) -> tuple[npt.NDArray[np.intp], Rows]:
+def nearest_rows(vectors: Vectors, rows: Rows, among: Rows, count: int) -> tuple[Rows, Vectors]:
     """Of each row the `count` rows `among` with the highest cosine, the nearest first, and their cosines.
 
     A row of zeros has no direction: its cosines are zero.
     """
 
-    def directions(chosen: npt.NDArray[np.intp]) -> Rows:
+    def directions(chosen: Rows) -> Vectors:
         part = np.asarray(vectors[chosen], np.float32)
         return np.asarray(part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-30), np.float32)
 
@@ -101,7 +100,7 @@ def nearest_rows(
     return nearest, cosines
 
 
-def sampled(rows: npt.NDArray[np.intp], seed: int, most: int = SAMPLE) -> npt.NDArray[np.intp]:
+def sampled(rows: Rows, seed: int, most: int = SAMPLE) -> Rows:
     """At most `most` of these row positions, drawn at random, in order."""
     if len(rows) <= most:
         return rows

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits
 
@@ -14,13 +13,13 @@ from unseen.errors import InfeasibleError, InputError
 from unseen.seeding import generator
 from unseen.splits.holdout import seed_of
 from unseen.splits.latent import LatentHoldOut, asked_ks
-from unseen.splits.problem import Choice, Mask, Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.selection import Counts, choose_most
-from unseen.splits.vectors import Keys, Rows, unit_rows
+from unseen.splits.vectors import unit_rows
+from unseen.types.arrays import Codes, Floats, Keys, Mask, Rows, Vectors
 from unseen.types.numbers import number, points, told_apart
 
-Numbers = npt.NDArray[np.float64]
-Blocks = npt.NDArray[np.integer]
+Blocks = Codes
 """Block of each unit; the units of one block are held out together."""
 
 CLUSTERS = 100
@@ -66,7 +65,7 @@ class NovelSplit(LatentHoldOut):
 
     space: ClassVar[str] = "untrained"
 
-    def _choose(self, problem: Problem, X: Rows, keys: Keys) -> Choice:  # type: ignore[override]
+    def _choose(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:  # type: ignore[override]
         if len(problem.class_names) < 2:
             raise InputError(
                 "novel asks what a model no longer knows about labels",
@@ -96,7 +95,7 @@ class NovelSplit(LatentHoldOut):
         return problem.choice(test, finest.labels, n_clusters=finest.k, optimal=True if exact else None, notes=notes)
 
 
-def most_novel(problem: Problem, novelty: Numbers, clusters: Blocks, counts: Counts) -> tuple[Mask, bool]:
+def most_novel(problem: Problem, novelty: Floats, clusters: Blocks, counts: Counts) -> tuple[Mask, bool]:
     """The clusters to hold out, given the novelty and the cluster of each unit, and whether that is proven."""
     values = np.bincount(clusters, weights=novelty, minlength=len(counts)).astype(np.float64)
     slack = np.minimum(int(TOLERANCE * problem.quota.sum()), problem.quota // 2)
@@ -124,15 +123,15 @@ class Regression:
     Taking units out of two small sums and solving again is exact; no other unit is looked at.
     """
 
-    features: Numbers
+    features: Floats
     """Standardised numbers of each unit, and a one."""
-    counts: Numbers
+    counts: Floats
     """Rows of each unit and class."""
-    gram: Numbers
-    moment: Numbers
+    gram: Floats
+    moment: Floats
 
     @classmethod
-    def of(cls, numbers: Rows, counts: Counts) -> Regression:
+    def of(cls, numbers: Vectors, counts: Counts) -> Regression:
         """The regression for units with these numbers and so many rows of each class."""
         mean, spread = numbers.mean(axis=0, dtype=np.float64), numbers.std(axis=0, dtype=np.float64)
         features = np.column_stack([(numbers - mean) / np.where(spread > 0, spread, 1), np.ones(len(numbers))])
@@ -141,13 +140,13 @@ class Regression:
         gram, moment = _sums(features, counts.astype(np.float64))
         return cls(features, counts.astype(np.float64), gram + np.diag(penalty), moment)
 
-    def without(self, units: npt.NDArray[np.intp]) -> Numbers:
+    def without(self, units: Rows) -> Floats:
         """Score of the right label, summed over the rows of each of `units`, when these are held out together."""
         gram, moment = _sums(self.features[units], self.counts[units])
         predicted = self.features[units] @ np.linalg.solve(self.gram - gram, self.moment - moment)
         return np.asarray((self.counts[units] * predicted.clip(0, 1)).sum(axis=1))
 
-    def without_each(self, blocks: Blocks) -> Numbers:
+    def without_each(self, blocks: Blocks) -> Floats:
         """The same for all units, when each block is held out in turn."""
         scores = np.empty(len(blocks))
         by_block = np.argsort(blocks, kind="stable")
@@ -155,7 +154,7 @@ class Regression:
             scores[units] = self.without(units)
         return scores
 
-    def novelty(self, clusters: Blocks, draws: np.random.Generator) -> Numbers:
+    def novelty(self, clusters: Blocks, draws: np.random.Generator) -> Floats:
         """What each unit loses when its cluster is held out rather than a random block of a cluster's size."""
         return self.without_each(draws.permutation(clusters)) - self.without_each(clusters)
 
@@ -167,13 +166,13 @@ class Regression:
         return float(seen.sum() / rows), float(unseen.sum() / rows)
 
 
-def nearness(rows: Rows, centres: Rows) -> Rows:
+def nearness(rows: Vectors, centres: Vectors) -> Vectors:
     """A Gaussian kernel of each row and each centre, as wide as the median distance."""
     squares = euclidean_distances(rows, centres, squared=True)
     return np.asarray(np.exp(-squares / np.median(squares)), dtype=np.float32)
 
 
-def _sums(features: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
+def _sums(features: Floats, counts: Floats) -> tuple[Floats, Floats]:
     return features.T @ (features * counts.sum(axis=1, keepdims=True)), features.T @ counts
 
 

@@ -30,10 +30,6 @@ class PredefinedSplit(Folds):
 
     reads: ClassVar[str] = "column"
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """One."""
-        return 1
-
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> list[Choice]:
         """The one choice, in a list."""
         if groups is not None:

@@ -12,10 +12,8 @@ import numpy.typing as npt
 from unseen.errors import InfeasibleError, InputError
 from unseen.splits.quotas import Mix, nearest_quotas, quotas, rows_asked
 from unseen.splits.selection import Counts, Selection, choose_nearest
-from unseen.splits.vectors import Keys
 from unseen.types import Certificate, some
-
-Mask = npt.NDArray[np.bool_]
+from unseen.types.arrays import Codes, Keys, Mask, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +50,12 @@ class Choice:
 class Problem:
     """Rows to divide. Without groups every row is a unit of its own."""
 
-    codes: npt.NDArray[np.intp]
+    codes: Rows
     """Class of each row. Classes are numbered by size, so that their names decide nothing."""
     class_names: tuple[str, ...]
     quota: Counts
     """Test rows asked for, per class."""
-    units: npt.NDArray[np.intp]
+    units: Rows
     """Unit of each row."""
     group_names: tuple[str, ...] | None
     """Name of each unit; None without groups."""
@@ -99,7 +97,7 @@ class Problem:
         """Rows per class in the chosen units."""
         return np.bincount(self.codes[self.rows_in(chosen)], minlength=len(self.class_names))
 
-    def fill(self, room: Counts, order: npt.NDArray[np.intp]) -> Selection:
+    def fill(self, room: Counts, order: Rows) -> Selection:
         """Units, preferably early in `order` and only from it, that fill `room` as nearly as possible."""
         if self.group_names is None:
             return self._fill_rows(room, order)
@@ -108,7 +106,7 @@ class Problem:
         chosen[order[picked.chosen]] = True
         return Selection(chosen, picked.missed, picked.missed_at_least)
 
-    def _fill_rows(self, room: Counts, order: npt.NDArray[np.intp]) -> Selection:
+    def _fill_rows(self, room: Counts, order: Rows) -> Selection:
         chosen = np.zeros(len(self), bool)
         codes = self.codes[order]
         for code, most in enumerate(room):
@@ -116,7 +114,7 @@ class Problem:
         missed = int(room.sum() - chosen.sum())
         return Selection(chosen, missed, missed)
 
-    def choice(self, chosen: Mask, clusters: npt.NDArray[np.integer] | None = None, **proof: Any) -> Choice:
+    def choice(self, chosen: Mask, clusters: Codes | None = None, **proof: Any) -> Choice:
         """The choice of these units, with what is proven about it; refuses a test part that lacks a class.
 
         `clusters` are those of the units; -1 without.
@@ -207,7 +205,7 @@ def column(values: Any, n: int, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def _classes(y: Any, n: int, keys: Keys | None) -> tuple[npt.NDArray[np.intp], tuple[str, ...]]:
+def _classes(y: Any, n: int, keys: Keys | None) -> tuple[Rows, tuple[str, ...]]:
     """Class per row, numbered by size; equal sizes by the content of their rows, never by name."""
     if y is None:
         return np.zeros(n, np.intp), ("all",)
@@ -220,7 +218,7 @@ def _classes(y: Any, n: int, keys: Keys | None) -> tuple[npt.NDArray[np.intp], t
     return np.argsort(order)[codes], tuple(str(names[code]) for code in order)
 
 
-def _units(groups: Any, n: int) -> tuple[npt.NDArray[np.intp], tuple[str, ...] | None]:
+def _units(groups: Any, n: int) -> tuple[Rows, tuple[str, ...] | None]:
     if groups is None:
         return np.arange(n), None
     values = _filled(column(groups, n, "groups"), "group", fix="give each of them a group of its own")

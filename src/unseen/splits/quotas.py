@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.data.labels import FEWEST
-from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.errors import InfeasibleError, InputError, UnknownNameError, require_known
+from unseen.types.arrays import Codes, Floats, Mask
 
 Mix = str | Mapping[str, float] | None
 """None: as in the data. "balanced": equal shares. Or a share per label."""
@@ -44,7 +45,7 @@ def rows_asked(size: float, n: int, name: str = "test_size") -> int:
     return rows
 
 
-def largest_remainder(shares: npt.NDArray[np.float64], total: int) -> npt.NDArray[np.int64]:
+def largest_remainder(shares: Floats, total: int) -> npt.NDArray[np.int64]:
     """Whole numbers in proportion to `shares` that sum to `total`; ties go to the first.
 
     >>> largest_remainder(np.array([1.0, 1.0, 1.0]), 10).tolist()
@@ -98,7 +99,7 @@ def nearest_quotas(counts: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.i
     return largest_remainder(spare.astype(np.float64), min(rows, int(spare.sum())))
 
 
-def _larger(counts: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> list[str]:
+def _larger(counts: npt.NDArray[np.int64], shares: Floats) -> list[str]:
     """The smallest test part, in hundredths of the rows, that gives what is asked of every class; none may."""
     n, classes = int(counts.sum()), np.count_nonzero(shares)
     sizes = ((percent / 100, n * percent // 100) for percent in range(1, 100))
@@ -112,7 +113,7 @@ def _without_rare(counts: npt.NDArray[np.int64]) -> list[str]:
     return ["leave rare classes out: drop=['rare']"] if is_rare.any() and (~is_rare).sum() > 1 else []
 
 
-def within_cap(cells: npt.NDArray[np.integer], most: int, draw: np.random.Generator) -> npt.NDArray[np.bool_]:
+def within_cap(cells: Codes, most: int, draw: np.random.Generator) -> Mask:
     """Which rows stay when each cell may have `most` of them; of a larger cell, which ones is drawn.
 
     A row that must not be capped has a cell of its own.
@@ -128,16 +129,14 @@ def within_cap(cells: npt.NDArray[np.integer], most: int, draw: np.random.Genera
     return stays
 
 
-def _shares(counts: npt.NDArray[np.int64], names: Sequence[str], mix: Mix) -> npt.NDArray[np.float64]:
+def _shares(counts: npt.NDArray[np.int64], names: Sequence[str], mix: Mix) -> Floats:
     if mix is None:
         return counts.astype(np.float64)
     if mix == "balanced":
         return np.ones(len(counts))
     if isinstance(mix, str):
         raise UnknownNameError.of("mix", mix, ["balanced"], fix="or give a share per label")
-    for name in mix:
-        if name not in names:
-            raise UnknownNameError.of("label", name, names)
+    require_known("label", names, *mix)
     shares = np.array([float(mix.get(name, 0.0)) for name in names])
     if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) < 1e-6):
         raise InputError("the shares of a mix must sum to one", got=f"{dict(mix)}, sum {shares.sum():.4f}")

@@ -15,6 +15,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from unseen.types.arrays import Floats, Mask, Rows
+
 Counts = npt.NDArray[np.int64]
 LIMIT = 30.0
 """Deterministic seconds that one solve may take."""
@@ -26,7 +28,7 @@ PRECISION = 1_000_000
 class Selection:
     """The units chosen, the rows by which they miss the quota, and the least that is possible."""
 
-    chosen: npt.NDArray[np.bool_]
+    chosen: Mask
     missed: int
     missed_at_least: int
     spent: float = 0.0
@@ -74,7 +76,7 @@ def choose_within(counts: Counts, quota: Counts, fewer_than: int | None = None, 
     return Selection(chosen, most - int(counts[chosen].sum()), bound, spent)
 
 
-def choose_nearest(counts: Counts, quota: Counts, order: npt.NDArray[np.intp], limit: float = LIMIT) -> Selection:
+def choose_nearest(counts: Counts, quota: Counts, order: Rows, limit: float = LIMIT) -> Selection:
     """Units that miss `quota` by the fewest rows, summed over classes, taken early in `order` if possible.
 
     First the units are taken in order as far as they fit. When something is still missing, the fewest
@@ -89,9 +91,7 @@ def choose_nearest(counts: Counts, quota: Counts, order: npt.NDArray[np.intp], l
     return _repaired(counts, quota, order, chosen, limit)
 
 
-def _repaired(
-    counts: Counts, quota: Counts, order: npt.NDArray[np.intp], chosen: npt.NDArray[np.bool_], limit: float
-) -> Selection:
+def _repaired(counts: Counts, quota: Counts, order: Rows, chosen: Mask, limit: float) -> Selection:
     from ortools.sat.python import cp_model
 
     kinds, kind_of = np.unique(counts, axis=0, return_inverse=True)
@@ -130,14 +130,14 @@ def _repaired(
 
 
 def choose_most(
-    values: npt.NDArray[np.float64],
+    values: Floats,
     counts: Counts,
     quota: Counts,
     slack: Counts,
     *,
     gap: float = 0.0,
     limit: float = LIMIT,
-) -> tuple[npt.NDArray[np.bool_], bool]:
+) -> tuple[Mask, bool]:
     """Units with the largest sum of `values` that meet `quota`, and whether that is proven.
 
     They meet it when their number of rows is exact, every class differs by at most its `slack` and none is
@@ -193,9 +193,7 @@ def _off_a_multiple(divisor: int, number: int) -> int:
     return min(number % divisor, divisor - number % divisor) if divisor else number
 
 
-def _earliest(
-    kind_of: npt.NDArray[np.intp], numbers: npt.NDArray[Any], order: npt.NDArray[np.intp]
-) -> npt.NDArray[np.bool_]:
+def _earliest(kind_of: Rows, numbers: npt.NDArray[Any], order: Rows) -> Mask:
     """So many units of each kind, the first ones in `order`."""
     by_kind = order[np.argsort(kind_of[order], kind="stable")]
     starts = np.searchsorted(kind_of[by_kind], np.arange(len(numbers)))

@@ -14,10 +14,10 @@ import pyarrow as pa
 from unseen.data.groups import NONE, alone, group_codes, holds_links
 from unseen.errors import InfeasibleError, InputError, UnseenWarning
 from unseen.seeding import child_seed, generator
-from unseen.splits.problem import Choice, Mask, pose
+from unseen.splits.problem import Choice, pose
 from unseen.splits.quotas import rows_asked
 from unseen.types import DEV, INDEPENDENT, TEST, TRAIN, Certificate, Dataset, Origin, Split, some
-from unseen.types.arrays import Rows, is_list
+from unseen.types.arrays import Mask, Rows, is_list
 from unseen.types.records import versions
 
 
@@ -163,7 +163,7 @@ def _checked_mask(mask: npt.NDArray[Any], rows: int) -> Mask:
     return mask
 
 
-def _take(values: Any, rows: npt.NDArray[np.intp]) -> Any:
+def _take(values: Any, rows: Rows) -> Any:
     if isinstance(values, list):
         return [values[row] for row in rows]
     return values[rows]

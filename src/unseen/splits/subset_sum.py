@@ -10,9 +10,9 @@ from unseen.seeding import generator
 from unseen.splits.clustering import Clustering
 from unseen.splits.holdout import seed_of
 from unseen.splits.latent import RegionHoldOut
-from unseen.splits.problem import Choice, Mask, Problem
+from unseen.splits.problem import Choice, Problem
 from unseen.splits.selection import Selection, choose_within
-from unseen.splits.vectors import Keys, Rows
+from unseen.types.arrays import Keys, Mask, Vectors
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,7 +35,7 @@ class SubsetSumSplit(RegionHoldOut):
 
     time_limit: float = 60.0
 
-    def _cut(self, problem: Problem, X: Rows, keys: Keys) -> Choice:
+    def _cut(self, problem: Problem, X: Vectors, keys: Keys) -> Choice:
         clustering, selection, least = self._best(problem, self._clusterings(problem, X, keys))
         chosen = selection.chosen[clustering.labels]
         whole = int(problem.class_counts(chosen).sum())

@@ -12,6 +12,7 @@ from unseen.errors import InputError
 from unseen.splits.holdout import HoldOut
 from unseen.splits.problem import Choice, Problem, column
 from unseen.types import some
+from unseen.types.arrays import Floats
 
 
 class TimeSplit(HoldOut):
@@ -36,7 +37,7 @@ class TimeSplit(HoldOut):
         return choice.amended(f"{before} test rows are older than the latest training row")
 
 
-def moments(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def moments(values: npt.NDArray[Any]) -> Floats:
     """Times as numbers; refuses what is no time, naming the rows."""
     if values.dtype.kind in "iuf":
         numbers = values.astype(np.float64)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InfeasibleError, VectorsError
 from unseen.types import ROWS_AT_ONCE, some
-
-Rows = npt.NDArray[np.float32]
-Keys = npt.NDArray[np.uint64]
+from unseen.types.arrays import Keys, Rows, Vectors
 
 
 def check_distinct(keys: Keys, k: int) -> None:
@@ -28,7 +25,7 @@ def check_distinct(keys: Keys, k: int) -> None:
         )
 
 
-def unit_rows(rows: Rows) -> Rows:
+def unit_rows(rows: Vectors) -> Vectors:
     """`rows` scaled to length one; refuses rows of zeros, which have no direction."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     if (lengths == 0).any():
@@ -36,7 +33,7 @@ def unit_rows(rows: Rows) -> Rows:
     return np.asarray(rows / lengths[:, None], dtype=np.float32)
 
 
-def zero_vectors(where: npt.NDArray[np.intp], n: int) -> VectorsError:
+def zero_vectors(where: Rows, n: int) -> VectorsError:
     """The error for rows of zeros."""
     return VectorsError(
         f"{len(where)} of {n} vectors are all zeros, which have no direction",
@@ -46,7 +43,7 @@ def zero_vectors(where: npt.NDArray[np.intp], n: int) -> VectorsError:
     )
 
 
-def row_keys(rows: Rows) -> Keys:
+def row_keys(rows: Vectors) -> Keys:
     """A hash of each row's content, so that rows can be visited in an order that is theirs."""
     width = rows.shape[1]
     factors = np.random.Generator(np.random.PCG64(2023)).integers(1, 2**63, width, dtype=np.uint64) * 2 + 1
@@ -66,7 +63,7 @@ def scramble(keys: Keys, seed: int) -> Keys:
         return mixed ^ (mixed >> np.uint64(31))
 
 
-def require_directions(rows: Rows) -> None:
+def require_directions(rows: Vectors) -> None:
     """Refuse rows of zeros."""
     nothing = ~rows.any(axis=1)
     if nothing.any():

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unseen.errors import InputError, TableError, UnknownNameError, complaint
+from unseen.errors import InputError, TableError, complaint, require_known
 from unseen.evaluation.bootstrap import group_numbers
 from unseen.evaluation.measurements import groups_of_rows
 from unseen.store.files import parsed_toml
@@ -218,9 +218,7 @@ def _large_enough(grouping: str, names: list[str], members: Mask, fewest: int, o
     """The groups that are asked for and large enough; refuses to be left with none."""
     if fewest < 1:
         raise InputError("fewest must be at least 1", got=str(fewest))
-    for name in only or ():
-        if name not in names:
-            raise UnknownNameError.of(f"group of {grouping!r}", name, names)
+    require_known(f"group of {grouping!r}", names, *(only or ()))
     asked = list(dict.fromkeys(only)) if only else names
     sizes = dict(zip(names, members.sum(axis=0).tolist(), strict=True))
     kept = [name for name in asked if sizes[name] >= fewest]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.evaluation.measurements import aligned
 from unseen.evaluation.metrics import Metric, counted
 from unseen.types import Dataset, Predictions, some
@@ -28,9 +28,7 @@ def binary(data: Dataset, predictions: Predictions, rows: Rows, positive: Sequen
 
 def positive_codes(label_names: Sequence[str], positive: Sequence[str]) -> list[int]:
     """Places of the positive labels; there must be some, and some others."""
-    for label in positive:
-        if label not in label_names:
-            raise UnknownNameError.of("label", label, label_names)
+    require_known("label", label_names, *positive)
     if not positive or set(positive) == set(label_names):
         raise InputError(
             "the positive labels must be some of the labels, not all",

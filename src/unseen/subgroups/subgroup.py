@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.evaluation.bootstrap import DRAWS, times_drawn
 from unseen.seeding import generator
 from unseen.subgroups.bounds import bounds, chance, reflected, refusal
@@ -68,8 +68,7 @@ def subgroup_measurements(
     of the gaps has no interval, because resampling adds to it: the tag `by_chance` is how far resampling moves a gap.
     Where a group has fewer than ten texts there is neither, and the tag `few_texts` says so.
     """
-    if background not in BACKGROUNDS:
-        raise UnknownNameError.of("background", background, BACKGROUNDS)
+    require_known("background", BACKGROUNDS, background)
     refuse_labels(predictions)
     members = groups.of_rows(data, rows)
     gold, scores = binary(data, predictions, rows, positive)

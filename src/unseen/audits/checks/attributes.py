@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +13,7 @@ from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError
 from unseen.splits.time import moments
 from unseen.types import Finding
+from unseen.types.arrays import Floats, Mask
 from unseen.types.numbers import portion
 
 SAYS = {
@@ -123,7 +123,7 @@ def time_order(subject: Subject) -> CheckResult:
     return [row], [Finding("time_order", "warn", message, len(older), subject.evidence(older), advice)]
 
 
-def _moments(times: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _moments(times: pa.ChunkedArray) -> tuple[Floats, Mask]:
     """Times as numbers, and which rows have one; refuses text that is no ISO 8601."""
     known = pc.is_valid(times).to_numpy()
     present = times.filter(pa.array(known)).combine_chunks()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.audits.findings import CheckResult, leak_level, share, skipped
 from unseen.audits.oversampling import copies_on_both_sides
 from unseen.audits.subject import LIKENESSES, Subject, contradicted, leak
 from unseen.duplicates import Pairs
-from unseen.duplicates.pairs import Rows
 from unseen.types import Finding
+from unseen.types.arrays import Codes, Rows
 from unseen.types.numbers import percent, portion
 
 ONE_SIDED = "One side of the split has no rows."
@@ -181,13 +180,13 @@ def copied_items(subject: Subject) -> CheckResult:
     return [row], [Finding("copied_items", level, message, count, subject.evidence(rows), advice)]
 
 
-def _on_both_sides_by_chance(tested: float, copies: npt.NDArray[np.integer]) -> float:
+def _on_both_sides_by_chance(tested: float, copies: Codes) -> float:
     """Share of the items that chance would put on both sides, given the share of rows that are tested."""
     numbers, items = np.unique(copies, return_counts=True)
     return sum(copies_on_both_sides(tested, int(n)) * int(m) for n, m in zip(numbers, items, strict=True)) / len(copies)
 
 
-def _items(subject: Subject) -> npt.NDArray[np.integer]:
+def _items(subject: Subject) -> Codes:
     """The item that each row is a copy of."""
     by_attribute = subject.alike("original")
     if by_attribute is not None:

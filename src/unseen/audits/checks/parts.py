@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.audits.chance import chance_of_groups
 from unseen.audits.findings import CheckResult, share, skipped
@@ -12,9 +11,8 @@ from unseen.evaluation import measure
 from unseen.evaluation.intervals import wilson
 from unseen.splits.length import word_lengths
 from unseen.types import Finding, Measurement, Predictions
+from unseen.types.arrays import Codes
 from unseen.types.numbers import number, percent, points, portion, scored
-
-Codes = npt.NDArray[np.intp]
 
 MIX, SKEWED = 0.02, 0.10
 """Largest difference of a label's share between the parts that is even; from which on it is skewed."""

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.findings import evidence_of, share_of
-from unseen.audits.items.rule import DEFAULT_PACKS, Codes, Items, Mask, rules_of
+from unseen.audits.items.rule import DEFAULT_PACKS, Items, rules_of
 from unseen.audits.items.scrape_noise import check_language
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation.measurements import places_by_slice
@@ -26,7 +25,7 @@ from unseen.progress import track
 from unseen.store import read_json, write_json
 from unseen.store.files import harmless, holds, read_rows, twin_of, unharmed, write_rows
 from unseen.types import Dataset, Finding, Measurement, Split, some
-from unseen.types.arrays import frozen
+from unseen.types.arrays import Mask, Rows, frozen, places_among
 from unseen.types.numbers import percent
 
 COLUMNS = ["id", "rule", "pack", "trait"]
@@ -59,7 +58,7 @@ class Flags:
 
     ids: pa.ChunkedArray
     rules: tuple[RuleName, ...]
-    fired: npt.NDArray[np.bool_]
+    fired: Mask
     """Whether each rule flags each item [items, rules]."""
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Rules that were asked for and could not vote, and why."""
@@ -78,7 +77,7 @@ class Flags:
         return len(self.ids)
 
     @cached_property
-    def votes(self) -> npt.NDArray[np.intp]:
+    def votes(self) -> Rows:
         """How many rules flag each item."""
         return self.fired.sum(axis=1)
 
@@ -104,12 +103,8 @@ class Flags:
                 got=f"{data.name}: fingerprint {data.fingerprint}",
                 fix="flag this data: unseen audit items flag",
             )
-        places = pc.index_in(data.ids, value_set=self.ids)
-        if places.null_count:
-            lacking = data.ids.filter(pc.is_null(places)).to_pylist()
-            raise MismatchError(f"{len(lacking)} of {len(data)} rows have no flags", got=f"ids {some(lacking)}")
-        order = places.to_numpy(zero_copy_only=False).astype(np.intp)
-        return replace(self, ids=data.ids, fired=self.fired[order])
+        places = places_among(data.ids, self.ids, "rows have no flags")
+        return replace(self, ids=data.ids, fired=self.fired[places])
 
 
 def flag_items(
@@ -241,7 +236,7 @@ def rule_findings(flags: Flags, data: Dataset) -> list[Finding]:
     ]
 
 
-def _slices(data: Dataset, split: Split | None, slices: Sequence[str]) -> Iterator[tuple[str, Codes]]:
+def _slices(data: Dataset, split: Split | None, slices: Sequence[str]) -> Iterator[tuple[str, Rows]]:
     yield from places_by_slice(data, np.arange(len(data)), slices)
     for code, label in enumerate(data.label_names):
         yield f"label={label}", np.flatnonzero(data.labels == code)

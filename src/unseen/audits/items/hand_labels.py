@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 
 from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
-from unseen.audits.items.rule import Codes, Mask
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
+from unseen.errors import InputError, TableError, require_known
 from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.measurements import places_by_slice
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
+from unseen.types.arrays import Floats, Mask, Rows, places_among
 from unseen.types.numbers import percent
 
 INVALID = ("no", "invalid", "0", "false")
@@ -40,7 +40,7 @@ FEW = 30
 class Gold:
     """Hand labels of some rows of a dataset."""
 
-    rows: Codes
+    rows: Rows
     """Positions of the labelled rows in the data."""
     labels: tuple[str, ...]
     second: tuple[str | None, ...] | None = None
@@ -56,9 +56,7 @@ class Gold:
 def invalid_labels(gold: Gold, invalid: Sequence[str] | None) -> tuple[str, ...]:
     """The labels that mean an item should be flagged: those named, or those of `INVALID` that occur."""
     if invalid:
-        for name in invalid:
-            if name not in gold.values:
-                raise UnknownNameError.of("hand label", name, gold.values)
+        require_known("hand label", gold.values, *invalid)
         return tuple(invalid)
     known = tuple(name for name in gold.values if name.lower() in INVALID)
     if not known:
@@ -80,10 +78,7 @@ def read_gold(
     """
     path = Path(path)
     columns = [id, label, *([second] if second else [])]
-    names = column_names(path)
-    for name in columns:
-        if name not in names:
-            raise UnknownNameError.of(f"column of {path}", name, names, fix="name the columns of the hand labels")
+    require_known(f"column of {path}", column_names(path), *columns, fix="name the columns of the hand labels")
     if len(set(columns)) < len(columns):
         raise InputError("two columns of the hand labels have one name", got=", ".join(columns))
     strings = read_strings(path, columns, "hand labels")
@@ -92,17 +87,13 @@ def read_gold(
     return Gold(_rows(strings[id].filter(kept), data, path), labels[label], labels[second] if second else None)
 
 
-def _rows(ids: pa.ChunkedArray, data: Dataset, path: Path) -> Codes:
+def _rows(ids: pa.ChunkedArray, data: Dataset, path: Path) -> Rows:
     if not len(ids):
         raise TableError(f"{path} holds no hand labels", expected="an id and a label in some row")
     repeated = len(ids) - pc.count_distinct(ids).as_py()
     if repeated:
         raise TableError(f"{repeated} rows of {path} have the id of another row", expected="one row per item")
-    places = pc.index_in(ids.cast(data.ids.type), value_set=data.ids)
-    if places.null_count:
-        lacking = ids.filter(pc.is_null(places)).to_pylist()
-        raise MismatchError(f"{len(lacking)} of {len(ids)} ids of {path} are not in {data.name}", got=some(lacking))
-    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.intp)
+    return places_among(ids, data.ids, f"ids of {path} are not in {data.name}")
 
 
 def measure_rules(
@@ -219,9 +210,7 @@ def _views(
 ) -> Mapping[str, Sequence[str]]:
     known = [name for name in gold.values if name not in left_out]
     for labels in (views or {}).values():
-        for label in labels:
-            if label not in known:
-                raise UnknownNameError.of("hand label", label, known)
+        require_known("hand label", known, *labels)
     return views or {name: (name,) for name in (known[:1] if len(known) == 2 else known)}
 
 
@@ -246,7 +235,7 @@ def _table(first: Mask, second: Mask) -> npt.NDArray[np.int64]:
     return np.bincount(codes, minlength=4)
 
 
-def _kappas(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _kappas(tables: npt.NDArray[np.int64]) -> Floats:
     """Kappa of many tables [tables, 4]; NaN where chance agrees fully."""
     n = tables.sum(axis=1)
     observed = (tables[:, 0] + tables[:, 3]) / n

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.items.quotes import quotes_only
-from unseen.audits.items.rule import HANDLE, LINK, Codes, Items, Mask, Rule, codes_of, matches
+from unseen.audits.items.rule import HANDLE, LINK, Items, Rule, codes_of, matches
 from unseen.audits.items.scrape_noise import HANDLES_ONLY, LINKS_ONLY, MISDECODED, WRONG_LANGUAGE
 from unseen.duplicates import near_pairs
 from unseen.seeding import generator
+from unseen.types.arrays import Codes, Mask, Rows
 
 PACK = "label-text"
 PARTS = re.compile(r"[^\W\d_]+|\d+")
@@ -99,7 +100,7 @@ def boilerplate(items: Items) -> Mask:
     return common[items.form_codes]
 
 
-def _forms(items: Items) -> tuple[Codes, Mask]:
+def _forms(items: Items) -> tuple[Rows, Mask]:
     """One row for each form, and whether a training row has it."""
     rows = np.unique(items.form_codes, return_index=True)[1]
     trained = np.zeros(len(rows), bool)
@@ -139,7 +140,7 @@ def _near(items: Items) -> Mask:
     return near
 
 
-def _windows(codes: Codes, begins: Codes, rows: Codes, seed: int) -> tuple[npt.NDArray[np.uint64], Codes]:
+def _windows(codes: Codes, begins: Codes, rows: Rows, seed: int) -> tuple[npt.NDArray[np.uint64], Codes]:
     """The hash of every run of words in these rows, and the place of its row among them."""
     lengths = np.maximum(np.diff(begins)[rows] - RUN_WORDS + 1, 0)
     form = np.repeat(np.arange(len(rows)), lengths)

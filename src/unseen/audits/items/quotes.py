@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.audits.items.rule import Items, Mask, matches
+from unseen.audits.items.rule import Items, matches
+from unseen.types.arrays import Floats, Mask
 
 LINEAR, SQUARED = 0.35, 0.36
 MARKS = '["“”„«»]'
@@ -68,7 +68,7 @@ def quotes_only(items: Items) -> Mask:
     return _shares(items)[:, 0] == 1
 
 
-def _shares(items: Items) -> npt.NDArray[np.float64]:
+def _shares(items: Items) -> Floats:
     """Linear and squared share of each text [rows, 2]; only texts with quotation marks are taken apart."""
     shares = np.zeros((len(items), 2))
     rows = np.flatnonzero(matches(items.plain, MARKS))

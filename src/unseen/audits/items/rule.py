@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,9 +24,8 @@ from unseen.duplicates import normal_forms
 from unseen.errors import InputError, UnknownNameError, UnseenError
 from unseen.registry import VERSION, Registry
 from unseen.types import Dataset
+from unseen.types.arrays import Codes, Mask
 
-Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.intp]
 LINK = r"(?i:https?://\S+|www\.\S+|<(?:url|link)>)"
 HANDLE = r"@\S+|<user>"
 OTHER_MARKS = r"<\w+>"

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.items.rule import HANDLE, LINK, LOST, Items, Mask, Rule, as_mask, counts, matches, repaired
-from unseen.errors import UnknownNameError
+from unseen.audits.items.rule import HANDLE, LINK, LOST, Items, Rule, as_mask, counts, matches, repaired
+from unseen.errors import require_known
+from unseen.types.arrays import Mask
 
 LEAST_LETTERS = 20
 LEAST_WORDS = 8
@@ -72,8 +73,7 @@ DATE = rf"^{DAY_NAME}(?:{'|'.join(DATES)})(?:{TIME})?\.?$"
 
 def check_language(language: str) -> None:
     """Refuse a language nothing is known about."""
-    if language not in LANGUAGES:
-        raise UnknownNameError.of("language", language, LANGUAGES)
+    require_known("language", LANGUAGES, language)
 
 
 def wrong_language(items: Items) -> Mask:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from unseen.audits.items.quotes import mostly_quotes, mostly_quotes_squared
-from unseen.audits.items.rule import Items, Mask, Rule, codes_of, matches
+from unseen.audits.items.rule import Items, Rule, codes_of, matches
+from unseen.types.arrays import Mask
 
 PACK, CODE_PACK = "strapline", "strapline-code"
 COMMANDS = (

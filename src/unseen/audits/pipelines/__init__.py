@@ -9,14 +9,13 @@
     audit.py          the audit
 """
 
-from unseen.audits.pipelines.audit import EXPERIMENTS, PipelineAudit, audit_pipeline, planned_runs, prepared
+from unseen.audits.pipelines.audit import EXPERIMENTS, audit_pipeline, planned_runs, prepared
 from unseen.audits.pipelines.examples import EXAMPLES
 from unseen.audits.pipelines.pipeline import default_split, open_pipeline
 
 __all__ = [
     "EXAMPLES",
     "EXPERIMENTS",
-    "PipelineAudit",
     "audit_pipeline",
     "default_split",
     "open_pipeline",

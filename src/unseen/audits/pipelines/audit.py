@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unseen.audits.audit import Audit
 from unseen.audits.findings import Judgement
 from unseen.audits.pipelines.bench import Bench, skipped
 from unseen.audits.pipelines.experiments import (
@@ -23,9 +24,9 @@ from unseen.audits.pipelines.experiments import (
     vocabulary,
 )
 from unseen.audits.pipelines.pipeline import Pipeline, open_pipeline, shape_of
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, require_known
 from unseen.progress import track
-from unseen.types import Dataset, Finding, Measurement, Split
+from unseen.types import Dataset, Split
 
 FEWEST_PLANTED = 20
 
@@ -54,19 +55,6 @@ EXPERIMENTS = {
 }
 
 
-@dataclass(frozen=True)
-class PipelineAudit:
-    """What the experiments found; those that could not be made are there as skipped."""
-
-    findings: tuple[Finding, ...]
-    measurements: tuple[Measurement, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether no experiment failed. Skipped experiments do not count: read why they were skipped."""
-        return all(finding.level != "fail" for finding in self.findings)
-
-
 def audit_pipeline(
     fit: Any,
     data: Dataset,
@@ -77,7 +65,7 @@ def audit_pipeline(
     seed: int = 42,
     planted: int | None = None,
     settings: Mapping[str, Any] | None = None,
-) -> PipelineAudit:
+) -> Audit:
     """Find out by experiment whether `fit` learns from test rows.
 
     `fit` is one of: `fit(data, split, seed)` or `fit(data, folds, seed)`, which answers about all rows or the test
@@ -107,7 +95,7 @@ def audit_pipeline(
             why = f"the pipeline could not be run on the changed data: {cause.message}"
             judgements.append(skipped(name, why))
     findings = tuple(finding for _, finding in judgements)
-    return PipelineAudit(findings, tuple(row for rows, _ in judgements for row in rows))
+    return Audit(findings, tuple(row for rows, _ in judgements for row in rows))
 
 
 def prepared(
@@ -149,9 +137,7 @@ def _fitting_copies(pipeline: Pipeline) -> Pipeline:
 def _chosen(experiments: Sequence[str] | None, shape: str) -> list[str]:
     """The experiments to make, all that the shape allows by default."""
     possible = [name for name, experiment in EXPERIMENTS.items() if shape in experiment.shapes]
-    for name in experiments or ():
-        if name not in EXPERIMENTS:
-            raise UnknownNameError.of("experiment", name, EXPERIMENTS)
+    require_known("experiment", EXPERIMENTS, *(experiments or ()))
     vain = [name for name in experiments or () if name not in possible]
     if vain:
         expected = f"some of {', '.join(possible)}"

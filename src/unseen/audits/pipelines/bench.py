@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.findings import Judgement, evidence_of
-from unseen.audits.pipelines.pipeline import Pipeline, PipelineAnswer, Rows
+from unseen.audits.pipelines.pipeline import Pipeline, PipelineAnswer
 from unseen.errors import InputError
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, Split, string_array
-from unseen.types.arrays import encode_labels
+from unseen.types.arrays import Floats, Mask, Rows, encode_labels
 
 SYLLABLES = np.array([first + second for first in "bdfgklmnprstvz" for second in "aeiou"])
 SYLLABLES_PER_WORD = 5
@@ -44,7 +44,7 @@ class Planted:
     data: Dataset
     """The data with the planted rows at its end."""
     rows: Rows
-    labels: npt.NDArray[np.bool_]
+    labels: Mask
     """Whether the planted row has the rarer of the two labels."""
     codes: tuple[int, int]
     """The commonest and the rarest label."""
@@ -130,7 +130,7 @@ class RowChange:
     """How far answers about untouched rows have moved."""
 
     rows: Rows
-    sizes: npt.NDArray[np.float64]
+    sizes: Floats
     """Largest change of a score, by row."""
 
 

@@ -28,6 +28,7 @@ from unseen.seeding import child_seed, generator
 from unseen.splits.random import RandomSplit
 from unseen.training.neural import one_thread
 from unseen.types import Dataset, Split
+from unseen.types.arrays import Floats, Rows
 
 WORD = re.compile(r"\w+")
 PADDING, UNKNOWN = 0, 1
@@ -44,8 +45,7 @@ EXAMPLES = Registry(
         "vocabulary-of-all-data.v1": "unseen.audits.pipelines.examples:vocabulary_of_all_data",
     },
 )
-Rows = npt.NDArray[np.intp]
-Probabilities = npt.NDArray[np.float64]
+Probabilities = Floats
 Fold = tuple[Rows, Rows]
 OutOfFold = list[tuple[Rows, Probabilities]]
 """For each fold the rows it tested and their probabilities, columns in the order of the data's labels."""
@@ -144,7 +144,7 @@ class TrainedWords:
                 means[row] = vectors[known].mean(axis=0)
         return means
 
-    def probabilities(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    def probabilities(self, texts: Sequence[str]) -> Floats:
         """Probabilities [texts, labels]."""
         import torch
 

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from unseen.audits.findings import MOST_EVIDENCE, Judgement
@@ -30,13 +29,14 @@ from unseen.audits.pipelines.bench import (
     skipped,
     texts_replaced,
 )
-from unseen.audits.pipelines.pipeline import PipelineAnswer, Rows, as_classifier
+from unseen.audits.pipelines.pipeline import PipelineAnswer, as_classifier
 from unseen.errors import InputError
 from unseen.evaluation.probability_scores import auc
 from unseen.inference import predict
 from unseen.models.scikit_learn import PipelineClassifier
 from unseen.seeding import generator
 from unseen.types import TEST, Dataset, some
+from unseen.types.arrays import Floats, Mask, Rows
 from unseen.types.numbers import magnitude, number, percent
 
 FIT_INSIDE = "fit everything (vocabulary, weights, selected features, embeddings, scalers) on the training rows alone"
@@ -196,7 +196,7 @@ def planted(bench: Bench) -> Judgement:
     return bench.judgement("planted", "fail", message, {"planted_auc": area}, n, count=n, advice=advice)
 
 
-def ranked(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_], seed: int) -> tuple[float, float, float]:
+def ranked(scores: Floats, positive: Mask, seed: int) -> tuple[float, float, float]:
     """AUC, what chance stays below in 999 of 1,000 cases, and how often chance reaches it.
 
     Chance is the labels dealt anew, which is exact: they were dealt by coin tosses.

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.pipelines.examples import EXAMPLES
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, UnknownNameError, require_known
 from unseen.inference import predict
 from unseen.models import PIPELINES
 from unseen.models.scikit_learn import PipelineClassifier, open_scikit_learn
@@ -34,9 +34,9 @@ from unseen.splits.random import RandomSplit
 from unseen.splits.split_records import split_records
 from unseen.training import RECIPES
 from unseen.types import Dataset, Predictions, Split
+from unseen.types.arrays import Floats, Rows
 
-Rows = npt.NDArray[np.intp]
-Scores = npt.NDArray[np.float64]
+Scores = Floats
 
 FORMS = "a classifier, Predictions, scores [rows, labels], labels, or (rows, scores), also a list of these pairs"
 SHAPES = ("recipe", "protocol", "own split", "estimator")
@@ -162,8 +162,7 @@ def _codes(labels: npt.NDArray[Any], names: tuple[str, ...]) -> Rows:
             raise InputError("the pipeline answered labels that are not there", expected=f"0 to {len(names) - 1}")
         return labels.astype(np.intp)
     places = {name: place for place, name in enumerate(names)}
-    for strange in set(labels.tolist()) - places.keys():
-        raise UnknownNameError.of("label", str(strange), names)
+    require_known("label", names, *dict.fromkeys(labels.tolist()))
     return np.array([places[label] for label in labels.tolist()], np.intp)
 
 
@@ -222,8 +221,7 @@ class Pipeline:
 def shape_of(fit: Any, shape: str | None = None) -> str:
     """What kind of pipeline this is: what is said, or what it shows."""
     if shape is not None:
-        if shape not in SHAPES:
-            raise UnknownNameError.of("shape", shape, SHAPES)
+        require_known("shape", SHAPES, shape)
         return shape
     if hasattr(fit, "fit") and hasattr(fit, "get_params"):
         return "estimator"
