@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unseen.audits.findings import CheckResult, leak_level, share, skipped
+from unseen.audits.findings import CheckResult, leak_level, skipped
 from unseen.audits.oversampling import copies_on_both_sides
 from unseen.audits.subject import LIKENESSES, Subject, contradicted, leak
 from unseen.duplicates import Pairs
 from unseen.duplicates.pairs import Rows
+from unseen.evaluation.measurements import share
 from unseen.types import Finding
 from unseen.types.numbers import percent, portion
 

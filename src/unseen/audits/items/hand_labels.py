@@ -17,13 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
 from unseen.audits.items.rule import Codes, Mask
 from unseen.data.tables import column_names, read_strings
 from unseen.errors import InputError, MismatchError, TableError, UnknownNameError
 from unseen.evaluation.bootstrap import DRAWS, percentiles
-from unseen.evaluation.measurements import places_by_slice
+from unseen.evaluation.measurements import places_by_slice, share, share_of
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.numbers import percent
