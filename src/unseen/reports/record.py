@@ -286,6 +286,7 @@ def read_record(folder: str | Path, kind: str | None = None, whole: bool = False
         about = read_about(folder)
         tried(lambda path: _check(about or {}, kind, path), folder / ABOUT, problems)
     measurements = tried(read_measurements, folder / "measurements.csv", problems) or []
+    examples = tried(_json(dict[str, Any], "texts by id"), folder / "examples.json", problems, True) or {}
     maps = [*folder.glob("map.parquet"), *sorted(folder.glob("maps/*.parquet"))]
     record = RunRecord(
         about or {},
@@ -296,7 +297,7 @@ def read_record(folder: str | Path, kind: str | None = None, whole: bool = False
         tuple(tried(read_measurements, folder / "properties.csv", problems, optional=True) or ()),
         {path.stem: drawn for path in maps if (drawn := tried(_map, path, problems)) is not None},
         tried(_json(tuple[Cluster, ...], "a list of clusters"), folder / "clusters.json", problems, True) or (),
-        tried(_json(dict[str, str], "texts by id"), folder / "examples.json", problems, True) or {},
+        {name: text for name, text in examples.items() if isinstance(text, str)},  # those of attacks are a list
     )
     if problems or about is None:
         raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=way_out(folder))
