@@ -151,6 +151,11 @@ class RunRecord:
         return {str(name): dict(data) for name, data in (several or one).items() if isinstance(data, Mapping)}
 
     @property
+    def label_names(self) -> Sequence[str]:
+        """The labels of its data, in their order; of a run of several datasets none."""
+        return _table(self.about, "data").get("label_names") or ()
+
+    @property
     def gates_hold(self) -> bool:
         """Whether no gate failed."""
         return all(gate["passed"] for gate in self.about.get("gates") or ())
