@@ -15,9 +15,11 @@ from unseen.reports.figures import (
     TEST_COLOUR,
     TRAIN_COLOUR,
     CurvePoint,
+    DotLine,
     Series,
     alpha_chart,
     curve_chart,
+    dot_chart,
     shared_map,
 )
 
@@ -162,3 +164,9 @@ def test_a_shared_map_is_a_picture():
     assert shared_map(points, *parts, ("a", "b")).count("<image") == 1
     none = np.array(["train"] * 50)
     assert "<svg" in shared_map(points, none, none, ("a", "b"))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_lines_that_are_left_out_are_told_where_there_are_some(more: int) -> None:
+    lines = [DotLine(f"line {number}", "", (None,)) for number in range(figures.MOST_LINES + more)]
+    assert ("more are in the table" in dot_chart(lines, ["m"], "passed")) == bool(more)
