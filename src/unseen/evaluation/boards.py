@@ -169,8 +169,8 @@ def _rankings(board: Board, name: str, levels: Sequence[Measurement]) -> Iterato
     for data, line in zip(datasets, ranked, strict=True):
         for model, rank in zip(board.models, line, strict=True):
             yield Measurement(f"rank.{name}", float(rank), 1, tags={"data": data, "model": model})
-    for model, (value, low, high) in zip(board.models, average_ranks(ranked), strict=True):
-        yield Measurement(f"average_rank.{name}", value, len(datasets), low, high, tags={"model": model})
+    for model, (mean, _, low, high) in zip(board.models, average_ranks(ranked), strict=True):
+        yield Measurement(f"average_rank.{name}", mean, len(datasets), low, high, tags={"model": model})
     if len(datasets) > 1:
         yield Measurement(f"friedman_p.{name}", friedman(ranked), len(datasets))
         yield Measurement(
