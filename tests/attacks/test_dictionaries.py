@@ -62,20 +62,6 @@ def test_words_that_share_a_meaning_are_synonyms_wherever_the_files_lie(dictiona
     assert words.synonyms("nothing") == []
 
 
-def test_opposites_are_of_the_word_not_of_its_synonyms(dictionary: Path) -> None:
-    words = WordNet(dictionary)
-    assert words.antonyms("hot") == words.antonyms("hotter") == ["cold"]
-    assert words.antonyms("warm") == []
-    assert words.antonyms("cloud") == []
-
-
-def test_an_opposite_that_is_no_word_of_its_meaning_is_damage(dictionary: Path) -> None:
-    path = dictionary / "dict" / "data.adj"
-    path.write_text(path.read_text().replace("! 00000200 a 0101", "! 00000200 a 0109"))
-    with pytest.raises(InputError, match="does not hold WordNet's dictionary"):
-        WordNet(dictionary).antonyms("hot")
-
-
 def test_of_several_dictionaries_the_files_are_not_mixed(dictionary: Path) -> None:
     newer = dictionary / "dict-4"
     shutil.copytree(dictionary / "dict", newer)

@@ -53,7 +53,7 @@ def test_models_that_are_not_apart_are_joined_in_the_largest_groups_only() -> No
 def test_an_average_rank_has_an_interval_over_datasets_within_first_and_last() -> None:
     ranked = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [1.0, 2.0, 3.0]])
     first = average_ranks(ranked)[0]
-    assert first.value == 1.25
+    assert first.mean == 1.25
     assert first.low == 1.0
     assert first.high == pytest.approx(stats.t.interval(0.95, 3, 1.25, 0.5 / 2)[1])
     assert average_ranks(ranked[:1])[0].low is None
@@ -65,7 +65,7 @@ def test_intervals_of_average_ranks_hold() -> None:
     population = ranks(strength + draw.normal(size=(200_000, 4)))
     for _ in range(trials):
         means = average_ranks(ranks(strength + draw.normal(size=(7, 4))))
-        held += sum(low <= true <= high for (_, low, high), true in zip(means, population.mean(axis=0), strict=True))
+        held += sum(low <= true <= high for (_, _, low, high), true in zip(means, population.mean(axis=0), strict=True))
     assert 0.93 <= held / (4 * trials) <= 0.98
 
 

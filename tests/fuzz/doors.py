@@ -325,9 +325,7 @@ def _folders(folder: Path) -> Iterator[Door]:
         lines["index"] = f"rain {meaning} 1 1 ! 1 0 00000100\n"
         for kind, line in lines.items():
             (folder / "dict" / f"{kind}.{part}").write_text(line)
-    yield Door(
-        "dictionary", folder / "dict", lambda path: [WordNet(path).synonyms("rain"), WordNet(path).antonyms("rain")]
-    )
+    yield Door("dictionary", folder / "dict", lambda path: WordNet(path).synonyms("rain"))
     yield Door("findings.csv", folder / "run" / "findings.csv", read_findings)
     (folder / "suspects.csv").write_text("id,given,likely,confidence,row,test_of\na,hate,normal,.9,line 2,random\n")
     yield Door("suspects.csv", folder / "suspects.csv", read_suspects)

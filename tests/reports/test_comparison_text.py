@@ -135,7 +135,7 @@ def test_tables_hold_rounded_or_exact_numbers(tmp_path: Path) -> None:
     exact = differences_table(found, exact=True)
     assert exact.columns[-4:] == ("low", "high", "pairs", "rows")
     assert exact.rows[1][5] == pytest.approx(sum(BETTER) / 3 - sum(HARD) / 3, abs=1e-15)
-    assert falls_table(found).rows == (("closest", "f1.macro", ".30 [.25, .35]", ".26 [.21, .31]", "−.043"),)
+    assert falls_table(found).rows == (("closest", "f1.macro", "30 [25, 35]", "26 [21, 31]", "−4.3"),)
 
 
 def test_prices_of_other_repeats_are_compared_and_told_apart(tmp_path: Path) -> None:

@@ -16,9 +16,11 @@ from unseen.reports.figures import (
     TRAIN_COLOUR,
     CostMark,
     CurvePoint,
+    DotLine,
     Series,
     alpha_chart,
     curve_chart,
+    dot_chart,
     pareto_chart,
     shared_map,
 )
@@ -177,3 +179,9 @@ def test_costs_near_and_far_have_an_axis_with_numbers(costs, narrow):
     picture = texts(pareto_chart(marks, "seconds", "macro F1", narrow=narrow))
     between = picture[: picture.index("seconds")]
     assert len([word for word in between if re.fullmatch(r"[\d.]+", word)]) >= 2
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_lines_that_are_left_out_are_told_where_there_are_some(more: int) -> None:
+    lines = [DotLine(f"line {number}", "", (None,)) for number in range(figures.MOST_LINES + more)]
+    assert ("more are in the table" in dot_chart(lines, ["m"], "passed")) == bool(more)

@@ -16,5 +16,5 @@ def test_intervals_are_explained(tmp_path: Path) -> None:
     assert "a gain there alone says little" in page
     assert [*result.tables] == ["scores", "differences", "answers", "rules"]
     assert result.tables["differences"].rows == (
-        ("macro F1", "flagged rows left out, less as many random rows left out", "all", ".010", "[−.100, .100]"),
+        ("macro F1", "flagged rows left out, less as many random rows left out", "all", "1.0 [−10, 10]"),
     )

@@ -131,7 +131,7 @@ def test_files_of_the_kind_that_are_missing_are_named_with_the_others(folder: Pa
         ("findings.csv", "check,level,message,count,evidence,advice,rows\nx,ok\n", "line 2"),
         ("map.parquet", "not parquet", "does not hold a map"),
         ("clusters.json", "{}", "does not hold a list of clusters"),
-        ("clusters.json", '[{"split": "closest"}]', "clusters.json: KeyError: 'cluster'"),
+        ("clusters.json", '[{"split": "closest"}]', "a list of clusters: 0.cluster: Field required"),
         ("examples.json", "[]", "does not hold texts by id"),
         ("splits/0.json", "{}", "is not the certificate of a split"),
         (

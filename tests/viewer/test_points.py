@@ -15,7 +15,9 @@ import pytest
 from unseen.reports.figures import MOST_POINTS, plane
 from unseen.reports.page import gzipped
 from unseen.reports.points import NONE, RUNNERS_UP, Column, RunPoints, packed, packed_for_page, points_of
-from unseen.reports.record import read_record
+from unseen.reports.record import LatentMap, RunRecord, SplitFile, read_record
+from unseen.store import write_predictions
+from unseen.types import Certificate, Origin, Predictions, string_array
 
 
 def unpacked(content: bytes) -> tuple[dict, Callable[[str], np.ndarray]]:
@@ -194,3 +196,21 @@ def test_the_page_of_a_run_carries_its_points_and_one_script(run: Path) -> None:
 
     header, _ = unpacked(gzip.decompress(base64.b64decode(packed_points)))
     assert header["count"] == 120
+
+
+def test_labels_that_are_called_like_columns_of_answers_are_told_by_their_names(tmp_path: Path) -> None:
+    names, ids = ("id", "x"), pa.chunked_array([["a", "b"]])
+    parts = {"closest": np.array(["test", "test"])}
+    certificate = Certificate({"id": 1, "x": 1}, {"id": 1, "x": 1})
+    split = SplitFile("closest", "closest", {"test": 2}, certificate, Origin("closest.v1"))
+    latent = LatentMap(ids, np.array([[0.0, 0.0], [1.0, 1.0]]), np.array(names), parts)
+    (tmp_path / "predictions").mkdir()
+    answers = Predictions(string_array(["a", "b"]), np.array([[0.9, 0.1], [0.2, 0.8]]), names)
+    write_predictions(answers, tmp_path / "predictions" / "closest-seed1.parquet")
+    about = {"kind": "stress", "data": {"label_names": names}}
+    record = RunRecord(about, (), folder=tmp_path, splits={"closest": split}, maps={"map": latent})
+    points = points_of(record, neighbours=False)
+    assert points is not None
+    assert points.labels == names
+    assert points.by_name["answer"].names[:2] == names
+    assert points.by_name["right or wrong"].names == ("right",)

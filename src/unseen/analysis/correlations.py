@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import atanh, isfinite, sqrt, tanh
 
 import numpy as np
 
-from unseen.evaluation.contrasts import holm
+from unseen.evaluation.contrasts import with_holm
 from unseen.evaluation.intervals import Bounds
 from unseen.types import Measurement
 from unseen.types.arrays import Floats
@@ -46,14 +45,7 @@ def correlations(properties: Sequence[Measurement], scores: Sequence[Measurement
         for score, reached in by_score.items()
         for coefficient in _coefficients(of, score[0], values, reached)
     ]
-    known = [row for row in table if "p" in row.tags]
-    adjusted = {
-        name: iter(holm([float(row.tags["p"]) for row in known if row.metric == name])) for name in COEFFICIENTS
-    }
-    return [
-        replace(row, tags={**row.tags, "p.holm": next(adjusted[row.metric])}) if "p" in row.tags else row
-        for row in table
-    ]
+    return with_holm(table, family=lambda row: row.metric)
 
 
 def _by_split(rows: Sequence[tuple[Measurement, Key]]) -> dict[Key, dict[str, float]]:

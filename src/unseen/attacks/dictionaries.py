@@ -27,7 +27,6 @@ ENDINGS = {
     "adv": (),
 }  # fmt: skip
 """How WordNet's own search takes inflected words back to those of the dictionary."""
-PART_NAMES = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 NEEDED = {f"{kind}.{part}" for kind in ("data", "index") for part in PARTS}
 LARGEST = 200_000_000
 """Bytes of the dictionary, at most."""
@@ -82,28 +81,16 @@ class WordNet:
     def synonyms(self, word: str) -> list[str]:
         """Single words that share a meaning with it, in the order of its meanings."""
         own = word.lower()
-        shared = [other for _, part, synset in self._meanings(own) for other in self._synset(part, synset)[0]]
+        shared = [other for part, synset in self._meanings(own) for other in self._synset(part, synset)]
         return [other for other in dict.fromkeys(shared) if "_" not in other and other.lower() != own]
 
-    def antonyms(self, word: str) -> list[str]:
-        """Words that WordNet calls the opposite of it."""
-        opposites = []
-        for lemma, part, synset in self._meanings(word.lower()):
-            words, pointers = self._synset(part, synset)
-            for to_part, to_synset, source, target in pointers:
-                with door(self.path, "WordNet's dictionary"):
-                    if source == 0 or words[source - 1].lower() == lemma:
-                        others = self._synset(to_part, to_synset)[0]
-                        opposites += others if target == 0 else [others[target - 1]]
-        return list(dict.fromkeys(opposites))
-
-    def _meanings(self, word: str) -> Iterator[tuple[str, str, int]]:
-        """The words that it may be an inflection of, with part of speech and meaning."""
+    def _meanings(self, word: str) -> Iterator[tuple[str, int]]:
+        """The meanings of the words that it may be an inflection of, with their parts of speech."""
         for part in PARTS:
             irregular = self._irregular[part].get(word, ())
             for lemma in dict.fromkeys([*_bases(word, part), *irregular]):
                 for synset in self._index[part].get(lemma, ()):
-                    yield lemma, part, synset
+                    yield part, synset
 
     @cached_property
     def _index(self) -> dict[str, dict[str, tuple[int, ...]]]:
@@ -134,19 +121,11 @@ class WordNet:
                 part: {int(line[:8]): line for line in of_part if line[:8].isdigit()} for part, of_part in lines.items()
             }
 
-    def _synset(self, part: str, offset: int) -> tuple[list[str], list[tuple[str, int, int, int]]]:
-        """The words of a meaning, and where their opposites are: part, place, from which word, to which word."""
+    def _synset(self, part: str, offset: int) -> list[str]:
+        """The words of a meaning."""
         with door(self.path, "WordNet's dictionary"):
             fields = self._lines[part][offset].split(" | ")[0].split()
-            count = int(fields[3], 16)
-            words = [word.partition("(")[0] for word in fields[4 : 4 + 2 * count : 2]]
-            pointers = fields[5 + 2 * count :]
-            opposites = [
-                (PART_NAMES[part_name], int(place), int(ends[:2], 16), int(ends[2:], 16))
-                for symbol, place, part_name, ends in zip(*(iter(pointers),) * 4, strict=False)
-                if symbol == "!"
-            ]
-        return words, opposites
+            return [word.partition("(")[0] for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2]]
 
 
 def _bases(word: str, part: str) -> list[str]:

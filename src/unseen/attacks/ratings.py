@@ -18,7 +18,8 @@ import numpy as np
 from unseen.attacks.rating_sheet import ASKED, SOURCES, AttackedText, Rating
 from unseen.attacks.session_log import QUALITY
 from unseen.attacks.worded_text import WordedText
-from unseen.evaluation.intervals import Bounds, Spread, product, wilson
+from unseen.evaluation.intervals import Bounds, Spread, product
+from unseen.evaluation.measurements import share
 from unseen.functional.agreement import agreement, majority, rating_counts
 from unseen.types import Measurement
 
@@ -85,13 +86,12 @@ def success(group: Sequence[AttackedText], answers: Answers, grammar: float, tag
     """
     n, flips = len(group), [one for one in group if one.flipped]
     verdicts = [verdict for one in flips if (verdict := accepted(answers.get(one.sheet, {}), grammar)) is not None]
-    rows = [Measurement("success.raw", len(flips) / n, n, *wilson(len(flips), n), tags=tags)]
+    rows = [share("success.raw", len(flips), n, tags)]
     more: Tags = {**tags, "rated": len(verdicts), "grammar": grammar}
     if flips and not verdicts:
         return [*rows, Measurement("success.rated", None, 0, tags=more)]
     if len(verdicts) == len(flips):
-        low, high = wilson(sum(verdicts), n)
-        return [*rows, Measurement("success.rated", sum(verdicts) / n, n, low, high, tags=more)]
+        return [*rows, share("success.rated", sum(verdicts), n, more)]
     low, high = product(len(flips), n, sum(verdicts), len(verdicts))
     value = len(flips) / n * sum(verdicts) / len(verdicts)
     return [*rows, Measurement("success.rated", value, n, low, high, tags=more)]

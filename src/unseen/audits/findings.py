@@ -1,15 +1,11 @@
-"""From what was counted to findings: a share with its interval, a level, a few ids to look up."""
+"""From what was counted to findings: a level, a few ids to look up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pyarrow as pa
 
-from unseen.evaluation.intervals import wilson
 from unseen.types import Dataset, Finding, Measurement
-from unseen.types.arrays import Mask, Rows
+from unseen.types.arrays import Rows
 
 CheckResult = tuple[list[Measurement], list[Finding]]
 """What a check measured, and what it found."""
@@ -19,19 +15,6 @@ Judgement = tuple[list[Measurement], Finding]
 LEAK_FAILS = 0.01
 """Share of the test part from which on a leak fails an audit; below, it is worth a look."""
 MOST_EVIDENCE = 10
-
-
-def share(metric: str, count: int, n: int, tags: Mapping[str, Any] | None = None, slice: str = "all") -> Measurement:
-    """A share with Wilson's 95 % interval; no value of nothing."""
-    tags = dict(tags or {})
-    if not n:
-        return Measurement(metric, None, 0, slice=slice, tags=tags)
-    return Measurement(metric, count / n, n, *wilson(count, n), slice, tags)
-
-
-def share_of(metric: str, where: Mask, tags: Mapping[str, Any] | None = None, slice: str = "all") -> Measurement:
-    """The share of true values, with Wilson's 95 % interval."""
-    return share(metric, int(where.sum()), len(where), tags, slice)
 
 
 def leak_level(share: float) -> str:

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.findings import Judgement, evidence_of, share
+from unseen.audits.findings import Judgement, evidence_of
 from unseen.audits.label_noise import LabelNoise, corrected_fall
 from unseen.errors import InputError
 from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import DRAWS
+from unseen.evaluation.measurements import share
 from unseen.evaluation.metrics import chance
 from unseen.types import Dataset, ExitTrace, Finding, Measurement, Predictions, Split
 from unseen.types.arrays import Rows

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.findings import share_of
 from unseen.errors import TableError
+from unseen.evaluation.measurements import share_of
 from unseen.progress import track
 from unseen.seeding import generator
 from unseen.store.files import harmless, read_rows, unharmed, write_rows

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -27,15 +26,6 @@ ASSUMPTION = (
 )
 IDLE_SECONDS = 1.0
 """How long an idle machine is watched before the work."""
-
-
-def trapezoid(times: Sequence[float], watts: Sequence[float]) -> float:
-    """Joules under samples of power, which may come at any times: Σ (P₁ + P₂) / 2 · Δt.
-
-    >>> trapezoid([0, 1, 4], [10, 20, 20])
-    75.0
-    """
-    return sum((b - a) * (p + q) / 2 for (a, b), (p, q) in zip(pairwise(times), pairwise(watts), strict=True))
 
 
 @dataclass
@@ -86,7 +76,9 @@ class PowerGauge:
     @property
     def joules(self) -> float | None:
         """Between the first and the last reading; None where one failed."""
-        return None if self.failed or len(self.times) < 2 else trapezoid(self.times, self.watts)
+        from scipy.integrate import trapezoid
+
+        return None if self.failed or len(self.times) < 2 else float(trapezoid(self.watts, self.times))
 
 
 AnyGauge = CounterGauge | PowerGauge
@@ -160,11 +152,6 @@ class Energy:
     high: float | None = None
     source: str = ""
     """The devices, or what the estimate assumes; or why there is neither."""
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether a counter or a power meter told it."""
-        return self.joules is not None
 
     def __str__(self) -> str:
         if self.joules is not None:

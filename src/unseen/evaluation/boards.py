@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.evaluation.contrasts import holm
+from unseen.evaluation.contrasts import with_holm
 from unseen.evaluation.f_scores import class_scores, tally
 from unseen.evaluation.falls import Resampled, Run, fall, level, resampled
 from unseen.evaluation.metrics import metric as metric_of
@@ -136,21 +136,18 @@ def _differences(board: Board, name: str, drawn: Resampled) -> Iterator[Measurem
             turned(fall(of_models[than], of_models[model], name, tags={"model": model, "than": than}, drawn=drawn))
             for model, than in pairs
         ]
-        p_values = [_p_value(row) for row in made]
-        adjusted = iter(holm([p for p in p_values if p is not None]))
-        for row, p in zip(made, p_values, strict=True):
-            tests = {} if p is None else {"p": p, "p.holm": next(adjusted)}
-            yield replace(row, metric=f"difference.{name}", tags={"data": data, **row.tags, **tests})
+        for row in with_holm([replace(row, tags={"data": data, **row.tags, **_p_value(row)}) for row in made]):
+            yield replace(row, metric=f"difference.{name}")
 
 
-def _p_value(row: Measurement) -> float | None:
-    """Two-sided, by Student's t, from the standard error of a difference; None where it has no interval."""
+def _p_value(row: Measurement) -> dict[str, float]:
+    """The tag `p`, two-sided, by Student's t, from the standard error of a difference; none without an interval."""
     from scipy.special import stdtr
 
     error = row.tags.get("standard_error")
     if row.value is None or row.low is None or not error:
-        return None
-    return float(2 * stdtr(row.tags["df"], -abs(row.value) / float(error)))
+        return {}
+    return {"p": float(2 * stdtr(row.tags["df"], -abs(row.value) / float(error)))}
 
 
 def _scores(rows: Sequence[Measurement], name: str, datasets: Sequence[str], models: Sequence[str]) -> Floats:
@@ -172,8 +169,8 @@ def _rankings(board: Board, name: str, levels: Sequence[Measurement]) -> Iterato
     for data, line in zip(datasets, ranked, strict=True):
         for model, rank in zip(board.models, line, strict=True):
             yield Measurement(f"rank.{name}", float(rank), 1, tags={"data": data, "model": model})
-    for model, (value, low, high) in zip(board.models, average_ranks(ranked), strict=True):
-        yield Measurement(f"average_rank.{name}", value, len(datasets), low, high, tags={"model": model})
+    for model, (mean, _, low, high) in zip(board.models, average_ranks(ranked), strict=True):
+        yield Measurement(f"average_rank.{name}", mean, len(datasets), low, high, tags={"model": model})
     if len(datasets) > 1:
         yield Measurement(f"friedman_p.{name}", friedman(ranked), len(datasets))
         yield Measurement(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p))
     adjusted[order] = steps
     return [float(p_value) for p_value in adjusted]
+
+
+def with_holm(
+    rows: Sequence[Measurement], test: str = "p", family: Callable[[Measurement], object] = lambda _: None
+) -> list[Measurement]:
+    """The rows with the tag `TEST.holm`: `test` adjusted for all rows of a family that have it; others as they are."""
+    families: dict[object, list[float]] = {}
+    for row in rows:
+        if test in row.tags:
+            families.setdefault(family(row), []).append(float(row.tags[test]))
+    adjusted = {name: iter(holm(p_values)) for name, p_values in families.items()}
+    return [
+        replace(row, tags={**row.tags, f"{test}.holm": next(adjusted[family(row)])}) if test in row.tags else row
+        for row in rows
+    ]
 
 
 def drawn_swaps(groups: int, draws: int, seed: int) -> Iterator[Mask]:

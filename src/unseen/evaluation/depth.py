@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.evaluation.bootstrap import DRAWS, group_numbers, percentiles, times_drawn
-from unseen.evaluation.intervals import wilson
-from unseen.evaluation.measurements import aligned, groups_of_rows, rows_of
+from unseen.evaluation.measurements import aligned, groups_of_rows, rows_of, share_of
 from unseen.seeding import generator
 from unseen.types import Dataset, ExitTrace, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Rows
@@ -59,7 +58,8 @@ def depth_measurements(
     if trace is not None and len(asked):
         codes = np.array([data.label_names.index(name) for name in trace.label_names], np.int16)
         own = replace(trace.of(ids), answers=codes[trace.of(ids).answers], label_names=data.label_names)
-        measured += [_changed(own, some, name) for name, some in kept.items()]
+        changed = own.at(own.depths()) != own.answers[:, -1]
+        measured += [share_of(CHANGED, changed[some], slice=name) for name, some in kept.items()]
         measured += _budgets(own, own if reference is None else reference, kept, gold)
     return [replace(row, tags={**(tags or {}), "layers": layers, **row.tags}) for row in measured]
 
@@ -88,9 +88,7 @@ class _DepthOfTexts:
     def shares(self, layers: int) -> Iterator[Measurement]:
         """The share of texts that stop after each layer."""
         for layer in range(1, layers + 1):
-            count, n = int((self.depths == layer).sum()), len(self.depths)
-            low, high = wilson(count, n) if n else (None, None)
-            yield Measurement(SHARE, count / n if n else None, n, low, high, tags={"layer": layer})
+            yield share_of(SHARE, self.depths == layer, {"layer": layer})
 
     def correlations(self) -> Iterator[Measurement]:
         """Spearman's correlation of depth with error and with confidence; none where one of them is constant."""
@@ -125,12 +123,6 @@ def _correlation(times: Floats, first: Floats, second: Floats) -> Floats:
     return np.divide(product, scale, out=np.full(len(total), np.nan), where=scale > 1e-9)
 
 
-def _changed(trace: ExitTrace, some: Rows, name: str) -> Measurement:
-    """The share of answers of a slice that stopping early changes."""
-    changed = int((trace.at(trace.depths()) != trace.answers[:, -1])[some].sum())
-    return Measurement(CHANGED, changed / len(some), len(some), *wilson(changed, len(some)), slice=name)
-
-
 def threshold_for(trace: ExitTrace, budget: float) -> float:
     """The highest threshold at which texts use at most this share of all layers on average.
 
@@ -157,7 +149,6 @@ def _budgets(trace: ExitTrace, reference: ExitTrace, slices: Mapping[str, Rows],
         for name, some in slices.items():
             if name in ("right", "wrong") or not len(some):
                 continue
-            low, high = wilson(int(right[some].sum()), len(some))
             tags = {"budget": budget}
-            yield Measurement(ACCURACY, float(right[some].mean()), len(some), low, high, name, tags)
+            yield share_of(ACCURACY, right[some], tags, name)
             yield Measurement(USED, float(depths[some].mean() / trace.layers), len(some), slice=name, tags=tags)

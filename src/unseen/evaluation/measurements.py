@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from unseen.errors import InputError, MismatchError
 from unseen.evaluation.bootstrap import DRAWS
-from unseen.evaluation.intervals import Interval, interval
+from unseen.evaluation.intervals import Interval, interval, wilson
 from unseen.evaluation.metrics import METRICS, Metric, metric
 from unseen.types import Dataset, Measurement, Predictions, Split, some
-from unseen.types.arrays import Floats, Rows, is_list
+from unseen.types.arrays import Floats, Mask, Rows, is_list
 
 DEFAULT_METRICS = ("accuracy", "f1.macro", "f1.dodrans", "f1.weighted")
 NEED_PROBABILITIES = ("roc_auc", "average_precision", "log_loss", "brier", "ece")
@@ -54,6 +54,19 @@ def measure(
             own_tags = {**(tags or {}), **bounds.tags}
             measurements.append(Measurement(one.id, value, n, bounds.low, bounds.high, slice_, own_tags))
     return measurements
+
+
+def share(metric: str, count: int, n: int, tags: Mapping[str, Any] | None = None, slice: str = "all") -> Measurement:
+    """A share with Wilson's 95 % interval; no value of nothing."""
+    tags = dict(tags or {})
+    if not n:
+        return Measurement(metric, None, 0, slice=slice, tags=tags)
+    return Measurement(metric, count / n, n, *wilson(count, n), slice, tags)
+
+
+def share_of(metric: str, where: Mask, tags: Mapping[str, Any] | None = None, slice: str = "all") -> Measurement:
+    """The share of true values, with Wilson's 95 % interval."""
+    return share(metric, int(where.sum()), len(where), tags, slice)
 
 
 def by_part(

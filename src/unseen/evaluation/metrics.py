@@ -16,9 +16,7 @@ import numpy as np
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.f_scores import SCORES, class_scores, tally
 from unseen.evaluation.probability_scores import (
-    auc,
     aucs,
-    average_precision,
     average_precisions,
     calibration_errors,
     log_losses,
@@ -28,7 +26,6 @@ from unseen.evaluation.probability_scores import (
 from unseen.evaluation.weighting import FORMS, PLAIN, Weighting
 from unseen.types.arrays import Codes, Floats
 
-Compute = Callable[[Codes, Floats, Sequence[str]], float | None]
 OfCounts = Callable[[Floats, Sequence[str]], Floats]
 OfWeights = Callable[[Codes, Floats, Sequence[str]], Callable[[Floats], Floats]]
 BY_LABEL = (*SCORES, "roc_auc", "average_precision")
@@ -43,18 +40,20 @@ WITHIN_NAME = re.compile(rf"(?:^|(?<=\.))(?:{'|'.join(SCORES)}|pass_rate){PARAME
 
 @dataclass(frozen=True)
 class Metric:
-    """A number made from gold classes and probabilities, and what is known about such numbers."""
+    """A number made from gold classes and probabilities, and what is known about such numbers.
+
+    It is decided by tallies (`of_counts`) or by rows (`of_weights`): either gives it for many resamples at once.
+    """
 
     id: str
-    compute: Compute
     higher_is_better: bool = True
     low: float = 0.0
     high: float = 1.0
     of_counts: OfCounts | None = None
-    """The same of many tallies [..., 3, k] (see `f_scores`) at once, NaN where there is no value; None for metrics
+    """The number of each of many tallies [..., 3, k] (see `f_scores`), NaN where there is no value; None for metrics
     that need more than the predicted labels."""
     of_weights: OfWeights | None = None
-    """The same with each row counted so often: of rows, a function of many weightings [draws, rows]. What does not
+    """The number with each row counted so often: of rows, a function of many weightings [draws, rows]. What does not
     depend on the weights is done once."""
     weighting: Weighting | None = None
     """How labels are weighted, where the metric is an average over them, or pools their counts."""
@@ -66,7 +65,14 @@ class Metric:
 
     def __call__(self, gold: Codes, probabilities: Floats, label_names: Sequence[str]) -> float | None:
         """The value; None when the rows cannot give one, e.g. for lack of a class."""
-        return self.compute(gold, probabilities, label_names) if len(gold) else None
+        if not len(gold):
+            return None
+        if self.of_counts is not None:
+            value = self.of_counts(tally(gold, probabilities.argmax(axis=1), len(label_names)), label_names)
+        else:
+            assert self.of_weights is not None
+            (value,) = self.of_weights(gold, probabilities, label_names)(np.ones((1, len(gold))))
+        return None if np.isnan(value) else float(value)
 
 
 def metric(name: str) -> Metric:
@@ -138,25 +144,11 @@ def chance(metric: Metric, gold: Codes, mix: Floats, label_names: Sequence[str])
     return None if metric.id.startswith("ece") else metric(gold, np.tile(mix, (len(gold), 1)), label_names)
 
 
-def counted(name: str, of_counts: OfCounts, weighting: Weighting | None = None) -> Metric:
-    """A metric that the tallies decide; `weighting` is that of the labels, where it is an average over them."""
-
-    def compute(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
-        value = float(of_counts(tally(gold, probabilities.argmax(axis=1), len(names)), names))
-        return None if np.isnan(value) else value
-
-    return Metric(name, compute, of_counts=of_counts, weighting=weighting)
-
-
 def _of_label(score: str, label: str) -> Metric:
     def code(names: Sequence[str]) -> int:
         if label not in names:
             raise UnknownNameError.of("label", label, names)
         return list(names).index(label)
-
-    def ranked(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
-        area = auc if score == "roc_auc" else average_precision
-        return area(gold == code(names), probabilities[:, code(names)])
 
     def of_counts(tallies: Floats, names: Sequence[str]) -> Floats:
         own = tallies[..., code(names), None]
@@ -167,11 +159,14 @@ def _of_label(score: str, label: str) -> Metric:
         return partial(areas, gold == code(names), probabilities[:, code(names)])
 
     full = f"{score}[{label}]"
-    return counted(full, of_counts) if score in SCORES else Metric(full, ranked, of_weights=of_weights)
+    return Metric(full, of_counts=of_counts) if score in SCORES else Metric(full, of_weights=of_weights)
 
 
 def _averaged(score: str, weighting: Weighting) -> Metric:
-    return counted(f"{score}.{weighting}", lambda tallies, names: weighting.averages(tallies, score, names), weighting)
+    def of_counts(tallies: Floats, names: Sequence[str]) -> Floats:
+        return weighting.averages(tallies, score, names)
+
+    return Metric(f"{score}.{weighting}", of_counts=of_counts, weighting=weighting)
 
 
 def _share_right(tallies: Floats, _: Sequence[str]) -> Floats:
@@ -182,14 +177,11 @@ def _share_right(tallies: Floats, _: Sequence[str]) -> Floats:
 def _mean_of_rows(name: str, losses: Callable[[Codes, Floats], Floats], high: float) -> Metric:
     """A metric that is the mean of a loss of each row."""
 
-    def compute(gold: Codes, probabilities: Floats, _: Sequence[str]) -> float | None:
-        return float(losses(gold, probabilities).mean())
-
     def of_weights(gold: Codes, probabilities: Floats, _: Sequence[str]) -> Callable[[Floats], Floats]:
         of_rows = losses(gold, probabilities)
         return lambda weights: weights @ of_rows / weights.sum(axis=1)
 
-    return Metric(name, compute, higher_is_better=False, high=high, of_weights=of_weights)
+    return Metric(name, higher_is_better=False, high=high, of_weights=of_weights)
 
 
 def _mean_auc(name: str, one_vs_one: bool) -> Metric:
@@ -197,28 +189,19 @@ def _mean_auc(name: str, one_vs_one: bool) -> Metric:
     exact ones of a thousand classes would take a thousand times as long.
     """
 
-    def compute(gold: Codes, probabilities: Floats, _: Sequence[str]) -> float | None:
-        value, _influence = mean_auc(gold, probabilities, one_vs_one)
-        return value
-
     def of_weights(gold: Codes, probabilities: Floats, _: Sequence[str]) -> Callable[[Floats], Floats]:
         value, influence = mean_auc(gold, probabilities, one_vs_one)
         return lambda weights: (np.nan if value is None else value) + weights @ influence
 
-    return Metric(name, compute, of_weights=of_weights)
+    return Metric(name, of_weights=of_weights)
 
 
-def _two_classes(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
+def _two_classes(gold: Codes, probabilities: Floats, names: Sequence[str]) -> Callable[[Floats], Floats]:
     if len(names) != 2:
         raise InputError(
             "roc_auc.binary is for two labels", got=f"{len(names)} labels", fix="roc_auc.ovo or roc_auc.ovr"
         )
-    return auc(gold == 1, probabilities[:, 1])
-
-
-def _mean_precision(gold: Codes, probabilities: Floats, names: Sequence[str]) -> float | None:
-    areas = [average_precision(gold == code, probabilities[:, code]) for code in range(len(names))]
-    return None if None in areas else float(np.mean(np.array(areas, dtype=float)))
+    return partial(aucs, gold == 1, probabilities[:, 1])
 
 
 def _mean_precisions(gold: Codes, probabilities: Floats, names: Sequence[str]) -> Callable[[Floats], Floats]:
@@ -232,20 +215,15 @@ def _mean_precisions(gold: Codes, probabilities: Floats, names: Sequence[str]) -
 METRICS: dict[str, Metric] = {
     one.id: one
     for one in (
-        counted("accuracy", _share_right),
+        Metric("accuracy", of_counts=_share_right),
         *(_averaged(score, weighting) for score in SCORES for weighting in PLAIN.values()),
-        Metric("roc_auc.binary", _two_classes, of_weights=lambda gold, p, _: partial(aucs, gold == 1, p[:, 1])),
+        Metric("roc_auc.binary", of_weights=_two_classes),
         _mean_auc("roc_auc.ovo", one_vs_one=True),
         _mean_auc("roc_auc.ovr", one_vs_one=False),
-        Metric("average_precision.macro", _mean_precision, of_weights=_mean_precisions, weighting=PLAIN["macro"]),
+        Metric("average_precision.macro", of_weights=_mean_precisions, weighting=PLAIN["macro"]),
         _mean_of_rows("log_loss", log_losses, high=float("inf")),
         _mean_of_rows("brier", squared_distances, high=2.0),
-        Metric(
-            "ece.15",
-            lambda gold, p, _: float(calibration_errors(gold, p, np.ones((1, len(gold))))[0]),
-            higher_is_better=False,
-            of_weights=lambda gold, p, _: partial(calibration_errors, gold, p),
-        ),
+        Metric("ece.15", higher_is_better=False, of_weights=lambda gold, p, _: partial(calibration_errors, gold, p)),
     )
 }
 """Metrics by id. `roc_auc.binary` takes the second declared label as the positive one."""

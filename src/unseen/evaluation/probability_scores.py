@@ -11,14 +11,8 @@ SMALLEST = np.finfo(np.float64).eps
 
 def auc(positive: Mask, scores: Floats) -> float | None:
     """Probability that a positive row scores higher than a negative one, ties half; None without both."""
-    from scipy.stats import rankdata
-
-    n_positive = int(positive.sum())
-    n_negative = len(positive) - n_positive
-    if not n_positive or not n_negative:
-        return None
-    ranks = rankdata(scores)[positive].sum()
-    return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+    (area,) = aucs(positive, scores, np.ones((1, len(scores))))
+    return None if np.isnan(area) else float(area)
 
 
 def aucs(positive: Mask, scores: Floats, weights: Floats) -> Floats:
@@ -68,20 +62,11 @@ def _mean_by(gold: Codes, values: Floats, sizes: Rows) -> Floats:
     return (np.bincount(gold, values, minlength=len(sizes)) / sizes)[gold]
 
 
-def average_precision(positive: Mask, scores: Floats) -> float | None:
-    """Area under the precision–recall curve by steps; None without a positive row."""
-    if not positive.any():
-        return None
-    order = np.argsort(-scores, kind="stable")
-    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    hits = np.cumsum(positive[order])[ends]
-    precision = hits / (ends + 1)
-    recall = hits / positive.sum()
-    return float(np.sum(np.diff(np.append(0.0, recall)) * precision))
-
-
 def average_precisions(positive: Mask, scores: Floats, weights: Floats) -> Floats:
-    """`average_precision` with each row counted so often, for many weightings [draws, rows] at once."""
+    """Area under the precision–recall curve by steps, each row counted so often, for many weightings [draws, rows].
+
+    NaN without a positive row.
+    """
     order = np.argsort(-scores, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(scores[order]) != 0))
     placed = weights[:, order]

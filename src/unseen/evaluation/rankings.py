@@ -13,17 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unseen.errors import InputError
+from unseen.evaluation.falls import OverSeeds, over_seeds
 from unseen.types.arrays import Floats
 
 ALPHA = 0.05
-
-
-class Bounded(NamedTuple):
-    """A number with its 95 % interval; None where there is no interval."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 def ranks(scores: Floats, higher_is_better: bool = True) -> Floats:
@@ -40,19 +33,14 @@ def ranks(scores: Floats, higher_is_better: bool = True) -> Floats:
     return np.asarray(rankdata(-scores if higher_is_better else scores, axis=1))
 
 
-def average_ranks(ranked: Floats) -> list[Bounded]:
+def average_ranks(ranked: Floats) -> list[OverSeeds]:
     """The mean rank of each model, with Student's t interval over datasets; it stays between first and last."""
-    from scipy.special import stdtrit
-
-    datasets, models = ranked.shape
-    means = ranked.mean(axis=0)
-    if datasets < 2:
-        return [Bounded(float(mean), None, None) for mean in means]
-    reach = stdtrit(datasets - 1, 1 - ALPHA / 2) * ranked.std(axis=0, ddof=1) / datasets**0.5
+    means = map(over_seeds, ranked.T.tolist())
     return [
-        Bounded(float(mean), float(max(1.0, mean - width)), float(min(models, mean + width)))
-        for mean, width in zip(means, reach, strict=True)
-    ]
+        mean if mean.low is None or mean.high is None
+        else mean._replace(low=max(1.0, mean.low), high=min(float(ranked.shape[1]), mean.high))
+        for mean in means
+    ]  # fmt: skip
 
 
 def friedman(ranked: Floats) -> float | None:

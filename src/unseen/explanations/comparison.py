@@ -8,14 +8,13 @@ belong together are drawn and swapped whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from unseen.errors import InputError
 from unseen.evaluation.bootstrap import DRAWS, group_numbers, percentiles, times_drawn
-from unseen.evaluation.contrasts import ENUMERATED, drawn_swaps, holm
+from unseen.evaluation.contrasts import ENUMERATED, drawn_swaps, with_holm
 from unseen.seeding import generator
 from unseen.types import Measurement
 from unseen.types.arrays import Codes, Floats
@@ -75,9 +74,7 @@ def method_differences(
         value = float(of_means(texts.means[0]) - of_means(texts.means[1]))
         p = texts.p_value(of_means, draws, seed)
         rows.append(Measurement(f"difference.{metric}", value, texts.n, low, high, tags={**tags, "p": p}))
-    tested = [row for row in rows if "p" in row.tags]
-    corrected = iter(holm([float(row.tags["p"]) for row in tested]))
-    return [replace(row, tags={**row.tags, "p.holm": next(corrected)}) if "p" in row.tags else row for row in rows]
+    return with_holm(rows)
 
 
 class _Texts:

@@ -29,7 +29,6 @@ FAITHFUL = {
 """Metrics of faithfulness, and where `Faithfulness` has them."""
 COMPARED = ("comprehensiveness.aopc", "tau.leave_one_out", "auprc", "token_f1")
 """Metrics by which methods are compared two by two."""
-FLOORS = ("random", "constant", "lexicon", "oracle", "annotator")
 FEWEST = 10
 """Texts of a slice, at least."""
 

@@ -133,14 +133,9 @@ def one_against_others(annotators: Sequence[Sequence[Mask]]) -> tuple[Rows, list
 
 
 def floors_and_ceilings(
-    annotators: Sequence[Sequence[Mask]],
-    words: Sequence[Sequence[str]] = (),
-    lexicon: RationaleLexicon | None = None,
-    *,
-    k: int = TOP,
-    seed: int = 42,
+    annotators: Sequence[Sequence[Mask]], *, k: int = TOP, seed: int = 42
 ) -> dict[str, Plausibility]:
-    """What stands beside every method: random, constant, lexicon (where given), oracle, annotator.
+    """What stands beside every method: random, constant, oracle, annotator.
 
     `constant` chooses all units. `oracle` ranks units by the number of annotators who highlighted them, equal numbers
     in random order: by position it would choose neighbours, and merged spans would flatter it. Both random orders are
@@ -153,8 +148,6 @@ def floors_and_ceilings(
     _, own, others = one_against_others(annotators)
     rows = {"random": _averaged(plausibility(gold * DRAWN, chance, k=k))}
     rows["constant"] = plausibility(gold, [np.zeros(len(mask)) for mask in gold], k=None)
-    if lexicon is not None:
-        rows["lexicon"] = plausibility(gold, lexicon.scores(words), k=k)
     rows["oracle"] = _averaged(plausibility(gold * DRAWN, votes, k=k))
     rows["annotator"] = plausibility(others, [mask.astype(np.float64) for mask in own], chosen=own)
     return rows

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.evaluation.intervals import wilson
+from unseen.evaluation.measurements import share_of
 from unseen.explanations.subject import ExplainedTexts
 from unseen.functional.suite import references
 from unseen.subgroups.groups import Finder, Terms
@@ -66,9 +66,4 @@ def false_alarms(
     slices = {"all": np.ones(len(texts), bool)} | {
         f"term={term}": mask for term, mask in zip(finder.terms, holds, strict=True)
     }
-    rows = []
-    for name, inside in slices.items():
-        n, k = int((inside & innocent).sum()), int((inside & innocent & alarms).sum())
-        low, high = wilson(k, n) if n else (None, None)
-        rows.append(Measurement("false_alarms", k / n if n else None, n, low, high, slice=name))
-    return rows
+    return [share_of("false_alarms", alarms[inside & innocent], slice=name) for name, inside in slices.items()]

@@ -21,14 +21,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError
-from unseen.evaluation.contrasts import holm
+from unseen.evaluation.contrasts import with_holm
 from unseen.evaluation.measurements import aligned
 from unseen.evaluation.weighting import Weighting
 from unseen.functional.catalogue import published
@@ -178,15 +178,7 @@ def compare_on_suite(
         difference(PASSED, first[rows], second[rows], template[rows], slice=name, tags=tags | more, seed=seed)
         for name, rows, more in slices_of(suite, slices)
     ]
-    axes: dict[str, list[int]] = {}
-    for number, row in enumerate(differences):
-        if "p" in row.tags:
-            axes.setdefault(str(row.tags.get("axis", "all")), []).append(number)
-    for numbers in axes.values():
-        for number, p in zip(numbers, holm([float(differences[one].tags["p"]) for one in numbers]), strict=True):
-            row = differences[number]
-            differences[number] = replace(row, tags={**row.tags, "p.holm": p})
-    return differences
+    return with_holm(differences, family=lambda row: row.tags.get("axis", "all"))
 
 
 def slices_of(suite: Dataset, slices: Sequence[str] = ()) -> Iterator[Slice]:

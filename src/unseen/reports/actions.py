@@ -11,8 +11,7 @@ from pathlib import Path
 from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
 from unseen.reports.record import BASELINE, RunRecord
 from unseen.reports.wording import amount, called, higher_is_better
-from unseen.store import atomic
-from unseen.store.files import csv_rows, harmless
+from unseen.store.files import harmless, write_rows
 from unseen.store.run_folder import with_option
 from unseen.types.numbers import number, percent
 
@@ -61,11 +60,11 @@ def actions(run: RunRecord) -> list[Action]:
 
 def write_actions(folder: Path, actions: Sequence[Action]) -> None:
     """Write `actions.csv` into a run folder: rank, then the fields of an `Action`."""
-    with atomic(folder / ACTIONS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        write = csv_rows(file)
-        write(["rank", *(column.name for column in fields(Action))])
-        for rank, action in enumerate(actions, start=1):
-            write([rank, *("" if value is None else harmless(str(value)) for value in asdict(action).values())])
+    rows = (
+        [rank, *("" if value is None else harmless(str(value)) for value in asdict(action).values())]
+        for rank, action in enumerate(actions, start=1)
+    )
+    write_rows(folder / ACTIONS, ["rank", *(column.name for column in fields(Action))], rows)
 
 
 def _labels(case: Case) -> Iterator[Action]:

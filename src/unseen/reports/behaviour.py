@@ -11,6 +11,7 @@ from unseen.functional.pass_rates import BOTH, BOTH_AXES, EXPLAINED, FLIPPED, PA
 from unseen.reports.figures import MOST_LINES, DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
+from unseen.reports.record import RunRecord
 from unseen.store.files import file_name
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, bounds, number, percent
@@ -22,36 +23,31 @@ CAUTION = "A passed test shows that one weakness is absent; it does not show str
 AXIS_TITLES = {"label": "By label", "class": "By class", "direction": "By direction", "target": "By target"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Behaviour:
     """Everything measured with one suite."""
 
     suite: str
-    rows: tuple[Measurement, ...]
+    record: RunRecord
+
+    @property
+    def rows(self) -> Sequence[Measurement]:
+        """Everything, in its order."""
+        return self.record.measurements
 
     @cached_property
     def models(self) -> tuple[str, ...]:
         """In the order in which they were asked."""
-        return tuple(dict.fromkeys(str(row.tags.get("model", "")) for row in self.rows if row.metric == PASSED))
-
-    @cached_property
-    def _found(self) -> dict[tuple[str, str, str, str], Measurement]:
-        return {
-            (row.metric, row.slice, str(row.tags.get("model", "")), str(row.tags.get("pairs", ""))): row
-            for row in self.rows
-        }
+        return tuple(dict.fromkeys(str(row.tags.get("model", "")) for row in self.record.rows(PASSED)))
 
     def rate(self, slice: str, model: str, metric: str = PASSED, pairs: str = "") -> Measurement | None:
         """One number."""
-        return self._found.get((metric, slice, model, pairs))
+        return self.record.row(metric, slice, model=model or None, pairs=pairs or None)
 
-    def of_axis(self, axis: str) -> dict[str, Measurement]:
-        """One row per slice of an axis, of the first model."""
-        return {
-            row.slice: row
-            for row in self.rows
-            if row.metric == PASSED and row.tags.get("axis") == axis and row.tags.get("model", "") == self.models[0]
-        }
+    def of_axis(self, axis: str, model: str | None = None) -> dict[str, Measurement]:
+        """One row per slice of an axis, of the first model unless another one is named."""
+        own = self.record.where(axis=axis, model=(self.models[0] if model is None else model) or None)
+        return {row.slice: row for row in own.measurements if row.metric == PASSED}
 
     @property
     def axes(self) -> list[str]:
@@ -62,15 +58,8 @@ class Behaviour:
 
 def behaviours(rows: Sequence[Measurement]) -> list[Behaviour]:
     """One for each suite among the measurements."""
-    by_suite: dict[str, list[Measurement]] = {}
-    for row in rows:
-        if "suite" in row.tags:
-            by_suite.setdefault(str(row.tags["suite"]), []).append(row)
-    return [
-        Behaviour(name, tuple(suite_rows))
-        for name, suite_rows in by_suite.items()
-        if any(row.metric == PASSED for row in suite_rows)
-    ]
+    record = RunRecord({}, rows)
+    return [Behaviour(name, own) for name, own in record.by("suite", record.names("suite", PASSED)).items()]
 
 
 def functionality_table(of: Behaviour) -> Table:
@@ -143,11 +132,7 @@ def comparison_table(of: Behaviour) -> Table | None:
 
 def target_matrix(of: Behaviour, model: str) -> tuple[list[str], list[str], list[list[float | None]]] | None:
     """Rates by functionality (rows) and target (columns) of one model."""
-    tags = {"axis": BOTH_AXES, "model": model}
-    crossed = [
-        row for row in of.rows
-        if row.metric == PASSED and all(row.tags.get(tag, "") == value for tag, value in tags.items())
-    ]  # fmt: skip
+    crossed = of.of_axis(BOTH_AXES, model).values()
     if not crossed:
         return None
     rates = {(str(row.tags["target"]), str(row.tags["functionality"])): row.value for row in crossed}

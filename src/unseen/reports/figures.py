@@ -277,7 +277,7 @@ class DotLine:
 
 def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow: bool = False) -> str:
     """The lines from top to bottom, a rule between groups; rates go from 0 to 1, a dotted line at one half."""
-    lines = lines[:MOST_LINES]
+    cut, lines = len(lines) > MOST_LINES, lines[:MOST_LINES]
     figure, axes = lines_of_names(len(lines), LINE * (1.6 if narrow else 1), EDGE, narrow, left=0.34)
     for place, line in enumerate(lines):
         name_line(axes, line.name, place, 0.28 if narrow else None, (30, 44))
@@ -290,7 +290,7 @@ def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow
     axes.xaxis.set_major_formatter(lambda value, _: percent(value, 0))
     axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
     axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
-    return svg(figure, _dots_in_words(lines, models, axis))
+    return svg(figure, _dots_in_words(lines, models, axis, cut))
 
 
 def rank_chart(ranked: Sequence[tuple[str, Measurement]], apart: float | None, title: str, narrow: bool = False) -> str:
@@ -336,11 +336,11 @@ def _dot(axes: Any, row: Measurement | None, place: float, column: int) -> None:
     axes.plot([row.value], [place], "o", color=colour, markersize=5)
 
 
-def _dots_in_words(lines: Sequence[DotLine], models: Sequence[str], axis: str) -> str:
+def _dots_in_words(lines: Sequence[DotLine], models: Sequence[str], axis: str, cut: bool) -> str:
     texts = [
         f"{line.name} " + ", ".join(number(row.value if row else None) for row in line.rates) for line in lines
     ]  # fmt: skip
-    texts += [] if len(lines) < MOST_LINES else ["more are in the table"]
+    texts += ["more are in the table"] if cut else []
     return f"{axis}, for {', '.join(models)}: {'; '.join(texts)}. The table has the same numbers."
 
 

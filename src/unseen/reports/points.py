@@ -30,7 +30,7 @@ from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
 from unseen.store import read_json, read_split, read_suspects
 from unseen.store.files import door
-from unseen.store.predictions import DEPTH
+from unseen.store.predictions import DEPTH, labels_by_column
 from unseen.types.arrays import Rows
 
 TEXTS = "texts.parquet"
@@ -155,8 +155,7 @@ def points_of(record: RunRecord, space: str = "map", neighbours: bool = True) ->
     low, high = latent.points.min(axis=0), latent.points.max(axis=0)
     centred = (latent.points - (low + high) / 2) / max(float((high - low).max()), 1e-9)
     places = np.rint((centred * [1, -1] + 0.5) * 65_535).astype(np.uint16)  # downwards, as screens count
-    label_names = record.about.get("data", {}).get("label_names") or ()
-    columns = [Column.of_values("label", pa.array(latent.labels), label_names), *_of_texts(record, latent.ids)]
+    columns = [Column.of_values("label", pa.array(latent.labels), record.label_names), *_of_texts(record, latent.ids)]
     hard = _hard_splits(record)
     answers = _of_answers(record, latent.ids, hard, columns[0])
     columns += [*answers.columns, *_suspects(record, latent.ids), *_leaks(record, latent.ids)]
@@ -268,15 +267,16 @@ def _of_answers(record: RunRecord, ids: pa.ChunkedArray, hard: Sequence[str], la
             continue
         at = _in_order(ids, table["id"])
         new = np.flatnonzero((at >= 0) & (asked == NONE) & (parts[split] == "test"))
-        names = [name for name in table.column_names if name != "id"]
+        label_of = labels_by_column(table.column_names, record.label_names)
+        names = list(label_of.values())
         asked[new] = split
         if (depths := _depths(files[0])) is not None:
             layers[new] = np.array([str(depth) for depth in depths], object)[at[new]]
         if not gives_probabilities(table):  # a model that gives labels only
-            likely[0, new] = np.array(table[names[0]].to_pylist(), object)[at[new]]
+            likely[0, new] = np.array(table[next(iter(label_of))].to_pylist(), object)[at[new]]
             continue
         possible |= dict.fromkeys(names)
-        probabilities = np.vstack([table[name].to_numpy()[at[new]] for name in names])
+        probabilities = np.vstack([table[name].to_numpy()[at[new]] for name in label_of])
         order = np.argsort(-probabilities, axis=0, kind="stable")[: len(likely)]
         likely[: len(order), new] = np.array(names, object)[order]
         shares[: len(order), new] = np.take_along_axis(probabilities, order, axis=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
 
 from unseen.errors import InputError, UnseenError
 from unseen.registry import VERSION
@@ -151,6 +151,11 @@ class RunRecord:
         return {str(name): dict(data) for name, data in (several or one).items() if isinstance(data, Mapping)}
 
     @property
+    def label_names(self) -> Sequence[str]:
+        """The labels of its data, in their order; of a run of several datasets none."""
+        return _table(self.about, "data").get("label_names") or ()
+
+    @property
     def gates_hold(self) -> bool:
         """Whether no gate failed."""
         return all(gate["passed"] for gate in self.about.get("gates") or ())
@@ -286,6 +291,7 @@ def read_record(folder: str | Path, kind: str | None = None, whole: bool = False
         about = read_about(folder)
         tried(lambda path: _check(about or {}, kind, path), folder / ABOUT, problems)
     measurements = tried(read_measurements, folder / "measurements.csv", problems) or []
+    examples = tried(_json(dict[str, Any], "texts by id"), folder / "examples.json", problems, True) or {}
     maps = [*folder.glob("map.parquet"), *sorted(folder.glob("maps/*.parquet"))]
     record = RunRecord(
         about or {},
@@ -295,8 +301,8 @@ def read_record(folder: str | Path, kind: str | None = None, whole: bool = False
         _splits(folder, about or {}, measurements, problems, whole),
         tuple(tried(read_measurements, folder / "properties.csv", problems, optional=True) or ()),
         {path.stem: drawn for path in maps if (drawn := tried(_map, path, problems)) is not None},
-        tried(_clusters, folder / "clusters.json", problems, optional=True) or (),
-        tried(_examples, folder / "examples.json", problems, optional=True) or {},
+        tried(_json(tuple[Cluster, ...], "a list of clusters"), folder / "clusters.json", problems, True) or (),
+        {name: text for name, text in examples.items() if isinstance(text, str)},  # those of attacks are a list
     )
     if problems or about is None:
         raise InputError(f"files of the run folder {folder} are damaged", problems=problems, fix=way_out(folder))
@@ -428,30 +434,15 @@ def _strings(values: pa.ChunkedArray) -> npt.NDArray[np.str_]:
     return names[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
-def _clusters(path: Path) -> tuple[Cluster, ...]:
-    return tuple(
-        Cluster(
-            str(cluster["split"]),
-            int(cluster["cluster"]),
-            int(cluster["size"]),
-            int(cluster["test"]),
-            {str(label): int(count) for label, count in cluster["labels"].items()},
-            tuple(map(str, cluster["words"])),
-            tuple(map(str, cluster["examples"])),
-        )
-        for cluster in _json(path, list, "a list of clusters")
-    )
+def _json(kind: Any, what: str) -> Callable[[Path], Any]:
+    """A function that reads a JSON file which holds this type."""
 
+    def read(path: Path) -> Any:
+        try:
+            return TypeAdapter(kind).validate_json(path.read_bytes())
+        except ValidationError as cause:
+            first = cause.errors()[0]
+            wrong = ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
+            raise InputError(f"{path} does not hold {what}: {wrong}") from cause
 
-def _examples(path: Path) -> dict[str, str]:
-    return {str(name): str(text) for name, text in _json(path, dict, "texts by id").items()}
-
-
-def _json(path: Path, kind: type[Read], what: str) -> Read:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as cause:
-        raise InputError(f"{path} is not valid JSON: {cause}") from cause
-    if not isinstance(content, kind):
-        raise InputError(f"{path} does not hold {what}")
-    return content
+    return read

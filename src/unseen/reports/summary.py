@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 from xml.etree import ElementTree
@@ -24,6 +23,10 @@ from unseen.types import Finding
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML file may hold, however they are escaped."""
+COUNTED = {
+    "tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error", "skipped": "testcase/skipped",
+}  # fmt: skip
+"""What a suite of JUnit counts, and where it stands."""
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file to which every command of a step adds what the page of the build shows."""
 LONGEST = 60
@@ -49,18 +52,6 @@ class JudgedRun(Protocol):
     def failures(self) -> Mapping[str, str]: ...  # noqa: D102
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """One test case of the file."""
-
-    group: str
-    name: str
-    outcome: str = ""
-    """failure, error or skipped; empty when it passed."""
-    message: str = ""
-    more: str = ""
-
-
 def junit(result: JudgedRun) -> str:
     """A suite with a case for each gate, finding and failed step.
 
@@ -68,46 +59,44 @@ def junit(result: JudgedRun) -> str:
     command fails. Findings pass with their level and message as output, or are skipped; `findings.fail<=0` is the gate
     for those that must not fail, and audits have it unless told otherwise.
     """
-    cases = list(_cases(result))
-    outcomes = [case.outcome for case in cases]
-    counts = {
-        "tests": str(len(cases)), "failures": str(outcomes.count("failure")), "errors": str(outcomes.count("error")),
-        "skipped": str(outcomes.count("skipped")), "time": f"{result.record.seconds:.3f}",
-    }  # fmt: skip
-    name = f"unseen.{result.kind}"
-    root = ElementTree.Element("testsuites", {"name": "unseen", **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts})
-    if finished := result.record.about.get("finished"):
-        suite.set("timestamp", _clean(str(finished)))
+    root = ElementTree.Element("testsuites", {"name": "unseen"})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": f"unseen.{result.kind}"})
     properties = ElementTree.SubElement(suite, "properties")
     for key, value in (("level", result.verdict.level), ("verdict", result.verdict.headline)):
         ElementTree.SubElement(properties, "property", {"name": key, "value": _clean(value)})
-    for case in cases:
-        place = {"classname": f"{name}.{case.group}", "name": _clean(case.name)}
-        element = ElementTree.SubElement(suite, "testcase", place)
-        if case.outcome:
-            outcome = ElementTree.SubElement(element, case.outcome, {"message": _clean(case.message)})
-            outcome.text = _clean(case.more)
-            if case.outcome != "skipped":
-                outcome.set("type", case.group)
-        elif case.message:
-            ElementTree.SubElement(element, "system-out").text = _clean(f"{case.message}\n{case.more}".strip())
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _cases(result: JudgedRun) -> Iterator[Judgement]:
     for gate in result.gates:
         name = f"{gate.gate} ({gate.place})" if gate.place else gate.gate
-        yield Judgement("gates", name, "" if gate.passed else "failure", str(gate))
+        _add_case(suite, "gates", name, "" if gate.passed else "failure", str(gate))
     for finding in result.findings:
         outcome = "skipped" if finding.level == "skipped" else ""
         evidence = f"rows: {', '.join(finding.shown)}" if finding.evidence else ""
         more = "\n".join(filter(None, [finding.advice, evidence]))
         message = finding.message if outcome else f"{finding.level}: {finding.message}"
-        yield Judgement("findings", finding.check, outcome, message, more)
+        _add_case(suite, "findings", finding.check, outcome, message, more)
     for step, message in result.failures.items():
-        yield Judgement("steps", step, "error", message.partition("\n")[0], message)
+        _add_case(suite, "steps", step, "error", message.partition("\n")[0], message)
+    for element in (root, suite):
+        for name, path in COUNTED.items():
+            element.set(name, str(len(suite.findall(path))))
+        element.set("time", f"{result.record.seconds:.3f}")
+    if finished := result.record.about.get("finished"):
+        suite.set("timestamp", _clean(str(finished)))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_case(suite: ElementTree.Element, group: str, name: str, outcome: str, message: str, more: str = "") -> None:
+    """Add a test case; `outcome` is failure, error or skipped, and empty when it passed."""
+    case = ElementTree.SubElement(
+        suite, "testcase", {"classname": f"{suite.get('name')}.{group}", "name": _clean(name)}
+    )
+    if outcome:
+        element = ElementTree.SubElement(case, outcome, {"message": _clean(message)})
+        element.text = _clean(more)
+        if outcome != "skipped":
+            element.set("type", group)
+    elif message:
+        ElementTree.SubElement(case, "system-out").text = _clean(f"{message}\n{more}".strip())
 
 
 def _clean(text: str) -> str:

@@ -182,10 +182,10 @@ def _title_metric(table: ResultTable) -> MetricName | None:
     return None
 
 
-def _finding(rule: str, level: str, message: str, places: Sequence[tuple[str, str]], advice: str) -> Finding:
-    """A finding about names or numbers and the places where they stand."""
+def _finding(level: str, message: str, places: Sequence[tuple[str, str]], advice: str) -> Finding:
+    """A finding about names or numbers and the places where they stand; its rule is named where the rules are run."""
     return Finding(
-        rule, level, message, len(places), tuple(text for text, _ in places), advice, tuple(at for _, at in places)
+        "", level, message, len(places), tuple(text for text, _ in places), advice, tuple(at for _, at in places)
     )
 
 
@@ -210,80 +210,69 @@ def _is_said(table: ResultTable, name: MetricName) -> bool:
     return False
 
 
-def ambiguous_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def ambiguous_metric(one: LintedTable) -> Iterator[Finding]:
     """A name that may be several numbers: F1 without its average, AUC without its curve, P, Score."""
-    for linted_table in tables:
-        table = linted_table.table
-        for series in linted_table.series:
-            name = series.name
-            open_parameters = [missing for missing in name.missing if missing != "over"]
-            if name.id is None or not open_parameters or _is_said(table, name):
-                continue
-            level = "warn" if OPEN_ONLY_WITH_MANY.issuperset(open_parameters) else "fail"
-            advice = ADVICE.get(open_parameters[0], f"Say its {open_parameters[0]}.").format(name=fact(name.id).name)
-            message = f"{name.text!r} does not say: {', '.join(open_parameters)}"
-            yield _finding("ambiguous-metric", level, message, [(name.text, series.place)], advice)
-        if linted_table.is_long or not linted_table.series:
+    table = one.table
+    for series in one.series:
+        name = series.name
+        open_parameters = [missing for missing in name.missing if missing != "over"]
+        if name.id is None or not open_parameters or _is_said(table, name):
             continue
-        for column in table.numeric:
-            name = metric_name(table.columns[column])
-            if name.id is None and name.reason.startswith("may be") and not name.unread and name.text.strip() and not (
-                AVERAGE.search(name.text)
-            ):  # fmt: skip
-                message = f"{name.text!r} {name.reason}"
-                yield _finding(
-                    "ambiguous-metric", "fail", message, [(name.text, table.place(column=column))], "Write it out."
-                )
+        level = "warn" if OPEN_ONLY_WITH_MANY.issuperset(open_parameters) else "fail"
+        advice = ADVICE.get(open_parameters[0], f"Say its {open_parameters[0]}.").format(name=fact(name.id).name)
+        message = f"{name.text!r} does not say: {', '.join(open_parameters)}"
+        yield _finding(level, message, [(name.text, series.place)], advice)
+    for column in table.numeric if one.series and not one.is_long else ():
+        name = metric_name(table.columns[column])
+        may_be_several = name.id is None and name.reason.startswith("may be") and not name.unread
+        if may_be_several and name.text.strip() and not AVERAGE.search(name.text):
+            place = (name.text, table.place(column=column))
+            yield _finding("fail", f"{name.text!r} {name.reason}", [place], "Write it out.")
 
 
-def unnamed_mean(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def unnamed_mean(one: LintedTable) -> Iterator[Finding]:
     """A mean that does not say over what, and that is not the mean of the cells beside it."""
-    for linted_table in tables:
-        table = linted_table.table
-        if not linted_table.series or MEAN_OVER.search(f"{table.title}\n{table.context}"):
-            continue
-        is_grid = not (linted_table.is_long or table.is_large)
-        unsaid = [promise.name for promise in aggregates(TableGrid(table), "mean")[1]] if is_grid else []
-        unsaid += [series.name.text for series in linted_table.series if "over" in series.name.missing]
-        for name in dict.fromkeys(unsaid):
-            yield _finding(
-                "unnamed-mean", "fail", f"{name!r} does not say over what: datasets, folds, seeds, classes?",
-                [(name, table.place())], "Say over what it is, in the header or below the table.",
-            )  # fmt: skip
+    table = one.table
+    if not one.series or MEAN_OVER.search(f"{table.title}\n{table.context}"):
+        return
+    is_grid = not (one.is_long or table.is_large)
+    unsaid = [promise.name for promise in aggregates(TableGrid(table), "mean")[1]] if is_grid else []
+    unsaid += [series.name.text for series in one.series if "over" in series.name.missing]
+    for name in dict.fromkeys(unsaid):
+        message = f"{name!r} does not say over what: datasets, folds, seeds, classes?"
+        yield _finding(
+            "fail", message, [(name, table.place())], "Say over what it is, in the header or below the table."
+        )
 
 
-def percent_and_fraction(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def percent_and_fraction(one: LintedTable) -> Iterator[Finding]:
     """Numbers of one metric, some in percent and some as fractions, in one column or in two."""
-    for linted_table in tables:
-        shares = [series for series in linted_table.series if series.is_share and series.cells]
-        for series in shares:
-            in_percent = [number for _, number in series.cells if number.percent or abs(number.value) > PERCENT_FROM]
-            if not in_percent:
-                continue
-            percent, decimals = [one.value for one in in_percent], max(one.places for one in in_percent)
-            fractions = [
-                cell for cell, number in series.cells
-                if not number.percent and 0 < abs(number.value) <= 1 and number.places >= min(2, decimals + 1)
-                and min(percent) / 2 <= 100 * abs(number.value) <= 1.5 * max(percent)
-            ]  # fmt: skip
-            if fractions:
-                yield _finding(
-                    "percent-and-fraction", "fail",
-                    f"{series.name.text!r} has fractions ({len(fractions)}) among numbers in percent",
-                    _cells(series, fractions), "Write all of them on one scale.",
-                )  # fmt: skip
-        for metric, several in groupby(sorted(shares, key=lambda one: str(one.name.id)), key=lambda one: one.name.id):
-            scales = {series.in_percent: series for series in several}
-            if len(scales) > 1:
-                percent_name, fraction_name = scales[True].name.text, scales[False].name.text
-                message = f"{metric} is in percent in {percent_name!r} and a fraction in {fraction_name!r}"
-                places = [(series.name.text, series.place) for series in scales.values()]
-                yield _finding("percent-and-fraction", "fail", message, places, "Write both on one scale.")
+    shares = [series for series in one.series if series.is_share and series.cells]
+    for series in shares:
+        in_percent = [number for _, number in series.cells if number.percent or abs(number.value) > PERCENT_FROM]
+        if not in_percent:
+            continue
+        percent, decimals = [number.value for number in in_percent], max(number.places for number in in_percent)
+        fractions = [
+            cell for cell, number in series.cells
+            if not number.percent and 0 < abs(number.value) <= 1 and number.places >= min(2, decimals + 1)
+            and min(percent) / 2 <= 100 * abs(number.value) <= 1.5 * max(percent)
+        ]  # fmt: skip
+        if fractions:
+            message = f"{series.name.text!r} has fractions ({len(fractions)}) among numbers in percent"
+            yield _finding("fail", message, _cells(series, fractions), "Write all of them on one scale.")
+    for metric, several in groupby(sorted(shares, key=lambda one: str(one.name.id)), key=lambda one: one.name.id):
+        scales = {series.in_percent: series for series in several}
+        if len(scales) > 1:
+            percent_name, fraction_name = scales[True].name.text, scales[False].name.text
+            message = f"{metric} is in percent in {percent_name!r} and a fraction in {fraction_name!r}"
+            places = [(series.name.text, series.place) for series in scales.values()]
+            yield _finding("fail", message, places, "Write both on one scale.")
 
 
-def out_of_range(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def out_of_range(one: LintedTable) -> Iterator[Finding]:
     """A number that its metric cannot have."""
-    for series in (series for linted_table in tables for series in linted_table.series):
+    for series in one.series:
         if series.bounds is None or series.name.qualifiers.get("statistic") in STATISTICS_ONLY:
             continue
         scale = 100.0 if series.is_share and series.in_percent else 1.0
@@ -294,91 +283,72 @@ def out_of_range(tables: Sequence[LintedTable]) -> Iterator[Finding]:
                 cell for cell in outside if not PERCENT_FROM < abs(cell.number.value if cell.number else 0) <= 100
             ]
         if outside:
-            unit = " percent" if scale > 1 else ""
-            yield _finding(
-                "out-of-range", "fail", f"{series.name.text!r} lies between {low:g} and {high:g}{unit}",
-                _cells(series, outside), "See what these numbers are.",
-            )  # fmt: skip
+            message = f"{series.name.text!r} lies between {low:g} and {high:g}{' percent' if scale > 1 else ''}"
+            yield _finding("fail", message, _cells(series, outside), "See what these numbers are.")
 
 
 def single_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
     """Nothing but one metric in the whole file."""
     series = [one for linted_table in tables for one in linted_table.series if one.name.id and len(one.cells) > 1]
-    metrics = dict.fromkeys(one.name.id for one in series)
-    if len(metrics) == 1 and series[0].name.id:
-        beside = ", ".join(fact(series[0].name.id).companions or fact(family(series[0].name.id)).companions)
-        yield _finding(
-            "single-metric", "warn", f"{series[0].name.text!r} is the only metric",
-            [(series[0].name.text, series[0].place)],
-            f"Report beside it: {beside}." if beside else "Report a second one.",
-        )  # fmt: skip
+    if len({one.name.id for one in series}) == 1 and (metric := series[0].name).id:
+        beside = ", ".join(fact(metric.id).companions or fact(family(metric.id)).companions)
+        advice = f"Report beside it: {beside}." if beside else "Report a second one."
+        yield _finding("warn", f"{metric.text!r} is the only metric", [(metric.text, series[0].place)], advice)
 
 
-def no_interval(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def no_interval(one: LintedTable) -> Iterator[Finding]:
     """Scores to compare, with nothing that says how sure they are: no interval, no spread, no word of seeds."""
-    for linted_table in tables:
-        table = linted_table.table
-        if not any(len(series.cells) > 1 for series in linted_table.series):
-            continue
-        numbers = [cell.number for row in table.rows for cell in row if cell.number is not None]
-        shown = any(number.spread is not None or number.interval is not None for number in numbers)
-        if shown or SPREAD_COLUMN.search(" ".join(table.columns)) or UNSURE.search(f"{table.title}\n{table.context}"):
-            continue
-        names = dict.fromkeys(series.name.text for series in linted_table.series)
-        yield _finding(
-            "no-interval", "warn", "scores without an interval, a deviation or a word about seeds",
-            [(", ".join(names), table.place())], "Give intervals, or mean ± deviation over several seeds.",
-        )  # fmt: skip
+    table = one.table
+    if not any(len(series.cells) > 1 for series in one.series):
+        return
+    numbers = [cell.number for row in table.rows for cell in row if cell.number is not None]
+    shown = any(number.spread is not None or number.interval is not None for number in numbers)
+    if shown or SPREAD_COLUMN.search(" ".join(table.columns)) or UNSURE.search(f"{table.title}\n{table.context}"):
+        return
+    names = ", ".join(dict.fromkeys(series.name.text for series in one.series))
+    message = "scores without an interval, a deviation or a word about seeds"
+    yield _finding("warn", message, [(names, table.place())], "Give intervals, or mean ± deviation over several seeds.")
 
 
-def no_direction(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def no_direction(one: LintedTable) -> Iterator[Finding]:
     """A score that nobody knows, with its best in bold, and no word on which way is better."""
-    for linted_table in tables:
-        table = linted_table.table
-        if DIRECTION.search(f"{table.title}\n{table.context}"):
-            continue
-        for column in table.numeric if not linted_table.is_long else ():
-            header = table.columns[column]
-            known = metric_name(header).id is not None or DIRECTION.search(header) is not None
-            if not known and UNKNOWN_SCORE.search(header) and any(row[column].marked for row in table.rows):
-                message = f"{header!r} is no metric that is known here, and nothing says which way is better"
-                yield _finding(
-                    "no-direction", "warn", message, [(header, table.place(column=column))], "Write ↑ or ↓ beside it."
-                )
+    table = one.table
+    if one.is_long or DIRECTION.search(f"{table.title}\n{table.context}"):
+        return
+    for column in table.numeric:
+        header = table.columns[column]
+        known = metric_name(header).id is not None or DIRECTION.search(header) is not None
+        if not known and UNKNOWN_SCORE.search(header) and any(row[column].marked for row in table.rows):
+            message = f"{header!r} is no metric that is known here, and nothing says which way is better"
+            yield _finding("warn", message, [(header, table.place(column=column))], "Write ↑ or ↓ beside it.")
 
 
-def duplicate_row(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def duplicate_row(one: LintedTable) -> Iterator[Finding]:
     """Rows that stand there twice."""
-    for table in (linted_table.table for linted_table in tables if linted_table.series):
-        texts = [tuple(cell.text for cell in row) for row in table.rows]
-        counts = Counter(texts)
-        twice = [
-            row for row, text in enumerate(texts) if counts[text] > 1 and any(cell.number for cell in table.rows[row])
-        ]
-        if twice:
-            places = [(table.label(row), table.place(table.rows[row][0])) for row in twice]
-            message = f"{len(twice)} rows stand there more than once"
-            yield _finding("duplicate-row", "warn", message, places, "Leave one of them out.")
+    table = one.table
+    texts = [tuple(cell.text for cell in row) for row in table.rows] if one.series else []
+    counts = Counter(texts)
+    twice = [row for row, text in enumerate(texts) if counts[text] > 1 and any(cell.number for cell in table.rows[row])]
+    if twice:
+        places = [(table.label(row), table.place(table.rows[row][0])) for row in twice]
+        yield _finding("warn", f"{len(twice)} rows stand there more than once", places, "Leave one of them out.")
 
 
-def best_mark(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def best_mark(one: LintedTable) -> Iterator[Finding]:
     """A number in bold that is the best neither of its column nor of its row, where the others in bold are."""
-    for linted_table in tables:
-        for series in linted_table.series if not (linted_table.is_long or linted_table.table.is_large) else ():
-            direction = None if series.name.id is None else fact(series.name.id).direction
-            marked = [(cell, number) for cell, number in series.cells if cell.marked]
-            if direction not in ("higher", "lower") or not marked:
-                continue
-            best = [cell for cell, number in marked if _is_best(series, cell, number, direction == "higher")]
-            wrong = [cell for cell, _ in marked if cell not in best]
-            whole_rows = {cell.line for cell in wrong if _is_all_bold(series.table, cell)}
-            wrong = [cell for cell in wrong if cell.line not in whole_rows]
-            # one mark in a column is a claim; of several, most must be the best before the others are wrong
-            if wrong and (len(marked) == 1 or len(best) > len(wrong)):
-                yield _finding(
-                    "best-mark", "fail", f"{series.name.text!r}: what is marked is not the best",
-                    _cells(series, wrong), "Mark the best, or say what bold means.",
-                )  # fmt: skip
+    for series in one.series if not (one.is_long or one.table.is_large) else ():
+        direction = None if series.name.id is None else fact(series.name.id).direction
+        marked = [(cell, number) for cell, number in series.cells if cell.marked]
+        if direction not in ("higher", "lower") or not marked:
+            continue
+        best = [cell for cell, number in marked if _is_best(series, cell, number, direction == "higher")]
+        wrong = [cell for cell, _ in marked if cell not in best]
+        whole_rows = {cell.line for cell in wrong if _is_all_bold(series.table, cell)}
+        wrong = [cell for cell in wrong if cell.line not in whole_rows]
+        # one mark in a column is a claim; of several, most must be the best before the others are wrong
+        if wrong and (len(marked) == 1 or len(best) > len(wrong)):
+            message = f"{series.name.text!r}: what is marked is not the best"
+            yield _finding("fail", message, _cells(series, wrong), "Mark the best, or say what bold means.")
 
 
 def _is_best(series: ScoreSeries, cell: PrintedCell, number: PrintedNumber, higher: bool) -> bool:
@@ -401,23 +371,18 @@ def _is_all_bold(table: ResultTable, cell: PrintedCell) -> bool:
     return len(numbers) > 1 and all(inner.marked for inner in numbers)
 
 
-def unknown_metric(tables: Sequence[LintedTable]) -> Iterator[Finding]:
+def unknown_metric(one: LintedTable) -> Iterator[Finding]:
     """Names that cannot be checked: with words that are not understood, or of no metric that is known here."""
-    for linted_table in tables:
-        table = linted_table.table
-        if linted_table.is_long:
-            unknown = [
-                series.name.text for series in linted_table.series if series.name.id is None and series.name.text
-            ]
-        else:
-            headers = [table.columns[at] for at in table.numeric if metric_name(table.columns[at]).id is None]
-            unknown = [header for header in headers if not GAIN.search(header) and _holds_metric(header)]
-        if unknown:
-            names = ", ".join(map(repr, dict.fromkeys(unknown)))
-            yield _finding(
-                "unknown-metric", "skipped", f"not checked, the names are not understood: {names}",
-                [(name, table.place()) for name in dict.fromkeys(unknown)], "",
-            )  # fmt: skip
+    table = one.table
+    if one.is_long:
+        unknown = [series.name.text for series in one.series if series.name.id is None and series.name.text]
+    else:
+        headers = [table.columns[at] for at in table.numeric if metric_name(table.columns[at]).id is None]
+        unknown = [header for header in headers if not GAIN.search(header) and _holds_metric(header)]
+    if unknown:
+        names = list(dict.fromkeys(unknown))
+        message = f"not checked, the names are not understood: {', '.join(map(repr, names))}"
+        yield _finding("skipped", message, [(name, table.place()) for name in names], "")
 
 
 def _holds_metric(header: str) -> bool:
@@ -428,17 +393,25 @@ def _holds_metric(header: str) -> bool:
     return not beside and any(fact(name).direction in ("higher", "lower") for name in known)
 
 
-RULES: Mapping[str, Callable[[Sequence[LintedTable]], Iterator[Finding]]] = {
-    "ambiguous-metric": ambiguous_metric,
-    "unnamed-mean": unnamed_mean,
-    "percent-and-fraction": percent_and_fraction,
-    "out-of-range": out_of_range,
-    "best-mark": best_mark,
+Rule = Callable[[Sequence[LintedTable]], Iterator[Finding]]
+
+
+def _of_each(rule: Callable[[LintedTable], Iterator[Finding]]) -> Rule:
+    """A rule of single tables as one of a file."""
+    return lambda tables: (finding for table in tables for finding in rule(table))
+
+
+RULES: Mapping[str, Rule] = {
+    "ambiguous-metric": _of_each(ambiguous_metric),
+    "unnamed-mean": _of_each(unnamed_mean),
+    "percent-and-fraction": _of_each(percent_and_fraction),
+    "out-of-range": _of_each(out_of_range),
+    "best-mark": _of_each(best_mark),
     "single-metric": single_metric,
-    "no-interval": no_interval,
-    "no-direction": no_direction,
-    "duplicate-row": duplicate_row,
-    "unknown-metric": unknown_metric,
+    "no-interval": _of_each(no_interval),
+    "no-direction": _of_each(no_direction),
+    "duplicate-row": _of_each(duplicate_row),
+    "unknown-metric": _of_each(unknown_metric),
 }
 
 
@@ -451,5 +424,6 @@ def lint_tables(tables: Sequence[ResultTable], skip: Sequence[str] = ()) -> list
         of_file = [linted(table) for table in several]
         for name, rule in RULES.items():
             if name not in skip:
-                findings += rule([one for one in of_file if name not in one.table.ignored])
+                kept = [one for one in of_file if name not in one.table.ignored]
+                findings += [replace(finding, check=name) for finding in rule(kept)]
     return findings

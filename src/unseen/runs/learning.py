@@ -22,7 +22,7 @@ from unseen import api
 from unseen.engines.steps import timings
 from unseen.errors import InputError, MismatchError, UnknownNameError, UnseenWarning
 from unseen.evaluation.bootstrap import DRAWS, percentiles, times_drawn
-from unseen.evaluation.contrasts import holm, mcnemar, paired_over_rows
+from unseen.evaluation.contrasts import mcnemar, paired_over_rows, with_holm
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import aligned, measure
 from unseen.functional.holdout import BOTH, FOLDED, SCHEMES, SUITE, TASK, HoldoutPlan, leaks, plans, possible_schemes
@@ -451,10 +451,7 @@ class SuiteOutcomes:
                 about = outcomes.tags | {"part": HELD_OUT, "of": self.configuration}
                 yield rate("accuracy", *cases, slice=plan.name, tags=about)
             apart.append(compared(own, reference, tags, plan.name, seed))
-        adjusted = {test: holm([float(row.tags[test]) for row in apart]) for test in ("p", "p.mcnemar")}
-        for number, row in enumerate(apart):
-            more = {f"{test}.holm": p_values[number] for test, p_values in adjusted.items()}
-            yield replace(row, tags={**row.tags, **more})
+        yield from with_holm(with_holm(apart), "p.mcnemar")
 
 
 def pooled(parts: Sequence[Cases]) -> Cases:

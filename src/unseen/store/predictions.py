@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,12 @@ def _answers(predictions: Predictions) -> dict[str, Any]:
     ambiguous = {"id", DEPTH} & set(names) or any(f"p_{name}" in names for name in names)
     columns = [f"p_{name}" if ambiguous else name for name in names]
     return dict(zip(columns, predictions.probabilities.T, strict=True))
+
+
+def labels_by_column(columns: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """The label that each column of answers is called after: `LABEL`, or `p_LABEL` where that would be ambiguous."""
+    ambiguous = bool(labels) and {f"p_{label}" for label in labels} <= {*columns}
+    return {name: name.removeprefix("p_") if ambiguous else name for name in columns if name != "id"}
 
 
 def _read_csv(path: Path, data: Dataset) -> pa.Table:

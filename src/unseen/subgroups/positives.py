@@ -8,13 +8,12 @@ what the likeliest label says.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from unseen.errors import InputError, require_known
 from unseen.evaluation.measurements import aligned
-from unseen.evaluation.metrics import Metric, counted
+from unseen.evaluation.metrics import Metric
 from unseen.types import Dataset, Predictions, some
 from unseen.types.arrays import Floats, Mask, Rows
 
@@ -46,17 +45,17 @@ def shares(part: Floats, whole: Floats) -> Floats:
 
 def _missed(name: str, label: int) -> Metric:
     """The share of the rows of one class that get the other."""
-    of_class = counted(
-        name, lambda tallies, _: shares(tallies[..., 2, label] - tallies[..., 0, label], tallies[..., 2, label])
-    )
-    return replace(of_class, higher_is_better=False)
+    return Metric(
+        name, higher_is_better=False,
+        of_counts=lambda tallies, _: shares(tallies[..., 2, label] - tallies[..., 0, label], tallies[..., 2, label]),
+    )  # fmt: skip
 
 
 RATE_OF = {"false_positive_rate": 0, "false_negative_rate": 1}
 """The class whose rows a rate is a share of, where that is one."""
 RATES: Mapping[str, Metric] = {name: _missed(name, label) for name, label in RATE_OF.items()} | {
-    "positive_rate": counted(
-        "positive_rate", lambda tallies, _: shares(tallies[..., 1, 1], tallies[..., 2, :].sum(axis=-1))
+    "positive_rate": Metric(
+        "positive_rate", of_counts=lambda tallies, _: shares(tallies[..., 1, 1], tallies[..., 2, :].sum(axis=-1))
     )
 }
 """Of negative rows, those predicted positive; of positive rows, those not; of all rows, those predicted positive."""

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from unseen.errors import InputError, MismatchError
 from unseen.reports.record import RunRecord, read_record, tried
+from unseen.store.predictions import labels_by_column
 from unseen.types import Dataset
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ class OpenRun:
         for name, table in self._answer_tables.items():
             at = pc.index(table["id"], key).as_py()
             if at >= 0:
-                probabilities = {label: table[label][at].as_py() for label in table.column_names if label != "id"}
+                labels = labels_by_column(table.column_names, self.record.label_names)
+                probabilities = {label: table[column][at].as_py() for column, label in labels.items()}
                 answers.append({"by": name, "probabilities": probabilities})
         return answers
 

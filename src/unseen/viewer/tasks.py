@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unseen.errors import InputError
-from unseen.store import atomic
-from unseen.store.files import csv_rows, door, harmless, unharmed
+from unseen.store.files import door, harmless, unharmed, write_rows
 from unseen.store.journal import now
 from unseen.store.reviews import REVIEWS, Review, append_review, read_reviews, undo_review
 from unseen.viewer.opened import OpenRun
@@ -199,12 +198,8 @@ class Sheet(Questions):
         names, rows = self._read()
         names += [] if self.column in names else [self.column]
         self._order = [key for key in self._order if key != id] + ([id] if value else [])
-        with atomic(self.path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-            write_row = csv_rows(file)
-            write_row(names)
-            for row in rows:
-                filled = row | ({self.column: harmless(value)} if row["id"] == id else {})
-                write_row([filled.get(name, "") for name in names])
+        filled = (row | ({self.column: harmless(value)} if row["id"] == id else {}) for row in rows)
+        write_rows(self.path, names, ([row.get(name, "") for name in names] for row in filled))
 
     def take_back(self, id: str) -> None:
         """Empty the cell."""

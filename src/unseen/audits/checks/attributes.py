@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.authors import author_findings, concentration, know_the_author
-from unseen.audits.findings import CheckResult, leak_level, share, skipped
+from unseen.audits.findings import CheckResult, leak_level, skipped
 from unseen.audits.subject import BY_ID, Subject, leak
 from unseen.data.groups import NONE, group_codes
 from unseen.errors import InputError
+from unseen.evaluation.measurements import share
 from unseen.splits.time import moments
 from unseen.types import Finding
 from unseen.types.arrays import Floats, Mask

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unseen.audits.findings import CheckResult, leak_level, share, skipped
+from unseen.audits.findings import CheckResult, leak_level, skipped
 from unseen.audits.oversampling import copies_on_both_sides
 from unseen.audits.subject import LIKENESSES, Subject, contradicted, leak
 from unseen.duplicates import Pairs
+from unseen.evaluation.measurements import share
 from unseen.types import Finding
 from unseen.types.arrays import Codes, Rows
 from unseen.types.numbers import percent, portion

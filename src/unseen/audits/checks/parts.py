@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from unseen.audits.chance import chance_of_groups
-from unseen.audits.findings import CheckResult, share, skipped
+from unseen.audits.findings import CheckResult, skipped
 from unseen.audits.subject import Subject
 from unseen.evaluation import measure
 from unseen.evaluation.intervals import wilson
+from unseen.evaluation.measurements import share
 from unseen.splits.length import word_lengths
 from unseen.types import Finding, Measurement, Predictions
 from unseen.types.arrays import Codes

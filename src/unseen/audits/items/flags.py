@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.findings import evidence_of, share_of
+from unseen.audits.findings import evidence_of
 from unseen.audits.items.rule import DEFAULT_PACKS, Items, rules_of
 from unseen.audits.items.scrape_noise import check_language
 from unseen.errors import InputError, MismatchError
-from unseen.evaluation.measurements import places_by_slice
+from unseen.evaluation.measurements import places_by_slice, share_of
 from unseen.progress import track
 from unseen.store import read_json, write_json
 from unseen.store.files import harmless, holds, read_rows, twin_of, unharmed, write_rows

@@ -17,12 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.audits.findings import share, share_of
 from unseen.audits.items.flags import Flags
 from unseen.data.tables import column_names, read_strings
 from unseen.errors import InputError, TableError, require_known
 from unseen.evaluation.bootstrap import DRAWS, percentiles
-from unseen.evaluation.measurements import places_by_slice
+from unseen.evaluation.measurements import places_by_slice, share, share_of
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.arrays import Floats, Mask, Rows, places_among
