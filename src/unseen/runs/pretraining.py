@@ -32,6 +32,7 @@ from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, trai
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import by_id
 from unseen.runs.spaces import MODEL, Model
+from unseen.runs.transfer import KINDS, SHOWN, SeenTexts, rows_like
 from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members
 from unseen.seeding import generator
 from unseen.store import read_json, write_json
@@ -49,8 +50,6 @@ AS_IT_COMES, DOMAIN, CONTROL = "as it comes", "domain", "control"
 ALL = "all datasets"
 WITHOUT = "without contaminated"
 """The slice of test texts that stand in neither corpus, not even nearly."""
-KINDS = ("exact", "normalised", "near")
-"""Ways for a test text to stand in a corpus, from the strictest to the loosest."""
 MUCH = 0.01
 """Share of the texts above which contamination is a failure, and a control is none."""
 GUESSING = 0.9
@@ -62,7 +61,6 @@ HELD_OUT, MOST_HELD_OUT = 0.1, 1_000
 SMALLEST = 1_000
 """The smallest number of texts where nobody names any; others are ten, a hundred … times as many."""
 MOST_TRAININGS = 20
-SHOWN = 10
 READ = "read.json"
 Given = Mapping[str, DatasetEntry | Dataset | str] | Datasets
 
@@ -222,43 +220,18 @@ def read_texts(here: Workspace) -> None:
     write_json(here.folder / READ, about)
 
 
-@dataclass(frozen=True, eq=False)
-class Contamination:
+class Contamination(SeenTexts):
     """Test texts of one dataset that stand in one corpus."""
-
-    data: str
-    corpus: str
-    kinds: Mapping[str, Mask]
-    """By kind, over the test texts; looser kinds hold the stricter ones."""
-    ids: tuple[str, ...]
-    """Of a few of them."""
-
-    @property
-    def near(self) -> Mask:
-        """Test texts that stand there, word for word or nearly."""
-        return self.kinds["near"]
-
-    def measurements(self) -> list[Measurement]:
-        """Shares of the test texts."""
-        tags = {"data": self.data, "corpus": self.corpus}
-        return [
-            Measurement(f"contamination.{kind}", float(rows.mean()), len(rows), tags=tags)
-            for kind, rows in self.kinds.items()
-        ]
 
     def finding(self) -> Finding:
         """What that means."""
-        check, n, count = f"contamination[{self.corpus} → {self.data}]", len(self.near), int(self.near.sum())
-        if not count:
-            message = f"None of the {n:,} test texts of {self.data} stands in the {self.corpus} corpus."
-            return Finding(check, "ok", message)
-        exact, normalised = (int(self.kinds[kind].sum()) for kind in KINDS[:2])
-        message = (
-            f"{portion(count, n, 'test texts')} of {self.data} stand in the {self.corpus} corpus: {exact:,} word for "
-            f"word, {normalised - exact:,} but for case, punctuation, handles and links, {count - normalised:,} nearly."
-        )
+        data, corpus, n = self.tags["data"], self.tags["corpus"], len(self.near)
+        check = f"contamination[{corpus} → {data}]"
+        if not self.count:
+            return Finding(check, "ok", f"None of the {n:,} test texts of {data} stands in the {corpus} corpus.")
+        message = f"{portion(self.count, n, 'test texts')} of {data} stand in the {corpus} corpus: {self.ways}."
         advice = f"Read the scores “{WITHOUT}”, or take these texts out of the corpus and train again."
-        return Finding(check, "fail" if count > MUCH * n else "warn", message, count, self.ids, advice)
+        return Finding(check, "fail" if self.count > MUCH * n else "warn", message, self.count, self.ids, advice)
 
 
 class Copies:
@@ -274,10 +247,7 @@ class Copies:
 
     def like(self, kind: str, ours: tuple[str, str], theirs: tuple[str, str]) -> Mask:
         """Which of our texts are like one of theirs."""
-        pairs = self.subject.alike(kind)
-        assert pairs is not None, "texts can always be compared"
-        left, right = (self.subject.mask(self.rows[side]) for side in (ours, theirs))
-        return self.subject.mask(pairs.across(left, right)[0])[self.rows[ours]]
+        return rows_like(self.subject, kind, self.rows[ours], self.rows[theirs])
 
     def contaminations(self) -> list[Contamination]:
         """Every test part against every corpus, held-out texts included."""
@@ -286,7 +256,7 @@ class Copies:
             for of in self.corpora:
                 kinds = {kind: self.like(kind, ("test", name), ("corpus", of)) for kind in KINDS}
                 ids = data.ids.take(np.flatnonzero(kinds["near"])[:SHOWN]).to_pylist()
-                cases.append(Contamination(name, of, kinds, tuple(ids)))
+                cases.append(Contamination({"data": name, "corpus": of}, kinds, tuple(ids)))
         return cases
 
     def control_finding(self) -> Finding:
@@ -412,14 +382,15 @@ def pretrain(
         }
         copies = Copies({name: _test(member) for name, member in labelled.items()}, raw, seed)
         cases = copies.contaminations()
-        clean = {name: ~np.logical_or.reduce([case.near for case in cases if case.data == name]) for name in labelled}
+        unread = {name: [~case.near for case in cases if case.tags["data"] == name] for name in labelled}
+        clean = {name: np.logical_and.reduce(masks) for name, masks in unread.items()}
         runs: dict[tuple[str, Dose], list[Run]] = {}
         for (name, dose, own_seed), arm in arms.items():
             member, answered = labelled[name], predictions[arm.name]["test"]
             run = member.run(_test(member), answered, split=f"{name}, {dose}", family=str(dose), seed=own_seed)
             runs.setdefault((name, dose), []).append(run)
         reads = {place: read_json(results.folder(step.key) / READ) for place, step in steps.items()}
-        rows = [row for case in cases for row in case.measurements()] + _reading_rows(reads)
+        rows = [row for case in cases for row in case.measurements("contamination")] + _reading_rows(reads)
         rows += measured(DoseRuns(runs, clean).measures, list(dict.fromkeys([metric, "accuracy"])), seed)
         findings = [*(case.finding() for case in cases), copies.control_finding()]
         findings += [_head_finding(reads[treatment.doses[0], seed])]
