@@ -32,8 +32,8 @@ from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, trai
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import by_id
 from unseen.runs.spaces import MODEL, Model
-from unseen.runs.transfer import KINDS, SHOWN, SeenTexts, rows_like
-from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members
+from unseen.runs.transfer import KINDS, SHOWN, SeenTexts, refuse_same_files, rows_like, settled_datasets
+from unseen.runs.transfer_file import DatasetEntry, Datasets, Member, members
 from unseen.seeding import generator
 from unseen.store import read_json, write_json
 from unseen.store.files import file_name
@@ -60,9 +60,7 @@ HELD_OUT, MOST_HELD_OUT = 0.1, 1_000
 """Share of each corpus whose masked-LM loss is measured, and texts of it at most."""
 SMALLEST = 1_000
 """The smallest number of texts where nobody names any; others are ten, a hundred … times as many."""
-MOST_TRAININGS = 20
 READ = "read.json"
-Given = Mapping[str, DatasetEntry | Dataset | str] | Datasets
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +307,7 @@ class DoseRuns:
 
 
 def pretrain(
-    datasets: Given,
+    datasets: Mapping[str, DatasetEntry | Dataset | str] | Datasets,
     *,
     model: str,
     corpus: Any,
@@ -340,8 +338,6 @@ def pretrain(
     folder, it goes on where it stopped.
     """
     metric_of(metric)
-    if not 1 <= trainings <= MOST_TRAININGS:
-        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     recipe = Model(model, dict(params or {}))
     recipe.check()
     if not recipe.is_transformer:
@@ -350,7 +346,8 @@ def pretrain(
 
     check_parameters("masked-LM training", PretrainingSettings, dict(pretraining or {}))
     settings = PretrainingSettings(**dict(pretraining or {}))
-    labelled = _labelled(datasets, groups, test, seed)
+    given, share = settled_datasets(datasets, trainings, test, groups)
+    labelled = _labelled(given.entries, share, seed)
     raw = {of: UnlabelledTexts.of(_texts(source, text), seed) for of, source in ((DOMAIN, corpus), (CONTROL, control))}
     prepared = {of: replace(one, data=with_plain_posts(one.data)) for of, one in raw.items()} if placeholders else raw
     run_seeds = range(seed, seed + trainings)
@@ -404,20 +401,13 @@ def pretrain(
     return carry_through("pretraining", about, work, out=out, command=command, gates=gates)
 
 
-def _labelled(datasets: Given, groups: str | None, test: float | None, seed: int) -> dict[str, Member]:
+def _labelled(entries: Mapping[str, DatasetEntry], test: float, seed: int) -> dict[str, Member]:
     """The datasets, each under its own labels and with its parts."""
-    given = datasets.entries if isinstance(datasets, Datasets) else datasets
-    entries = {name: one if isinstance(one, DatasetEntry) else DatasetEntry(one) for name, one in given.items()}
     if not entries or ALL in entries:
         expected = f"one or more labelled datasets, none called {ALL!r}"
         raise InputError("there is nothing to fine-tune on", expected=expected, got=some(entries) or "none")
-    if len({file_name(name).casefold() for name in entries}) < len(entries):
-        raise InputError("the files of two datasets would have one name", fix="name the datasets otherwise")
-    if test is not None and all(entry.split is not None for entry in entries.values()):
-        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
-    entries = {name: replace(entry, groups=entry.groups or groups) for name, entry in entries.items()}
-    share = TEST if test is None else test
-    return {name: members({name: entry}, None, test=share, seed=seed)[name] for name, entry in entries.items()}
+    refuse_same_files(list(entries))
+    return {name: members({name: entry}, None, test=test, seed=seed)[name] for name, entry in entries.items()}
 
 
 def _texts(source: Any, text: str) -> Dataset:

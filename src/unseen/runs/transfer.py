@@ -391,21 +391,22 @@ def transfer(
     together, `cap` trainings on at most so many texts per group (`cap_by`) and label, `matched` cuts every training set
     to the size of the smallest. Called again with the same folder, it goes on where it stopped.
     """
-    given = _given(datasets, labels, positive, groups)
+    given, share = settled_datasets(datasets, trainings, test, groups)
+    if labels is not None and given.labels is not None:
+        raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
+    given = replace(
+        given, labels=given.labels if labels is None else tuple(labels),
+        positive=given.positive if positive is None else positive,
+    )  # fmt: skip
     _refuse_names(list(given.entries))
-    if not 1 <= trainings <= MOST_TRAININGS:
-        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     recipe, extras = Model(model, dict(params or {})), Extras(pooled, cap, cap_by, matched)
     recipe.check()
-    if test is not None and all(entry.split is not None for entry in given.entries.values()):
-        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
-    share = TEST if test is None else test
     corpus = Corpus(members(given.entries, given.labels, also=[cap_by] if cap_by else [], test=share, seed=seed))
     label_names = corpus.data.label_names
     if given.positive is not None and given.positive not in label_names:
         raise UnknownNameError.of("label", given.positive, label_names)
     sets, findings = training_sets(corpus, extras, seed)
-    _refuse_same_files(list(sets))
+    refuse_same_files(list(sets))
     about = {
         "model": model,
         "settings": {
@@ -456,8 +457,10 @@ def transfer(
     return carry_through("transfer", about, work, out=out, command=command, gates=gates)
 
 
-def _given(datasets: Given, labels: Sequence[str] | None, positive: str | None, groups: str | None) -> Datasets:
-    """The datasets and their labels, whichever way they were said."""
+def settled_datasets(datasets: Given, trainings: int, test: float | None, groups: str | None) -> tuple[Datasets, float]:
+    """The datasets, whichever way they were said, and the share for testing where no split is published."""
+    if not 1 <= trainings <= MOST_TRAININGS:
+        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     if isinstance(datasets, str | Path):
         datasets = read_datasets(datasets)
     if not isinstance(datasets, Datasets):
@@ -465,15 +468,13 @@ def _given(datasets: Given, labels: Sequence[str] | None, positive: str | None, 
         datasets = Datasets(
             {name: source if isinstance(source, DatasetEntry) else DatasetEntry(source) for name, source in pairs}
         )
-    if labels is not None and datasets.labels is not None:
-        raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
-    if groups is not None and all(entry.groups for entry in datasets.entries.values()):
+    entries = datasets.entries
+    if test is not None and all(entry.split is not None for entry in entries.values()):
+        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
+    if groups is not None and all(entry.groups for entry in entries.values()):
         raise InputError("groups has no effect: every dataset names its own", fix="leave it out")
-    return Datasets(
-        {name: replace(entry, groups=entry.groups or groups) for name, entry in datasets.entries.items()},
-        datasets.labels if labels is None else tuple(labels),
-        datasets.positive if positive is None else positive,
-    )
+    entries = {name: replace(entry, groups=entry.groups or groups) for name, entry in entries.items()}
+    return replace(datasets, entries=entries), TEST if test is None else test
 
 
 def _refuse_names(names: Sequence[str]) -> None:
@@ -484,7 +485,8 @@ def _refuse_names(names: Sequence[str]) -> None:
         raise InputError("the datasets cannot be used as they are", problems=problems)
 
 
-def _refuse_same_files(names: Sequence[str]) -> None:
+def refuse_same_files(names: Sequence[str]) -> None:
+    """Refuse datasets of which the folder of a run could not hold both."""
     files: dict[str, str] = {}
     for name in names:
         other = files.setdefault(file_name(name).casefold(), name)
