@@ -24,7 +24,6 @@ from unseen.runs.pretraining import (
     AS_IT_COMES,
     CONTROL,
     DOMAIN,
-    KINDS,
     WITHOUT,
     Copies,
     Dose,
@@ -32,6 +31,7 @@ from unseen.runs.pretraining import (
     pretrain,
 )
 from unseen.runs.source import by_id
+from unseen.runs.transfer import KINDS
 from unseen.runs.transfer_file import DatasetEntry
 from unseen.store import read_predictions, read_split
 from unseen.training.pretraining import MaskedLM, PretrainingSettings
