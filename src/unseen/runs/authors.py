@@ -216,8 +216,8 @@ def unseen_authors(
     cuts = {name: cut for seed in seeds for name, cut in _cuts(data, author, settings, seed)}
     arms = {}
     for (family, seed), (train, dev, test) in cuts.items():
-        asked = {"test": data.take(test)}
-        arms[family, seed] = Arm(f"{family} {seed}", Chosen(data, train), Chosen(data, dev), asked, seed)
+        learnt, chosen, asked = (Chosen(data, rows) for rows in (train, dev, test))
+        arms[family, seed] = Arm(f"{family} {seed}", learnt, chosen, {"test": asked}, seed)
     predictions = answers(list(arms.values()), settings.model, results, workers=workers)
     conditions: dict[str, list[Run]] = {}
     for (family, seed), (_, _, test) in cuts.items():

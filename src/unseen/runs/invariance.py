@@ -109,7 +109,7 @@ class Instrument:
         if not again:
             return Asked(main)
         held = [part["held out"] for part in again]
-        golds = [arm.ask["held out"].taken().labels for arm in arms[1:]]  # type: ignore[union-attr]
+        golds = [arm.ask["held out"].taken().labels for arm in arms[1:]]
         probabilities = np.concatenate([part.probabilities for part in held])
         return Asked(main, again, HeldOut(np.concatenate(golds), probabilities))
 
@@ -117,15 +117,16 @@ class Instrument:
         """The training on everything, and one without each fold, which asks about the fold too."""
         everything = in_order(train, np.arange(len(train)))
         fold = dealt(train, self.folds, child_seed(seed, "invariance"))[everything] if self.folds else np.empty(0)
-        arms = [self._arm(f"{self.name} classifier", everything, texts, seed)]
+        whole = {name: Chosen(data) for name, data in texts.items()}
+        arms = [self._arm(f"{self.name} classifier", everything, whole, seed)]
         for number in range(self.folds):
             held = everything[fold == number]
-            asked: dict[str, Dataset | Chosen] = {**texts, "held out": Chosen(train, held)}
+            asked = {**whole, "held out": Chosen(train, held)}
             name = f"{self.name} classifier without fold {number + 1}"
             arms.append(self._arm(name, everything[fold != number], asked, seed + 1 + number))
         return arms
 
-    def _arm(self, name: str, rows: Rows, asked: Mapping[str, Dataset | Chosen], seed: int) -> Arm:
+    def _arm(self, name: str, rows: Rows, asked: Mapping[str, Chosen], seed: int) -> Arm:
         assert self.train is not None
         dev = np.zeros(len(rows), bool)
         if getattr(self.recipe.outline, "needs_dev", True):

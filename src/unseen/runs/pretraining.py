@@ -28,7 +28,7 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.naming import content_of_name
 from unseen.registry import check_parameters
-from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, trainings_done
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import by_id
 from unseen.runs.spaces import MODEL, Model
@@ -432,7 +432,7 @@ def _arms(treatment: Treatment, labelled: Mapping[str, Member], placeholders: bo
     arms = {}
     for name, member in labelled.items():
         data = with_plain_posts(member.data) if placeholders else member.data
-        train, dev, test = (data.take(member.rows(part)) for part in ("train", "dev", "test"))
+        train, dev, test = (Chosen(data, member.rows(part)) for part in ("train", "dev", "test"))
         for (dose, seed), step in treatment.steps.items():
             encoder, called = None if dose.of == AS_IT_COMES else step, f"{name}, {dose}, seed {seed}"
             arms[name, dose, seed] = Arm(called, train, dev, {"test": test}, seed, encoder=encoder)

@@ -346,7 +346,7 @@ class PricePlan:
     @property
     def arms(self) -> dict[TrainedRows, Arm]:
         """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
-        settings, asked, (pool, is_dev) = self.settings, {"test": self.data.take(self.test)}, self.pool
+        settings, asked, (pool, is_dev) = self.settings, {"test": Chosen(self.data, self.test)}, self.pool
         kept: dict[TrainedRows, Mask] = {}
         for seed in range(settings.seed, settings.seed + settings.trainings):
             kept[TrainedRows("", "nothing", seed)] = np.ones(len(pool), bool)

@@ -424,9 +424,10 @@ def transfer(
     }  # fmt: skip
 
     def work(folder: RunFolder) -> Output:
+        tests = {name: Chosen(data) for name, data in corpus.tests.items()}
         learnt = {name: (Chosen(corpus.data, own.train), Chosen(corpus.data, own.dev)) for name, own in sets.items()}
         arms = {
-            (name, number): Arm(f"{name}, seed {number}", *rows, corpus.tests, number)
+            (name, number): Arm(f"{name}, seed {number}", *rows, tests, number)
             for name, rows in learnt.items()
             for number in range(seed, seed + trainings)
         }
