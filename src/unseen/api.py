@@ -22,7 +22,7 @@ from unseen.evaluation import DEFAULT_METRICS, measure
 from unseen.evaluation.measurements import by_part
 from unseen.evaluation.scheme_scores import scheme_scores
 from unseen.evaluation.weighting import Weighting
-from unseen.models import open_model
+from unseen.models import as_classifier
 from unseen.naming import content_of_name, encoder_of, recipe_of, settings_of, splitter_of
 from unseen.release import __version__
 from unseen.representations.partial_vectors import encode_resumably
@@ -114,7 +114,7 @@ def train(data: Dataset, model: Any = "minilm", *, dev: float | Dataset = 0.1, s
 
 def predict(data: Dataset, model: Any, **opening: Any) -> Predictions:
     """What a classifier says about every text; `opening` are the parameters of `unseen.models.open_model`."""
-    return inference.predict(open_model(model, **opening) if isinstance(model, str | Path) else model, data)
+    return inference.predict(as_classifier(model, **opening), data)
 
 
 def split(data: Dataset, method: Any = "closest", **request: Any) -> Split:

@@ -7,7 +7,7 @@ import pytest
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.inference import predict
-from unseen.models import kind_of, open_model
+from unseen.models import as_classifier, kind_of, open_model
 from unseen.training import RECIPES
 
 
@@ -58,6 +58,8 @@ def test_a_folder_of_ours_is_opened_whatever_it_holds(words, tmp_path, recipe):
     renamed = open_model(tmp_path / "model", rename={"yes": "oui"})
     assert renamed.classes_ == ("no", "oui")
     assert hasattr(renamed, "encode") == (recipe == "neural")
+    assert as_classifier(opened) is opened
+    assert as_classifier(opened, {"yes": "oui"}).classes_ == as_classifier(tmp_path / "model", {"yes": "oui"}).classes_
     with pytest.raises(InputError, match="knows its labels"):
         open_model(tmp_path / "model", label_names=["a", "b"])
     with pytest.raises(InputError, match="'trust' is not a parameter"):

@@ -65,6 +65,15 @@ def test_success_is_of_texts_that_were_right(data: Any, words: Any) -> None:
     assert result.value("edit_rate", attack="pwws-synonyms") == pytest.approx(1 / 3)
 
 
+def test_labels_of_a_classifier_that_is_given_are_renamed(data: Any, words: Any, tiny: Any) -> None:
+    names = {"calm": "ruhig", "loud": "laut"}
+    labels = [names[data.label_names[code]] for code in data.labels]
+    theirs = tiny(ids=data.ids.to_pylist(), texts=data.texts.to_pylist(), labels=labels, label_names=("ruhig", "laut"))
+    renamed = attacked(theirs, words, rename=names)
+    assert renamed.value("success.raw") == attacked(data, words).value("success.raw")
+    assert renamed.value("success.raw", "label=laut") == 1.0
+
+
 def test_flips_that_a_check_objects_to_are_not_valid(data: Any, words: Any, tmp_path: Path) -> None:
     before = attacked(data, words).value("success.valid", attack="pwws-synonyms")
     (tmp_path / "opposites.txt").write_text("rain goal\n")

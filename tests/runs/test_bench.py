@@ -198,7 +198,7 @@ def test_mistakes_of_a_suite_are_told_with_their_place(folder: Path, old: str, n
 def test_a_label_that_the_family_lacks_must_be_mapped(folder: Path) -> None:
     text = (folder / "suite.toml").read_text(encoding="utf-8")
     (folder / "suite.toml").write_text(text.replace(', odd = "drop"', ""), encoding="utf-8")
-    with pytest.raises(InputError, match="forum: its labels are not those of its family"):
+    with pytest.raises(InputError, match="not those of its family; nobody says what its label 'odd'"):
         load_members(read_bench(folder / "suite.toml"))
 
 

@@ -15,7 +15,7 @@ from unseen.errors import InputError
 from unseen.evaluation.falls import Run, fall, level
 from unseen.inference import predict
 from unseen.naming import recipe_of
-from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, relabelled, taken, trainings_done
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, relabelled, trainings_done
 from unseen.runs.spaces import Model
 from unseen.store.results import Results
 from unseen.types import Dataset
@@ -31,10 +31,10 @@ def parts() -> list[Dataset]:
 
 
 def arms(parts: list[Dataset]) -> list[Arm]:
-    train, dev, test, other = parts
+    train, dev, test, other = map(Chosen, parts)
     return [
         Arm("whole", train, dev, {"test": test, "other": other}),
-        Arm("half", train.take(np.arange(75)), dev, {"test": test}, seed=7),
+        Arm("half", Chosen(train.taken().take(np.arange(75))), dev, {"test": test}, seed=7),
     ]
 
 
@@ -53,7 +53,7 @@ def test_nothing_is_trained_twice(parts: list[Dataset], tmp_path: Path, monkeypa
     results = Results(tmp_path)
     first = answers(arms(parts), LIGHT, results)
     monkeypatch.setattr("unseen.runs.experiment.fit", lambda *given: pytest.fail("trained again"))
-    again = answers([*arms(parts), Arm("whole again", parts[0], parts[1], arms(parts)[0].ask)], LIGHT, results)
+    again = answers([*arms(parts), replace(arms(parts)[0], name="whole again")], LIGHT, results)
     for name in ("test", "other"):
         assert (again["whole again"][name].probabilities == first["whole"][name].probabilities).all()
 
@@ -61,7 +61,7 @@ def test_nothing_is_trained_twice(parts: list[Dataset], tmp_path: Path, monkeypa
 def test_other_rows_are_another_training(parts: list[Dataset]) -> None:
     train, dev, test, _ = parts
     keys = {
-        Arm("a", rows, dev, {"test": asked}, seed).step(model).key
+        Arm("a", Chosen(rows), Chosen(dev), {"test": Chosen(asked)}, seed).step(model).key
         for rows, asked, seed, model in (
             (train, test, 42, LIGHT),
             (train.take(np.arange(149)), test, 42, LIGHT),
@@ -81,8 +81,8 @@ def test_two_arms_of_one_name_are_refused(parts: list[Dataset], tmp_path: Path) 
 def test_chosen_rows_are_the_same_training_as_their_copy(parts: list[Dataset], tmp_path: Path) -> None:
     train, dev, test, _ = parts
     rows = np.arange(149)[::-1]
-    copied = Arm("a", train.take(rows), dev, {"test": test})
-    chosen = Arm("b", Chosen(train, rows), Chosen(dev, np.arange(len(dev))), {"test": test})
+    copied = Arm("a", Chosen(train.take(rows)), Chosen(dev), {"test": Chosen(test)})
+    chosen = Arm("b", Chosen(train, rows), Chosen(dev, np.arange(len(dev))), {"test": Chosen(test)})
     assert chosen.step(LIGHT).key == copied.step(LIGHT).key
     found = answers([copied, chosen], LIGHT, Results(tmp_path))
     np.testing.assert_array_equal(found["a"]["test"].probabilities, found["b"]["test"].probabilities)
@@ -91,7 +91,7 @@ def test_chosen_rows_are_the_same_training_as_their_copy(parts: list[Dataset], t
 def test_another_process_is_handed_chosen_rows_alone(parts: list[Dataset]) -> None:
     few = pickle.loads(pickle.dumps(Chosen(parts[0], np.array([3, 1]))))
     assert len(few.data) == 2
-    assert taken(few).ids.to_pylist() == parts[0].take([3, 1]).ids.to_pylist()
+    assert few.taken().ids.to_pylist() == parts[0].take([3, 1]).ids.to_pylist()
 
 
 def test_step_keys_are_those_of_earlier_runs(parts: list[Dataset]) -> None:
@@ -110,9 +110,9 @@ NEURAL = Model("neural", {"epochs": 3, "width": 8, "bottleneck": 8})
 
 def warm(parts: list[Dataset], kept: bool = True) -> list[Arm]:
     """A first training, and one that goes on from its model."""
-    train, dev, test, other = parts
+    train, dev, test, other = map(Chosen, parts)
     first = Arm("first", train, dev, {"test": test}, 3, kept=kept)
-    return [first, Arm("second", other, dev, {"test": Chosen(test, np.arange(20)[::-1])}, 3, start=first)]
+    return [first, Arm("second", other, dev, {"test": Chosen(test.data, np.arange(20)[::-1])}, 3, start=first)]
 
 
 def test_an_arm_goes_on_from_the_model_of_another(parts: list[Dataset], tmp_path: Path) -> None:

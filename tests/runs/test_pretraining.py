@@ -24,7 +24,6 @@ from unseen.runs.pretraining import (
     AS_IT_COMES,
     CONTROL,
     DOMAIN,
-    KINDS,
     WITHOUT,
     Copies,
     Dose,
@@ -32,6 +31,8 @@ from unseen.runs.pretraining import (
     pretrain,
 )
 from unseen.runs.source import by_id
+from unseen.runs.transfer import KINDS
+from unseen.runs.transfer_file import DatasetEntry
 from unseen.store import read_predictions, read_split
 from unseen.training.pretraining import MaskedLM, PretrainingSettings
 from unseen.training.transformer import Transformer
@@ -242,9 +243,10 @@ def test_placeholders_are_put_into_all_texts_alike(
         ({"pretraining": {"epoch": 3}}, "parameters it does not take"),
         ({"datasets": {}}, "nothing to fine-tune on"),
         ({"trainings": 0}, "too few or too many"),
+        ({"groups": "user", "datasets": {"red": DatasetEntry("red", groups="user")}}, "groups has no effect"),
         ({"metric": "f1"}, "f1"),
     ],
-    ids=["sizes", "model", "settings", "datasets", "trainings", "metric"],
+    ids=["sizes", "model", "settings", "datasets", "trainings", "groups", "metric"],
 )
 def test_mistakes_are_refused_before_anything_is_written(
     encoder: str, datasets: dict[str, Dataset], tmp_path: Path, changed: dict[str, Any], message: str

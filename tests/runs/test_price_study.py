@@ -12,7 +12,7 @@ import pytest
 import unseen
 from unseen.audits.subject import Subject
 from unseen.errors import InputError
-from unseen.runs.experiment import Chosen, Estimate, answers, taken
+from unseen.runs.experiment import Estimate, answers
 from unseen.runs.frame import Result, report
 from unseen.runs.price import TOGETHER, Leaked, Pricing, find_leaks, price_leaks
 from unseen.runs.spaces import Model
@@ -112,8 +112,8 @@ def test_random_removals_are_as_many_with_the_same_labels(
     trained: dict[str, tuple[Dataset, Dataset]] = {}
 
     def noted(arms, model, results=None, **options):  # type: ignore[no-untyped-def]
-        assert all(isinstance(arm.train, Chosen) and arm.train.data is data for arm in arms)  # no copies are held
-        trained.update({arm.name: (taken(arm.train), taken(arm.dev)) for arm in arms})
+        assert all(arm.train.data is data for arm in arms)  # no copies are held
+        trained.update({arm.name: (arm.train.taken(), arm.dev.taken()) for arm in arms})
         return answers(arms, model, results, **options)
 
     monkeypatch.setattr("unseen.runs.price.answers", noted)

@@ -48,7 +48,7 @@ def test_a_price_needs_a_file_and_a_split(posts: Path) -> None:
     assert result.kind == "price"
     assert result.record.about["leaks"] == ["exact", "author"]
     settings = result.record.about["settings"]
-    assert (settings["seeds"], settings["repeats"], settings["model"]["params"]) == (2, 1, {"C": 2.0})
+    assert (settings["trainings"], settings["repeats"], settings["model"]["params"]) == (2, 1, {"C": 2.0})
     data = unseen.load(posts, attributes=["user"])
     split = unseen.split(data, "predefined", by=posts.with_name("hard.csv"), name="hard")
     again = unseen.price(data, split, leaks=["exact", "author"], author="user", trainings=2, repeats=1, params={"C": 2})
@@ -88,7 +88,7 @@ def test_authors_need_a_file_and_a_column(posts: Path) -> None:
     assert "authors.count" in {row.metric for row in described.measurements}
     trained = unseen.authors(posts, author="user", model="logistic", trainings=1, test=0.3, cap=3)
     settings = trained.record.about["settings"]
-    assert (settings["seeds"], settings["share"], settings["cap"]) == (1, 0.3, 3)
+    assert (settings["trainings"], settings["share"], settings["cap"]) == (1, 0.3, 3)
     with pytest.raises(InputError, match=r"test=0.3 has no effect without model=…\n.*cap=3 has no effect"):
         unseen.authors(posts, author="user", cap=3, test=0.3)
     with pytest.raises(InputError, match="go together"):

@@ -226,7 +226,8 @@ def test_sizes_that_vary_are_compared_with_random_splits_of_the_same_size(tmp_pa
         control = grid.control_of(cell)
         assert control.test == cell.test
         assert control in grid.cells
-    sizes = {name: cut.test for cell in grid.cells for name, cut in grid.cuts(cell).items() if not cell.space}
+    cuts = [cut for cell in grid.cells for cut in grid.cuts(cell).items() if not cell.space]
+    sizes = {name: cut.settings["knobs"]["test_size"] for name, cut in cuts}
     assert sizes == {
         "sample.random.1": 0.1,
         "sample.random.2": 0.1,

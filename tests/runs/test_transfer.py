@@ -253,7 +253,7 @@ def test_test_texts_in_training_data_are_found(leaking: dict[str, DatasetEntry])
     corpus = Corpus(members(leaking, LABELS))
     found = overlaps(corpus, training_sets(corpus, Extras(pooled=True), 42)[0], 42)
     over = found["red", "blue"]
-    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 2, 3, 1]
+    assert [int(each.sum()) for each in over.kinds.values()] == [1, 2, 3, 1]
     assert over.ids == ("blue/000", "blue/004", "blue/008")
     finding = over.finding()
     assert (finding.level, finding.count) == ("fail", 3)
@@ -292,12 +292,12 @@ def test_an_overlap_is_what_an_audit_finds(leaking: dict[str, DatasetEntry]) -> 
     own = build(blue.ids.to_pylist(), texts, labels, LABELS, part=blue.attribute("part").to_pylist())
     corpus = Corpus(members(leaking | {"blue": DatasetEntry(own, split="part")}, LABELS))
     over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["blue", "blue"]
-    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
+    assert [int(each.sum()) for each in over.kinds.values()] == [1, 1, 1, 1]
     member = corpus.members["blue"]
     subject = Subject(member.data, member.parts)
-    for kind, found in (("exact", over.exact), ("normalised", over.normalised), ("near", over.near)):
-        assert leak(subject, kind).test.tolist() == member.rows("test")[found].tolist()  # type: ignore[union-attr]
-    assert contradicted(subject, "near").tolist() == member.rows("test")[over.conflicting].tolist()
+    for kind in ("exact", "normalised", "near"):
+        assert leak(subject, kind).test.tolist() == member.rows("test")[over.kinds[kind]].tolist()  # type: ignore[union-attr]
+    assert contradicted(subject, "near").tolist() == member.rows("test")[over.kinds["conflict"]].tolist()
 
 
 def test_a_text_of_handles_alone_is_like_its_copies() -> None:
@@ -311,7 +311,7 @@ def test_a_text_of_handles_alone_is_like_its_copies() -> None:
         )
     corpus = Corpus(members(made, LABELS))
     over = overlaps(corpus, training_sets(corpus, Extras(), 42)[0], 42)["red", "blue"]
-    assert [int(each.sum()) for each in (over.exact, over.normalised, over.near, over.conflicting)] == [1, 1, 1, 1]
+    assert [int(each.sum()) for each in over.kinds.values()] == [1, 1, 1, 1]
 
 
 def test_empty_texts_are_no_copies_of_each_other() -> None:

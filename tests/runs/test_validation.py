@@ -18,7 +18,7 @@ from unseen.engines import Inline, Local
 from unseen.errors import InfeasibleError, InputError
 from unseen.runs.frame import Result
 from unseen.runs.validation import is_validation, plan_validation, read_validation, run_validation
-from unseen.runs.validation.file import Fold, function
+from unseen.runs.validation.file import Fold, fold_answers
 from unseen.runs.validation.protocols import ValidationMaterials, as_folds, capped, divided, fold_of, load_materials
 from unseen.runs.validation.study import ProtocolAnswers, counted_once, on_both_sides, side_findings
 from unseen.seeding import generator
@@ -307,7 +307,8 @@ def test_built_in_pipelines_go_by_their_names(study: Path) -> None:
     assert score(ran, "words", "published") > score(ran, "words", "authors")
     pool = load_materials(found).pool
     cut = split(pool, "random", test=0.3, seed=1)
-    ((rows, said),) = function("words-chosen-in-training")(pool, [(cut.rows("train"), cut.rows("test"))], 42)
+    fold = Fold(cut.rows("train"), cut.rows("test"))
+    ((rows, said),) = fold_answers("words-chosen-in-training", pool, [fold], 42, {})
     assert rows.tolist() == cut.rows("test").tolist()
     assert said == pytest.approx(words_chosen_in_training(pool, cut)[rows])
 

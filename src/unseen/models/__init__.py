@@ -58,16 +58,18 @@ def open_model(
     check_parameters(f"a model of the kind {kind!r}", opener, options)
     check_numbers(f"a model of the kind {kind!r}", opener, options)
     opened = opener(str(source), label_names=None if label_names is None else tuple(label_names), **options)
-    if rename:
-        from unseen.models.label_names import RenamedClassifier
-
-        return RenamedClassifier(opened, rename)
-    return opened
+    return as_classifier(opened, rename)
 
 
-def as_classifier(model: Any, **opening: Any) -> Any:
-    """The classifier at a place, opened with these parameters of `open_model`; any other object as it is."""
-    return open_model(model, **opening) if isinstance(model, str | Path) else model
+def as_classifier(model: Any, rename: Mapping[str, str] | None = None, **opening: Any) -> Any:
+    """The classifier at a place, opened with these parameters of `open_model`; any other object, its labels renamed."""
+    if isinstance(model, str | Path):
+        return open_model(model, rename=rename, **opening)
+    if not rename:
+        return model
+    from unseen.models.label_names import RenamedClassifier
+
+    return RenamedClassifier(model, rename)
 
 
 def kind_of(source: str | Path) -> str:

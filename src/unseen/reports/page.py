@@ -237,6 +237,11 @@ def two_widths(chart: Callable[[bool], str]) -> Markup:
     return Markup("".join(figures))
 
 
+def with_lines(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """Those of these tables that have a line."""
+    return {name: table for name, table in tables.items() if table.rows}
+
+
 def counted(counts: Mapping[str, int]) -> str:
     """Rows per label or part: `train 800, test 200`."""
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())

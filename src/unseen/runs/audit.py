@@ -15,7 +15,7 @@ from unseen.audits.subject import NEAR, ROLES, SEMANTIC, Subject, with_links, wr
 from unseen.errors import InputError
 from unseen.evaluation.gates import Gate
 from unseen.reports.formats import Table
-from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
 from unseen.runs.authors import concentration_table
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
@@ -132,7 +132,7 @@ def page(record: RunRecord) -> Page:
     about, findings = record.about, sorted_findings(record.findings)
     data, split = about["data"], about["split"]
     tables = {"leaks": leak_table(record), "baselines": baseline_table(record), "authors": concentration_table(record)}
-    shown = {name: table for name, table in tables.items() if table is not None and table.rows}
+    shown = with_lines(tables)
     of_data = data["name"] + (f", split {split['name']}" if split else "")
     thresholds = about.get("thresholds")
     note = (

@@ -27,7 +27,7 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.reports.figures import CurvePoint, Series, curve_chart
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
+from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, with_lines, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, in_order, measured, refuse_without_parts
@@ -216,8 +216,8 @@ def unseen_authors(
     cuts = {name: cut for seed in seeds for name, cut in _cuts(data, author, settings, seed)}
     arms = {}
     for (family, seed), (train, dev, test) in cuts.items():
-        asked = {"test": data.take(test)}
-        arms[family, seed] = Arm(f"{family} {seed}", Chosen(data, train), Chosen(data, dev), asked, seed)
+        learnt, chosen, asked = (Chosen(data, rows) for rows in (train, dev, test))
+        arms[family, seed] = Arm(f"{family} {seed}", learnt, chosen, {"test": asked}, seed)
     predictions = answers(list(arms.values()), settings.model, results, workers=workers)
     conditions: dict[str, list[Run]] = {}
     for (family, seed), (_, _, test) in cuts.items():
@@ -276,15 +276,10 @@ def page(record: RunRecord) -> Page:
     """What few authors carry: findings, the Lorenz curve, tables."""
     findings = sorted_findings(record.findings)
     level, first = worst_level(findings), findings[0]
-    tables = {
-        name: table
-        for name, table in {
-            "concentration": concentration_table(record), "know-the-author": rule_table(record),
-            "top-authors": top_table(record), "unseen-authors": unseen_table(record),
-            "estimate": estimate_table(record),
-        }.items()
-        if table is not None
-    }  # fmt: skip
+    tables = with_lines({
+        "concentration": concentration_table(record), "know-the-author": rule_table(record),
+        "top-authors": top_table(record), "unseen-authors": unseen_table(record), "estimate": estimate_table(record),
+    })  # fmt: skip
     curves = Section(
         "Few authors, many rows",
         "The further a line sags below “equal”, the fewer authors wrote most of the rows (Lorenz curve).",
@@ -307,7 +302,7 @@ def page(record: RunRecord) -> Page:
     )
 
 
-def concentration_table(record: RunRecord) -> Table | None:
+def concentration_table(record: RunRecord) -> Table:
     """A line per class: rows, authors, Gini and the shares of the top authors."""
     lines: list[tuple[Cell, ...]] = []
     for row in record.measurements:
@@ -317,10 +312,10 @@ def concentration_table(record: RunRecord) -> Table | None:
             lines.append((_class(row.slice), row.n, percent(row.value), int(authors or 0), number(gini), *shares))
     heads = ("class", "rows", "unknown author", "authors", "Gini", *(f"top {top}" for top in TOPS))
     note = "Gini 0: all authors wrote equally much; towards 1: few wrote all. Of rows whose author is known."
-    return Table("How rows are spread over authors", heads, tuple(lines), note) if lines else None
+    return Table("How rows are spread over authors", heads, tuple(lines), note)
 
 
-def rule_table(record: RunRecord) -> Table | None:
+def rule_table(record: RunRecord) -> Table:
     """A line per metric and rule: predicting by author alone, beside chance and the majority label."""
     lines: list[tuple[Cell, ...]] = []
     for row in record.measurements:
@@ -331,10 +326,10 @@ def rule_table(record: RunRecord) -> Table | None:
             lines.append((RULES.get(rule, rule), called(metric), row.n, *map(scored, (row, chance, majority))))
     heads = ("what the rule knows", "metric", "rows", "by author alone", "by chance", "majority label")
     note = "By chance: the same rule when the authors of rows are permuted."
-    return Table("Predicting by author alone", heads, tuple(lines), note) if lines else None
+    return Table("Predicting by author alone", heads, tuple(lines), note)
 
 
-def top_table(record: RunRecord) -> Table | None:
+def top_table(record: RunRecord) -> Table:
     """A line per class and number of top authors: precision, recall and F1 of calling all their rows that class."""
     lines: list[tuple[Cell, ...]] = []
     for row in record.measurements:
@@ -345,16 +340,13 @@ def top_table(record: RunRecord) -> Table | None:
             lines.append((_class(row.slice), int(top), *map(number, values)))
     heads = ("class", "top authors", "precision", "recall", "F1", "macro F1", "weighted F1")
     note = "Every row of these authors is called that class, every other row is not."
-    return Table("Knowing a few authors", heads, tuple(lines), note) if lines else None
+    return Table("Knowing a few authors", heads, tuple(lines), note)
 
 
-def unseen_table(record: RunRecord) -> Table | None:
+def unseen_table(record: RunRecord) -> Table:
     """A line per kind of split: score, and the fall where it is compared."""
     lines: list[tuple[Cell, ...]] = []
-    falls = [row for row in record.measurements if row.metric.startswith("fall.")]
-    if not falls:
-        return None
-    metric = falls[0].metric.removeprefix("fall.")
+    metric = record.metric
     for family, title in FAMILIES.items():
         score, fall = record.row(metric, split=family), record.row(f"fall.{metric}", split=family)
         if score is None:
@@ -368,7 +360,7 @@ def unseen_table(record: RunRecord) -> Table | None:
     return Table("Random and unseen authors", heads, tuple(lines), note)
 
 
-def estimate_table(record: RunRecord) -> Table | None:
+def estimate_table(record: RunRecord) -> Table:
     """The estimate, its measured error, and what its verifier is worth."""
     names = {
         "estimate.shared_author": "estimate: test rows whose nearest training row in style has their author",
@@ -380,7 +372,7 @@ def estimate_table(record: RunRecord) -> Table | None:
     }
     rows = [(title, row) for name, title in names.items() if (row := record.row(name)) is not None]
     lines: list[tuple[Cell, ...]] = [(title, scored(row), row.n) for title, row in rows]
-    return Table("An estimate, with its measured error", ("what", "share", "of"), tuple(lines)) if lines else None
+    return Table("An estimate, with its measured error", ("what", "share", "of"), tuple(lines))
 
 
 def lorenz_figure(record: RunRecord) -> Markup | None:

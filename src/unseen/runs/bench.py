@@ -38,7 +38,7 @@ from unseen.store import read_split
 from unseen.store.files import file_name
 from unseen.store.results import Results
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+from unseen.types import Finding, Measurement, Predictions, Split
 from unseen.types.arrays import Floats, Rows
 
 ORDINARY, ELSEWHERE, HARD = "ordinary", "elsewhere", "hard"
@@ -87,7 +87,7 @@ class BenchGrid:
                 others = self.elsewhere(name) if split is member.splits[0] else {}
                 train, dev, test = (Chosen(member.data, split.rows(part)) for part in ("train", "dev", "test"))
                 ask = {TEST: test} | {
-                    other: under_labels(self.members[other].data.take(rows), member.data.label_names)
+                    other: Chosen(under_labels(self.members[other].data.take(rows), member.data.label_names))
                     for other, rows in others.items()
                 }
                 for number in range(max(self.bench.trainings.values())):
@@ -189,8 +189,7 @@ class BenchRuns:
             if source == target:
                 probabilities = aligned(other.data, asked[TEST], rows)
             else:
-                texts = self.grid.arms[source, own.splits[0].name, seed].ask[target]
-                assert isinstance(texts, Dataset)
+                texts = self.grid.arms[source, own.splits[0].name, seed].ask[target].taken()
                 probabilities = aligned(texts, asked[target], np.arange(len(texts)))
             assert other.family_labels is not None
             gold, renamed = other.in_family[other.data.labels[rows]], in_family(probabilities, own)

@@ -24,17 +24,17 @@ from unseen.evaluation.gates import Gate
 from unseen.registry import VERSION
 from unseen.repairs.copies import ties
 from unseen.repairs.groups import joined
-from unseen.runs.experiment import DEV
+from unseen.runs.experiment import DEV, refuse_without_parts
 from unseen.runs.file_tables import LabelledTable, Metric, ModelTable, file_beside, read_gates, source_beside
 from unseen.runs.source import by_id, limited
 from unseen.runs.spaces import Model
 from unseen.runs.training_steps import check_splitter
-from unseen.runs.transfer_file import LEFT_OUT, DatasetEntry
+from unseen.runs.transfer_file import DatasetEntry, label_problems
 from unseen.seeding import child_seed, generator
 from unseen.splits.problem import given_certificate
 from unseen.store.settings_file import Listed, Names, Problems, SettingsTable, Text, each_once, read_content
 from unseen.types import DEV as DEV_PART
-from unseen.types import TEST, TRAIN, Dataset, Finding, Origin, Split, some
+from unseen.types import TEST, TRAIN, Dataset, Finding, Origin, Split
 from unseen.types.arrays import Codes, Rows
 
 METRICS = ("f1.macro", "accuracy", "f1.weighted", "f1.dodrans", "f1.entropy", "recall.macro", "log_loss")
@@ -256,8 +256,8 @@ def _member(name: str, table: BenchTexts, bench: BenchSuite) -> BenchMember:
     data = data.with_column(UNIT, pa.chunked_array([pa.array(_units(data, table.groups, file))]))
     family = file.family.get(table.family or "")
     labels = None if family is None or not file.elsewhere else family.labels
-    if labels is not None:
-        _check_map(data, table.map, labels)
+    if labels is not None and (problems := label_problems(data, table.map, labels)):
+        raise InputError("its labels are not those of its family", problems=problems)
     return BenchMember(name, table, data, len(whole), _splits(name, data, table, file), labels)
 
 
@@ -275,24 +275,10 @@ def _units(data: Dataset, groups: str | None, file: BenchFile) -> Rows:
     return units
 
 
-def _check_map(data: Dataset, renamed: Mapping[str, str], labels: tuple[str, ...]) -> None:
-    unsaid = [name for name in data.label_names if name not in labels and name not in renamed]
-    wrong = [ours for ours in renamed.values() if ours not in (*labels, *LEFT_OUT)]
-    unknown = [theirs for theirs in renamed if theirs not in data.label_names]
-    if unsaid or wrong or unknown:
-        raise InputError(
-            "its labels are not those of its family", expected=f"map = {{ theirs = one of {some(labels)}, or 'drop' }}",
-            got=some([*unsaid, *wrong, *unknown]),
-        )  # fmt: skip
-
-
 def _splits(name: str, data: Dataset, table: BenchTexts, file: BenchFile) -> tuple[Split, ...]:
     if table.split is None:
         return folds_of(data, file.folds, child_seed(file.seed, "folds"))
-    split = api.split(data, "predefined", by=table.split, name="published")
-    lacking = [part for part in ("train", "test") if not len(split.rows(part))]
-    if lacking:
-        raise InputError(f"the split has no {' and no '.join(lacking)} rows")
+    split = refuse_without_parts(data, api.split(data, "predefined", by=table.split, name="published"))
     if len(split.rows("dev")):
         return (split,)
     return (_with_dev(split, data, child_seed(file.seed, "dev")),)

@@ -18,7 +18,7 @@ from unseen.reports.board_page import (
     sweep_section,
 )
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import Page, Section, Verdict, sorted_findings
+from unseen.reports.page import Page, Section, Verdict, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
 from unseen.reports.stress_tables import SPEED_COLUMNS, SPEED_NOTE, speed_cells
 from unseen.reports.wording import called, duration
@@ -125,10 +125,10 @@ def tables(record: RunRecord, boards: dict[str, BoardView]) -> dict[str, Table]:
             f"{view}-{file_name(metric)}": score_table(board, metric) for metric in (board.metrics or [record.metric])
         }
         named |= {f"ranks-{view}": rank_table(board), f"outcomes-{view}": outcome_table(board)}
-        if view != ORDINARY and (falls := fall_table(board, view)).rows:
-            named[f"falls-{view}"] = falls
-    if ORDINARY in boards and (flips := flip_table(boards[ORDINARY])).rows:
-        named["flips"] = flips
+        if view != ORDINARY:
+            named |= with_lines({f"falls-{view}": fall_table(board, view)})
+    if ORDINARY in boards:
+        named |= with_lines({"flips": flip_table(boards[ORDINARY])})
     return named | {"data": data_table(record), "costs": cost_table(record)}
 
 

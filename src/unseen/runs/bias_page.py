@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from unseen.reports.figures import DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths, worst_level
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths, with_lines, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, capital
 from unseen.runs.bias import SHIFTED
@@ -65,7 +65,7 @@ Key = tuple[str, str]
 def page(record: RunRecord) -> Page:
     """The verdict, a picture and a table of groups, and whatever else was asked for."""
     about, rows = record.about, record.measurements
-    shown = {name: table for name, table in tables(rows).items() if table.rows}
+    shown = with_lines(tables(rows))
     findings = sorted_findings(record.findings)
     headings = {
         "groups": "Group by group", "means": "All groups together", "side-by-side": "Parts side by side",

@@ -32,7 +32,7 @@ from unseen.functional.pass_rates import (
 )
 from unseen.functional.pass_rates import check as measured_on_suite
 from unseen.functional.tables import suite_of
-from unseen.models import as_classifier, open_model
+from unseen.models import as_classifier
 from unseen.reports import behaviour
 from unseen.reports.behaviour import Behaviour, behaviours, section
 from unseen.reports.depth_section import depth_sections
@@ -82,14 +82,7 @@ class CheckedModel:
             if self.opening:
                 raise InputError(f"{', '.join(self.opening)} has no effect on a file of predictions")
             return read_predictions(self.source, suite, self.rename)
-        model = self.source
-        if isinstance(model, str | Path):
-            model = open_model(model, rename=self.rename, **dict(self.opening or {}))
-        elif self.rename:
-            from unseen.models.label_names import RenamedClassifier
-
-            model = RenamedClassifier(model, self.rename)
-        return inference.predict(model, suite, work=work)
+        return inference.predict(as_classifier(self.source, self.rename, **(self.opening or {})), suite, work=work)
 
     def trace(self, suite: Dataset) -> ExitTrace | None:
         """What every layer of a model that stops early says; None of others, and where labels were renamed."""

@@ -136,7 +136,7 @@ class CostSetting:
         train, dev = with_dev(self.data, split, self.seed)
         ask: dict[str, Any] = {TEST: Chosen(self.data, split.rows(TEST))}
         if view == ORDINARY and self.suite is not None:
-            ask[SUITE] = under_labels(self.suite, self.data.label_names)
+            ask[SUITE] = Chosen(under_labels(self.suite, self.data.label_names))
         return Arm(f"{view}, seed {seed}", Chosen(self.data, train), Chosen(self.data, dev), ask, seed)
 
     @cached_property
@@ -456,9 +456,9 @@ def _with_largest_batches(setting: CostSetting, results: Results) -> tuple[CostS
 
 
 def _run(setting: CostSetting, arm: Arm, view: str, answered: Predictions) -> Run:
-    test = arm.ask[TEST]
-    assert isinstance(test, Chosen)
-    return Run.of(setting.data, answered, test.rows, split=view, family=view, seed=arm.seed)
+    rows = arm.ask[TEST].rows
+    assert rows is not None
+    return Run.of(setting.data, answered, rows, split=view, family=view, seed=arm.seed)
 
 
 def _suite_rows(setting: CostSetting, candidate: Candidate, answered: Mapping[str, Predictions]) -> list[Measurement]:

@@ -14,7 +14,7 @@ from unseen.functional.pass_rates import PASSED
 from unseen.reports.columns import Column, score, table_of, value
 from unseen.reports.figures import CostMark, pareto_chart
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths, with_lines
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, capital
 from unseen.runs.cost import COSTS, HARD, ORDINARY, STEADY, SUITE, best_of, contenders
@@ -108,7 +108,7 @@ class CostRecord:
 def page(record: RunRecord) -> Page:
     """The verdict, pictures of cost and quality, and every number."""
     costs = CostRecord(record)
-    shown = {name: table for name, table in tables(costs).items() if table.rows}
+    shown = with_lines(tables(costs))
     data = record.about["data"]
     return Page(
         "cost",

@@ -36,7 +36,7 @@ from unseen.machine import usable_threads
 from unseen.models import as_classifier, open_model
 from unseen.progress import reporting, track
 from unseen.redaction import redacted
-from unseen.runs.experiment import Arm, predictions_of, taken
+from unseen.runs.experiment import Arm, predictions_of
 from unseen.runs.spaces import MODEL, Model, fit
 from unseen.seeding import generator
 from unseen.store import read_json, write_json, write_predictions
@@ -179,8 +179,8 @@ def measure_step(candidate: Candidate, arm: Arm, texts: Sequence[str], repeats: 
     """Train a candidate, ask it about the test sets of the arm, and measure both; `texts` are those it is timed on."""
     trained = {} if candidate.model is None else {"arm": arm.step(candidate.model).key}
     settings = {
-        "model": candidate.described(), "ask": {name: key_of("ask", [taken(data).fingerprint])
-                                                for name, data in arm.ask.items()},
+        "model": candidate.described(), "ask": {name: key_of("ask", chosen.identity[:1])
+                                                for name, chosen in arm.ask.items()},
         "texts": key_of("texts", list(texts)), "repeats": repeats, "threads": usable_threads(), **trained,
     }  # fmt: skip
     shared = {"candidate": candidate.name, "arm": f"arm of {candidate.name}", "texts": "texts"}
@@ -208,10 +208,10 @@ def read_measured(arm: Arm, step: Step, results: Results) -> tuple[Any, dict[str
 
 def trained(candidate: Candidate, arm: Arm, texts: list[str], repeats: int, folder: Path, out: Path) -> dict[str, Any]:
     """Train it, write it to `folder`, and time its training steps."""
-    model, train = candidate.model, taken(arm.train)
+    model, train = candidate.model, arm.train.taken()
     assert model is not None
     with measure_cost() as cost, reporting(None):
-        classifier = fit(model.described, train, taken(arm.dev), arm.seed, folder.parent / "training")
+        classifier = fit(model.described, train, arm.dev.taken(), arm.seed, folder.parent / "training")
     numbers: dict[str, Any] = {"training": _costs(cost)}
     numbers |= _training_speed(model, train, repeats)
     if (counts := training_tokens(classifier, train.texts.to_pylist())) is not None:
@@ -226,7 +226,7 @@ def asked_afresh(
     candidate: Candidate, arm: Arm, texts: list[str], repeats: int, folder: Path | None, out: Path
 ) -> dict[str, Any]:
     """Open it, ask about all test sets, and time its answers."""
-    names = taken(next(iter(arm.ask.values()))).label_names
+    names = next(iter(arm.ask.values())).data.label_names
     with measure_cost(idle_seconds=0) as cost:
         classifier = inference.ready(candidate.opened(folder), names)
         ask_in_batches(classifier.predict_proba, texts, ASKED_AT_ONCE)
@@ -237,11 +237,11 @@ def asked_afresh(
 def _asked(
     candidate: Candidate, classifier: Any, arm: Arm, texts: list[str], repeats: int, out: Path, numbers: dict[str, Any]
 ) -> dict[str, Any]:
-    names = taken(next(iter(arm.ask.values()))).label_names
+    names = next(iter(arm.ask.values())).data.label_names
     classifier = inference.ready(classifier, names)
     with reporting(None):
-        for name, data in arm.ask.items():
-            predictions = inference.predict(classifier, taken(data))
+        for name, chosen in arm.ask.items():
+            predictions = inference.predict(classifier, chosen.taken())
             write_predictions(predictions, out / f"{file_name(name)}.parquet")
 
         with measure_cost() as cost:

@@ -48,20 +48,25 @@ class Chosen:
     """Some rows of a dataset, copied only while they are needed: a hundred arms on one dataset hold it once."""
 
     data: Dataset
-    rows: Rows
+    rows: Rows | None = None
+    """None: all of them."""
 
     @cached_property
     def identity(self) -> list[str]:
         """Content and order of these rows."""
-        return _identity(self.taken())
+        data = self.taken()
+        return [data.fingerprint, data.order]
 
     def taken(self) -> Dataset:
         """These rows as a dataset of their own."""
-        return self.data.take(self.rows)
+        return self.data if self.rows is None else self.data.take(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.data if self.rows is None else self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process is handed these rows, not all of them."""
-        return Chosen, (self.taken(), np.arange(len(self.rows)))
+        return Chosen, (self.taken(),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +75,9 @@ class Arm:
 
     name: str
     """For people, and what tells its answers apart."""
-    train: Dataset | Chosen
-    dev: Dataset | Chosen
-    ask: Mapping[str, Dataset | Chosen]
+    train: Chosen
+    dev: Chosen
+    ask: Mapping[str, Chosen]
     """Test sets by name; all have the labels of `train`."""
     seed: int = 42
     start: Arm | None = None
@@ -89,19 +94,14 @@ class Arm:
     def step(self, model: Model) -> Step:
         """The training as a step; the same rows, model and seed are trained once, whatever the arm is called."""
         settings = {
-            "model": model.described, "train": _identity(self.train), "dev": _identity(self.dev),
-            "ask": {name: _identity(data) for name, data in self.ask.items()}, "seed": self.seed,
+            "model": model.described, "train": self.train.identity, "dev": self.dev.identity,
+            "ask": {name: chosen.identity for name, chosen in self.ask.items()}, "seed": self.seed,
         }  # fmt: skip
         settings |= ({"kept": True} if self.kept else {}) | ({} if self.start is None else model.opening)
         needs = {} if self.start is None else {"start": self.start.step(model)}
         needs |= {} if self.encoder is None else {"encoder": self.encoder}
         shared = {"arm": self.name}
         return Step(f"train {self.name}", f"{__name__}:train", settings, needs, shared, uses_gpu=model.is_transformer)
-
-
-def taken(rows: Dataset | Chosen) -> Dataset:
-    """The rows as a dataset."""
-    return rows.taken() if isinstance(rows, Chosen) else rows
 
 
 def answers(
@@ -123,7 +123,7 @@ def answers(
 def predictions_of(arm: Arm, step: Step, results: Results) -> dict[str, Predictions]:
     """What the model of an arm said about each of its test sets, once its step is done."""
     folder = results.folder(step.key)
-    return {name: read_predictions(_file(folder, name), taken(data)) for name, data in arm.ask.items()}
+    return {name: read_predictions(_file(folder, name), chosen.taken()) for name, chosen in arm.ask.items()}
 
 
 def trainings_done(arms: Sequence[Arm], model: Model, results: Results) -> tuple[int, int]:
@@ -136,9 +136,9 @@ def cost_of(arms: Sequence[Arm], model: Model, results: Results | None = None) -
     """What these arms cost, the speed tried now."""
     different = {arm.step(model).key: arm for arm in arms}
     left = [arm for key, arm in different.items() if results is None or not results.has(key)]
-    texts = sum(_size(arm.train) for arm in left) * model.epochs
-    asked = sum(_size(data) for arm in left for data in arm.ask.values())
-    fast = speed(model, taken(left[0].train)) if left else None
+    texts = sum(len(arm.train) for arm in left) * model.epochs
+    asked = sum(len(chosen) for arm in left for chosen in arm.ask.values())
+    fast = speed(model, left[0].train.taken()) if left else None
     seconds = None if fast is None else (texts + asked / FASTER) / fast
     return Estimate(len(different), len(different) - len(left), texts, fast, seconds)
 
@@ -246,10 +246,6 @@ def refuse_without_parts(data: Dataset, split: Split) -> Split:
     return split
 
 
-def _size(rows: Dataset | Chosen) -> int:
-    return len(rows.rows) if isinstance(rows, Chosen) else len(rows)
-
-
 def train(here: Workspace) -> None:
     """Train one arm and write down what its model says about each test set."""
     arm: Arm = here.shared["arm"]
@@ -260,13 +256,14 @@ def train(here: Workspace) -> None:
             raise InputError("the model cannot be kept to start from", expected="a classifier with save(folder)")
         model.save(here.folder / MODEL)
     with measure_cost(idle_seconds=0) as answering:
-        for name, data in arm.ask.items():
-            write_predictions(inference.predict(model, taken(data), work=f"ask about {name}"), _file(here.folder, name))
-    write_costs(here.folder, (_size(arm.train), training), (sum(map(_size, arm.ask.values())), answering))
+        for name, chosen in arm.ask.items():
+            predictions = inference.predict(model, chosen.taken(), work=f"ask about {name}")
+            write_predictions(predictions, _file(here.folder, name))
+    write_costs(here.folder, (len(arm.train), training), (sum(map(len, arm.ask.values())), answering))
 
 
 def _fitted(here: Workspace, arm: Arm) -> Any:
-    described, rows = here.settings["model"], (taken(arm.train), taken(arm.dev))
+    described, rows = here.settings["model"], (arm.train.taken(), arm.dev.taken())
     if "encoder" in here.needs:
         params = {**described["params"], "encoder": str(here.needs["encoder"] / MODEL)}
         described = {"model": "transformer", "params": params}
@@ -274,11 +271,6 @@ def _fitted(here: Workspace, arm: Arm) -> Any:
         return fit(described, *rows, arm.seed, here.scratch)
     start = open_model(here.needs["start"] / MODEL, **here.settings.get("opening", {}))
     return fit(described, *rows, arm.seed, here.scratch, start=start)
-
-
-def _identity(rows: Dataset | Chosen) -> list[str]:
-    """Content and order of rows."""
-    return rows.identity if isinstance(rows, Chosen) else [rows.fingerprint, rows.order]
 
 
 def _file(folder: Path, name: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,14 @@ Answers = Mapping[str, Predictions]
 """What a classifier says, by the name of what it was asked about."""
 
 
+class Asked(NamedTuple):
+    """What a classifier said: at once, when it was trained again, and about held-out texts of its own."""
+
+    main: Answers
+    again: Sequence[Answers] = ()
+    held: HeldOut | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Instrument:
     """A classifier of the property: one that is trained, and again without each fold of its texts; or one as it is."""
@@ -88,39 +96,37 @@ class Instrument:
         """What is trained."""
         return replace(Model.of(self.model), params=dict(self.params))
 
-    def ask(
-        self, texts: Mapping[str, Dataset], results: Results, workers: int, seed: int
-    ) -> tuple[Answers, Sequence[Answers], HeldOut | None]:
-        """What it says; what it says when it is trained again; and what these say about texts they did not learn."""
+    def ask(self, texts: Mapping[str, Dataset], results: Results, workers: int, seed: int) -> Asked:
+        """What it says about texts."""
         if self.train is None:
             model = as_classifier(self.model, **self.params)
-            return (
-                {name: inference.predict(model, data, work=f"ask about {name}") for name, data in texts.items()},
-                [],
-                None,
+            return Asked(
+                {name: inference.predict(model, data, work=f"ask about {name}") for name, data in texts.items()}
             )
         arms = self._arms(self.train, texts, seed)
         asked = answers(arms, self.recipe, results, workers=workers)
         main, *again = (asked[arm.name] for arm in arms)
         if not again:
-            return main, [], None
+            return Asked(main)
         held = [part["held out"] for part in again]
-        golds = [arm.ask["held out"].taken().labels for arm in arms[1:]]  # type: ignore[union-attr]
-        return main, again, HeldOut(np.concatenate(golds), np.concatenate([part.probabilities for part in held]))
+        golds = [arm.ask["held out"].taken().labels for arm in arms[1:]]
+        probabilities = np.concatenate([part.probabilities for part in held])
+        return Asked(main, again, HeldOut(np.concatenate(golds), probabilities))
 
     def _arms(self, train: Dataset, texts: Mapping[str, Dataset], seed: int) -> list[Arm]:
         """The training on everything, and one without each fold, which asks about the fold too."""
         everything = in_order(train, np.arange(len(train)))
         fold = dealt(train, self.folds, child_seed(seed, "invariance"))[everything] if self.folds else np.empty(0)
-        arms = [self._arm(f"{self.name} classifier", everything, texts, seed)]
+        whole = {name: Chosen(data) for name, data in texts.items()}
+        arms = [self._arm(f"{self.name} classifier", everything, whole, seed)]
         for number in range(self.folds):
             held = everything[fold == number]
-            asked: dict[str, Dataset | Chosen] = {**texts, "held out": Chosen(train, held)}
+            asked = {**whole, "held out": Chosen(train, held)}
             name = f"{self.name} classifier without fold {number + 1}"
             arms.append(self._arm(name, everything[fold != number], asked, seed + 1 + number))
         return arms
 
-    def _arm(self, name: str, rows: Rows, asked: Mapping[str, Dataset | Chosen], seed: int) -> Arm:
+    def _arm(self, name: str, rows: Rows, asked: Mapping[str, Chosen], seed: int) -> Arm:
         assert self.train is not None
         dev = np.zeros(len(rows), bool)
         if getattr(self.recipe.outline, "needs_dev", True):
@@ -189,19 +195,16 @@ def invariance(
     def work(folder: RunFolder) -> Output:
         changed = {name: version.data for name, version in versions.items()}
         sources = {ORIGINAL: data, IDENTITY: data, **floors}
-        before, again, held = first.ask(sources if second else {**sources, **changed}, folder.results, workers, seed)
-        after, again_after, held_after = (before, again, held) if second is None else second.ask(
-            changed, folder.results, workers, seed
-        )  # fmt: skip
-        asked = Asked(before, again, held, after, again_after, held_after, second is not None)
-        rows, outcomes, pairs = judge(data, versions, list(floors), asked, groups, margin, seed)
+        before = first.ask(sources if second else {**sources, **changed}, folder.results, workers, seed)
+        after = None if second is None else second.ask(changed, folder.results, workers, seed)
+        rows, outcomes, pairs = judge(data, versions, list(floors), before, after, groups, margin, seed)
         write_flips(folder / FLIPS, data, versions, pairs, texts)
         findings = [
             one for name, kind in outcomes.items() for one in findings_of(name, kind, rows, second is None, trial)
         ]
-        findings += side_findings(rows, list(versions), is_retrained=bool(again))
+        findings += side_findings(rows, list(versions), is_retrained=bool(before.again))
         more = {"outcomes": {name: kind._asdict() for name, kind in outcomes.items()}, "texts": texts}
-        files = {file_name(name): part for name, part in {**before, **after}.items()}
+        files = {file_name(name): part for name, part in {**before.main, **(after or before).main}.items()}
         return Output(rows, findings, more, data, predictions=files)
 
     return carry_through("invariance", about, work, out=out, command=command, gates=bounds)
@@ -216,19 +219,6 @@ class Version:
     unchanged: Mask
     lengths: Floats
     """Characters of each version by those of its original."""
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What both classifiers said: at once, when trained again, and about held-out texts of their own."""
-
-    before: Answers
-    again: Sequence[Answers]
-    held: HeldOut | None
-    after: Answers
-    again_after: Sequence[Answers]
-    held_after: HeldOut | None
-    two: bool
 
 
 def _check(data: Dataset, train: Dataset | None, second: Dataset | None, folds: int, trial: str) -> None:
@@ -289,43 +279,46 @@ def judge(
     data: Dataset,
     versions: Mapping[str, Version],
     floors: Sequence[str],
-    asked: Asked,
+    before: Asked,
+    second: Asked | None,
     groups: str | None,
     margin: float,
     seed: int,
 ) -> tuple[list[Measurement], dict[str, BiasVerdict], dict[str, AnsweredPairs]]:
-    """Every number, and what can be said of each transformation."""
+    """Every number, and what can be said of each transformation; a second classifier is asked about its texts."""
     rows, outcomes, judged = list[Measurement](), dict[str, BiasVerdict](), dict[str, AnsweredPairs]()
     for name, version in versions.items():
         tags = {"transformation": name}
-        pairs = judged[name] = _pairs(data, version, name, floors, asked, groups)
+        pairs = judged[name] = _pairs(data, version, name, floors, before, second, groups)
         measured = pairs.measurements(tags, seed=seed)
         outcomes[name] = outcome(pairs, measured, margin)
-        rows += [*measured, *_scores(version, name, asked, groups, seed), *_side_conditions(data, version, tags)]
-    for side, held in ((SIDES[0], asked.held), (SIDES[1], asked.held_after)):
-        if held is not None and (asked.two or side == ORIGINAL):
-            value, tags = held_out_f1(held, data.label_names), {"classifier": side}
-            rows.append(Measurement("held_out.f1.macro", value, len(held.gold), tags=tags))
+        rows += [*measured, *_scores(version, name, before, second or before, groups, seed)]
+        rows += _side_conditions(data, version, tags)
+    for side, asked in zip(SIDES, (before, second), strict=True):
+        if asked is not None and asked.held is not None:
+            value, tags = held_out_f1(asked.held, data.label_names), {"classifier": side}
+            rows.append(Measurement("held_out.f1.macro", value, len(asked.held.gold), tags=tags))
     return rows, outcomes, judged
 
 
 def _pairs(
-    data: Dataset, version: Version, name: str, floors: Sequence[str], asked: Asked, groups: str | None
-) -> AnsweredPairs:
-    of, rows = asked.before[ORIGINAL].probabilities[version.rows], version.rows
-    before = [one[ORIGINAL].probabilities[rows] for one in asked.again]
-    after = [one[name].probabilities for one in asked.again_after]
-    transformed = asked.after[name].probabilities
-    flips = {floor: _flipped(of, asked.before[floor].probabilities[rows]) for floor in (IDENTITY, *floors)}
+    data: Dataset, version: Version, name: str, floors: Sequence[str], first: Asked, second: Asked | None,
+    groups: str | None,
+) -> AnsweredPairs:  # fmt: skip
+    of, rows, last = first.main[ORIGINAL].probabilities[version.rows], version.rows, second or first
+    before = [one[ORIGINAL].probabilities[rows] for one in first.again]
+    after = [one[name].probabilities for one in last.again]
+    transformed = last.main[name].probabilities
+    flips = {floor: _flipped(of, first.main[floor].probabilities[rows]) for floor in (IDENTITY, *floors)}
     if before:
         flips[RETRAINED] = np.mean([_flipped(of, one) for one in before], axis=0)
-    if asked.two and after:
+    if second is not None and after:
         flips[f"{RETRAINED}, transformed"] = np.mean([_flipped(transformed, one) for one in after], axis=0)
-    held = dict(zip(SIDES, (asked.held, asked.held_after), strict=True))
+    held = dict(zip(SIDES, (first.held, last.held), strict=True))
     return AnsweredPairs(
         version.data.labels, of, transformed, data.label_names, flips, ~version.unchanged,
-        list(zip(before, after, strict=False)), {side: one for side, one in held.items() if one is not None}, asked.two,
-        groups_of_rows(version.data, np.arange(len(rows)), groups),
+        list(zip(before, after, strict=False)), {side: one for side, one in held.items() if one is not None},
+        second is not None, groups_of_rows(version.data, np.arange(len(rows)), groups),
     )  # fmt: skip
 
 
@@ -333,10 +326,10 @@ def _flipped(first: Floats, second: Floats) -> Floats:
     return np.asarray(first.argmax(axis=1) != second.argmax(axis=1), np.float64)
 
 
-def _scores(version: Version, name: str, asked: Asked, groups: str | None, seed: int) -> list[Measurement]:
+def _scores(version: Version, name: str, first: Asked, last: Asked, groups: str | None, seed: int) -> list[Measurement]:
     """Scores on both sides, and the fall from before to after."""
     data, everything = version.data, np.arange(len(version.data))
-    before, after = _on(asked.before[ORIGINAL], version), asked.after[name]
+    before, after = _on(first.main[ORIGINAL], version), last.main[name]
     rows = []
     for side, predictions in zip(SIDES, (before, after), strict=True):
         tags = {"transformation": name, "side": side}

@@ -214,7 +214,7 @@ class ItemEffectPlan:
     @property
     def arms(self) -> list[Arm]:
         """One training for each kind and seed, several without random rows; all are asked about the whole test part."""
-        test = self.data.take(self.split.rows("test"))
+        test = Chosen(self.data, self.split.rows("test"))
         return [
             Arm(
                 name,

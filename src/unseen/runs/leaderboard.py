@@ -33,7 +33,7 @@ from unseen.reports.board_page import (
 )
 from unseen.reports.formats import Table
 from unseen.reports.hub_results import write_model_indexes
-from unseen.reports.page import Page, Section, Verdict, sorted_findings
+from unseen.reports.page import Page, Section, Verdict, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called
 from unseen.runs.frame import Output, Result, carry_through, described_data
@@ -208,8 +208,7 @@ def tables(board: BoardView) -> dict[str, Table]:
         named |= {f"scores-{file_name(metric)}": score_table(board, metric) for metric in metrics}
     if len(board.models) > 1:
         named |= {"ranks": rank_table(board), "outcomes": outcome_table(board)}
-    flips = flip_table(board)
-    return named | ({"flips": flips} if flips.rows else {})
+    return with_lines(named | {"flips": flip_table(board)})
 
 
 def measure_table(board: BoardView, data: str) -> Table:

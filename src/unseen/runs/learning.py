@@ -247,10 +247,10 @@ class LearningMaterials:
 
         All are asked about test cases, the first about all; those of the plan `all` about the task too.
         """
-        beside: dict[str, Dataset | Chosen] = {"task": Chosen(self.task, self.judged)}
-        beside |= {} if self.elsewhere is None else {"elsewhere": self.elsewhere}
+        beside = {"task": Chosen(self.task, self.judged)}
+        beside |= {} if self.elsewhere is None else {"elsewhere": Chosen(self.elsewhere)}
         train, dev = (Chosen(self.task, self.parts.rows(part)) for part in ("train", "dev"))
-        on_task = Arm(TASK, train, dev, {"suite": self.suite, **beside}, seed, kept=BOTH in configurations)
+        on_task = Arm(TASK, train, dev, {"suite": Chosen(self.suite), **beside}, seed, kept=BOTH in configurations)
         arms = {(TASK, "all"): on_task}
         for configuration in configurations:
             for name, plan in self.plans.items() if configuration != TASK else ():

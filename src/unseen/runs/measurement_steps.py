@@ -32,8 +32,7 @@ from unseen.forecasts.labelled import UNLABELLED
 from unseen.forecasts.ladder import HELD_OUT, Rung
 from unseen.forecasts.prospect import Prospect, Target, made_rungs
 from unseen.functional import check
-from unseen.models import open_model
-from unseen.models.label_names import RenamedClassifier
+from unseen.models import as_classifier, open_model
 from unseen.progress import track
 from unseen.reports.actions import SUSPECTS
 from unseen.reports.explain_page import HIGHLIGHTS
@@ -458,9 +457,7 @@ def _model_of(here: Workspace) -> Any:
 def write_behaviour(here: Workspace) -> None:
     """What the model trained on all rows that are not set aside passes of a suite."""
     suite, settings = here.shared["suite"], here.settings
-    model = _model_of(here)
-    model = RenamedClassifier(model, settings["rename"]) if settings["rename"] else model
-    predictions = inference.predict(model, suite)
+    predictions = inference.predict(as_classifier(_model_of(here), settings["rename"]), suite)
     write_predictions(predictions, here.folder / PREDICTIONS)
     write_measurements(check(suite, predictions, tags=settings["tags"]), here.folder / MEASUREMENTS)
 

@@ -28,11 +28,12 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.naming import content_of_name
 from unseen.registry import check_parameters
-from unseen.runs.experiment import Arm, Contrast, Level, answers, measured, trainings_done
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, measured, trainings_done
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import by_id
 from unseen.runs.spaces import MODEL, Model
-from unseen.runs.transfer_file import TEST, DatasetEntry, Datasets, Member, members
+from unseen.runs.transfer import KINDS, SHOWN, SeenTexts, refuse_same_files, rows_like, settled_datasets
+from unseen.runs.transfer_file import DatasetEntry, Datasets, Member, members
 from unseen.seeding import generator
 from unseen.store import read_json, write_json
 from unseen.store.files import file_name
@@ -49,8 +50,6 @@ AS_IT_COMES, DOMAIN, CONTROL = "as it comes", "domain", "control"
 ALL = "all datasets"
 WITHOUT = "without contaminated"
 """The slice of test texts that stand in neither corpus, not even nearly."""
-KINDS = ("exact", "normalised", "near")
-"""Ways for a test text to stand in a corpus, from the strictest to the loosest."""
 MUCH = 0.01
 """Share of the texts above which contamination is a failure, and a control is none."""
 GUESSING = 0.9
@@ -61,10 +60,7 @@ HELD_OUT, MOST_HELD_OUT = 0.1, 1_000
 """Share of each corpus whose masked-LM loss is measured, and texts of it at most."""
 SMALLEST = 1_000
 """The smallest number of texts where nobody names any; others are ten, a hundred … times as many."""
-MOST_TRAININGS = 20
-SHOWN = 10
 READ = "read.json"
-Given = Mapping[str, DatasetEntry | Dataset | str] | Datasets
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,43 +218,18 @@ def read_texts(here: Workspace) -> None:
     write_json(here.folder / READ, about)
 
 
-@dataclass(frozen=True, eq=False)
-class Contamination:
+class Contamination(SeenTexts):
     """Test texts of one dataset that stand in one corpus."""
-
-    data: str
-    corpus: str
-    kinds: Mapping[str, Mask]
-    """By kind, over the test texts; looser kinds hold the stricter ones."""
-    ids: tuple[str, ...]
-    """Of a few of them."""
-
-    @property
-    def near(self) -> Mask:
-        """Test texts that stand there, word for word or nearly."""
-        return self.kinds["near"]
-
-    def measurements(self) -> list[Measurement]:
-        """Shares of the test texts."""
-        tags = {"data": self.data, "corpus": self.corpus}
-        return [
-            Measurement(f"contamination.{kind}", float(rows.mean()), len(rows), tags=tags)
-            for kind, rows in self.kinds.items()
-        ]
 
     def finding(self) -> Finding:
         """What that means."""
-        check, n, count = f"contamination[{self.corpus} → {self.data}]", len(self.near), int(self.near.sum())
-        if not count:
-            message = f"None of the {n:,} test texts of {self.data} stands in the {self.corpus} corpus."
-            return Finding(check, "ok", message)
-        exact, normalised = (int(self.kinds[kind].sum()) for kind in KINDS[:2])
-        message = (
-            f"{portion(count, n, 'test texts')} of {self.data} stand in the {self.corpus} corpus: {exact:,} word for "
-            f"word, {normalised - exact:,} but for case, punctuation, handles and links, {count - normalised:,} nearly."
-        )
+        data, corpus, n = self.tags["data"], self.tags["corpus"], len(self.near)
+        check = f"contamination[{corpus} → {data}]"
+        if not self.count:
+            return Finding(check, "ok", f"None of the {n:,} test texts of {data} stands in the {corpus} corpus.")
+        message = f"{portion(self.count, n, 'test texts')} of {data} stand in the {corpus} corpus: {self.ways}."
         advice = f"Read the scores “{WITHOUT}”, or take these texts out of the corpus and train again."
-        return Finding(check, "fail" if count > MUCH * n else "warn", message, count, self.ids, advice)
+        return Finding(check, "fail" if self.count > MUCH * n else "warn", message, self.count, self.ids, advice)
 
 
 class Copies:
@@ -274,10 +245,7 @@ class Copies:
 
     def like(self, kind: str, ours: tuple[str, str], theirs: tuple[str, str]) -> Mask:
         """Which of our texts are like one of theirs."""
-        pairs = self.subject.alike(kind)
-        assert pairs is not None, "texts can always be compared"
-        left, right = (self.subject.mask(self.rows[side]) for side in (ours, theirs))
-        return self.subject.mask(pairs.across(left, right)[0])[self.rows[ours]]
+        return rows_like(self.subject, kind, self.rows[ours], self.rows[theirs])
 
     def contaminations(self) -> list[Contamination]:
         """Every test part against every corpus, held-out texts included."""
@@ -286,7 +254,7 @@ class Copies:
             for of in self.corpora:
                 kinds = {kind: self.like(kind, ("test", name), ("corpus", of)) for kind in KINDS}
                 ids = data.ids.take(np.flatnonzero(kinds["near"])[:SHOWN]).to_pylist()
-                cases.append(Contamination(name, of, kinds, tuple(ids)))
+                cases.append(Contamination({"data": name, "corpus": of}, kinds, tuple(ids)))
         return cases
 
     def control_finding(self) -> Finding:
@@ -339,7 +307,7 @@ class DoseRuns:
 
 
 def pretrain(
-    datasets: Given,
+    datasets: Mapping[str, DatasetEntry | Dataset | str] | Datasets,
     *,
     model: str,
     corpus: Any,
@@ -370,8 +338,6 @@ def pretrain(
     folder, it goes on where it stopped.
     """
     metric_of(metric)
-    if not 1 <= trainings <= MOST_TRAININGS:
-        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     recipe = Model(model, dict(params or {}))
     recipe.check()
     if not recipe.is_transformer:
@@ -380,7 +346,8 @@ def pretrain(
 
     check_parameters("masked-LM training", PretrainingSettings, dict(pretraining or {}))
     settings = PretrainingSettings(**dict(pretraining or {}))
-    labelled = _labelled(datasets, groups, test, seed)
+    given, share = settled_datasets(datasets, trainings, test, groups)
+    labelled = _labelled(given.entries, share, seed)
     raw = {of: UnlabelledTexts.of(_texts(source, text), seed) for of, source in ((DOMAIN, corpus), (CONTROL, control))}
     prepared = {of: replace(one, data=with_plain_posts(one.data)) for of, one in raw.items()} if placeholders else raw
     run_seeds = range(seed, seed + trainings)
@@ -412,14 +379,15 @@ def pretrain(
         }
         copies = Copies({name: _test(member) for name, member in labelled.items()}, raw, seed)
         cases = copies.contaminations()
-        clean = {name: ~np.logical_or.reduce([case.near for case in cases if case.data == name]) for name in labelled}
+        unread = {name: [~case.near for case in cases if case.tags["data"] == name] for name in labelled}
+        clean = {name: np.logical_and.reduce(masks) for name, masks in unread.items()}
         runs: dict[tuple[str, Dose], list[Run]] = {}
         for (name, dose, own_seed), arm in arms.items():
             member, answered = labelled[name], predictions[arm.name]["test"]
             run = member.run(_test(member), answered, split=f"{name}, {dose}", family=str(dose), seed=own_seed)
             runs.setdefault((name, dose), []).append(run)
         reads = {place: read_json(results.folder(step.key) / READ) for place, step in steps.items()}
-        rows = [row for case in cases for row in case.measurements()] + _reading_rows(reads)
+        rows = [row for case in cases for row in case.measurements("contamination")] + _reading_rows(reads)
         rows += measured(DoseRuns(runs, clean).measures, list(dict.fromkeys([metric, "accuracy"])), seed)
         findings = [*(case.finding() for case in cases), copies.control_finding()]
         findings += [_head_finding(reads[treatment.doses[0], seed])]
@@ -433,20 +401,13 @@ def pretrain(
     return carry_through("pretraining", about, work, out=out, command=command, gates=gates)
 
 
-def _labelled(datasets: Given, groups: str | None, test: float | None, seed: int) -> dict[str, Member]:
+def _labelled(entries: Mapping[str, DatasetEntry], test: float, seed: int) -> dict[str, Member]:
     """The datasets, each under its own labels and with its parts."""
-    given = datasets.entries if isinstance(datasets, Datasets) else datasets
-    entries = {name: one if isinstance(one, DatasetEntry) else DatasetEntry(one) for name, one in given.items()}
     if not entries or ALL in entries:
         expected = f"one or more labelled datasets, none called {ALL!r}"
         raise InputError("there is nothing to fine-tune on", expected=expected, got=some(entries) or "none")
-    if len({file_name(name).casefold() for name in entries}) < len(entries):
-        raise InputError("the files of two datasets would have one name", fix="name the datasets otherwise")
-    if test is not None and all(entry.split is not None for entry in entries.values()):
-        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
-    entries = {name: replace(entry, groups=entry.groups or groups) for name, entry in entries.items()}
-    share = TEST if test is None else test
-    return {name: members({name: entry}, None, test=share, seed=seed)[name] for name, entry in entries.items()}
+    refuse_same_files(list(entries))
+    return {name: members({name: entry}, None, test=test, seed=seed)[name] for name, entry in entries.items()}
 
 
 def _texts(source: Any, text: str) -> Dataset:
@@ -471,7 +432,7 @@ def _arms(treatment: Treatment, labelled: Mapping[str, Member], placeholders: bo
     arms = {}
     for name, member in labelled.items():
         data = with_plain_posts(member.data) if placeholders else member.data
-        train, dev, test = (data.take(member.rows(part)) for part in ("train", "dev", "test"))
+        train, dev, test = (Chosen(data, member.rows(part)) for part in ("train", "dev", "test"))
         for (dose, seed), step in treatment.steps.items():
             encoder, called = None if dose.of == AS_IT_COMES else step, f"{name}, {dose}, seed {seed}"
             arms[name, dose, seed] = Arm(called, train, dev, {"test": test}, seed, encoder=encoder)

@@ -23,7 +23,7 @@ from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, worst_level
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, with_lines, worst_level
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import amount, called, in_points
 from unseen.runs.estimate import Estimate
@@ -346,7 +346,7 @@ class PricePlan:
     @property
     def arms(self) -> dict[TrainedRows, Arm]:
         """Trainings on everything, without the leaked rows, and without as many random ones, for each seed."""
-        settings, asked, (pool, is_dev) = self.settings, {"test": self.data.take(self.test)}, self.pool
+        settings, asked, (pool, is_dev) = self.settings, {"test": Chosen(self.data, self.test)}, self.pool
         kept: dict[TrainedRows, Mask] = {}
         for seed in range(settings.seed, settings.seed + settings.trainings):
             kept[TrainedRows("", "nothing", seed)] = np.ones(len(pool), bool)
@@ -436,7 +436,7 @@ def _tags(leaked: Leaked) -> dict[str, str]:
 def page(record: RunRecord) -> Page:
     """What leaks buy: a sentence, a table for each side, findings."""
     metric = record.metric
-    tables = {table.title: table for table in (on_test_table(record, metric), on_train_table(record, metric)) if table}
+    tables = with_lines({"test-side": on_test_table(record, metric), "train-side": on_train_table(record, metric)})
     headings = {"test-side": "Removed from the test part", "train-side": "Removed from training"}
     headline, *sentences = headlines(record, metric)
     findings = sorted_findings(record.findings)
@@ -492,7 +492,7 @@ def _badge(record: RunRecord) -> str:
     return " and ".join(["leaks pay"] * pays + ["leaks lower the score"] * lower)
 
 
-def on_test_table(record: RunRecord, metric: str) -> Table | None:
+def on_test_table(record: RunRecord, metric: str) -> Table:
     """A line per kind of leak: scores with and without the leaked test rows, and the price."""
     lines: list[tuple[Cell, ...]] = []
     for kind in _kinds(record):
@@ -510,10 +510,10 @@ def on_test_table(record: RunRecord, metric: str) -> Table | None:
         "The interval of the price draws test rows anew. “By chance”: share of random removals that move the score at "
         "least as far."
     )
-    return Table("test-side", heads, tuple(lines), note) if lines else None
+    return Table("test-side", heads, tuple(lines), note)
 
 
-def on_train_table(record: RunRecord, metric: str) -> Table | None:
+def on_train_table(record: RunRecord, metric: str) -> Table:
     """A line per kind of leak and kind of test row: scores after training without leaked and without random rows."""
     lines: list[tuple[Cell, ...]] = []
     for kind in _kinds(record):
@@ -525,7 +525,7 @@ def on_train_table(record: RunRecord, metric: str) -> Table | None:
                 lines.append((kind, _count(record, kind, "train"), called_rows, *sides, *_price(price, metric)))
     heads = ("leak", "removed rows", "tested on", "without random", "without leaked", _unit(metric))
     if all(line[-1] == DASH for line in lines):
-        return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE) if lines else None
+        return Table("train-side", heads, tuple(line[:-1] for line in lines), TRAIN_NOTE)
     return Table("train-side", (*heads, "by chance"), tuple(lines), f"{TRAIN_NOTE} {FAR_NOTE}")
 
 

@@ -16,7 +16,7 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import chance
 from unseen.models.scikit_learn import PipelineClassifier
 from unseen.reports.formats import Table
-from unseen.reports.page import Page, Section, Verdict, counted
+from unseen.reports.page import Page, Section, Verdict, counted, with_lines
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import called, capital
 from unseen.runs import frame
@@ -98,7 +98,7 @@ def page(record: RunRecord) -> Page:
             "Calibration", ("metric", "score"), _lines(rows, CALIBRATION), "Of all three, less is better."
         ),
     }
-    shown = {name: table for name, table in tables.items() if table.rows}
+    shown = with_lines(tables)
     headline = f"{capital(called(MAIN))} is {scored(main)} on {data['rows']:,} texts."
     sentences = [] if guessed is None else [f"Guessing by the class mix has {number(guessed)}."]
     error = record.row("ece.15")

@@ -125,20 +125,17 @@ class Grid:
 
     # -- the steps of a cell ---------------------------------------------------------------------------------------
 
-    def cuts(self, cell: Cell) -> dict[str, Cut]:
-        """The splits of a cell by name, one per seed."""
+    def cuts(self, cell: Cell) -> dict[str, Step]:
+        """The steps that make the splits of a cell, by the name of the split, one per seed."""
         splits = self._way(cell)
         groups = self.study.data[cell.data].groups
+        space = space_cut(self.study.spaces[cell.space], splits.use) if cell.space else None
         cuts = {}
         for seed in splits.seeds:
             name = ".".join(filter(None, (cell.data, cell.space, cell.family, str(seed))))
-            space = space_cut(self.study.spaces[cell.space], splits.use) if cell.space else None
-            cuts[name] = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
+            cut = Cut(name, splits.use, space, seed, seed, cell.test, cell.dev, groups, splits.knobs)
+            cuts[name] = split_step(self.sources[cell.data], cut, self.study.seed)
         return cuts
-
-    def split_step(self, cell: Cell, cut: Cut) -> Step:
-        """The step that makes a split."""
-        return split_step(self.sources[cell.data], cut, self.study.seed)
 
     def trained(self, cell: Cell) -> list[PlannedTraining]:
         """The trainings of a cell."""
@@ -151,12 +148,11 @@ class Grid:
         others = {role: self.sources[name] for role, name in (("added", model.add), ("lexicon", model.lexicon)) if name}
         splits, folds, trainings = self._way(cell), self._seen_folds(cell, model), []
         for number, (name, cut) in enumerate(self.cuts(cell).items()):
-            made = self.split_step(cell, cut)
             for seed in self._seeds(cell, number):
                 called = f"{cell.model} on {name} seed {seed}"
-                training = train_step(source, made, model, seed, called, others)
+                training = train_step(source, cut, model, seed, called, others)
                 seen = seen_steps(training, folds, kept_whole(source, splits.use, self.study.data[cell.data].groups))
-                trainings.append(PlannedTraining(name, cell.family, seed, made, training, seen))
+                trainings.append(PlannedTraining(name, cell.family, seed, cut, training, seen))
         return trainings
 
     def _seen_folds(self, cell: Cell, model: Model) -> int:
@@ -198,8 +194,7 @@ class Grid:
     @cached_property
     def splits(self) -> dict[str, tuple[Cell, Step]]:
         """Every split by name."""
-        named = ((name, cell, cut) for cell in self.cells for name, cut in self.cuts(cell).items())
-        return {name: (cell, self.split_step(cell, cut)) for name, cell, cut in named}
+        return {name: (cell, cut) for cell in self.cells for name, cut in self.cuts(cell).items()}
 
     @cached_property
     def properties(self) -> list[Step]:

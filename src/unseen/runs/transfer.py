@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen import api
-from unseen.audits.subject import Subject, contradicted, leak
+from unseen.audits.subject import Subject
 from unseen.engines.steps import timings
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
@@ -33,7 +33,7 @@ from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
-from unseen.types import PARTS, Certificate, Dataset, Finding, Measurement, Predictions, Split, some
+from unseen.types import Dataset, Finding, Measurement, Predictions, some
 from unseen.types.arrays import Mask, Rows
 
 CAP = 250
@@ -46,7 +46,7 @@ RESERVED = (MERGED, MAJORITY, OTHERS, ALL, OWN, f"{MERGED}{CAPPED}")
 WITHOUT = "without overlap"
 """The slice of test texts that stand in no training set concerned."""
 KINDS = ("exact", "normalised", "near")
-"""Ways for a test text to stand in training data, from the strictest to the loosest."""
+"""Ways for a test text to stand elsewhere, from the strictest to the loosest."""
 MUCH = 0.01
 """Share of the test texts from which on an overlap is a failure."""
 SHOWN = 10
@@ -190,47 +190,65 @@ def _matched(data: Dataset, whole: TrainingSet, size: int, seed: int) -> Trainin
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap:
-    """Which test rows of one dataset have a counterpart in one training set."""
+class SeenTexts:
+    """Test texts that stand among others: in what a model trains on, or in a corpus."""
 
-    train: str
-    test: str
-    exact: Mask
-    """Word for word."""
-    normalised: Mask
-    """Word for word, or but for case, punctuation, handles and links."""
-    near: Mask
-    """Those, or nearly the same text."""
-    conflicting: Mask
-    """Those of `near` with a counterpart of another label."""
+    tags: Mapping[str, str]
+    """What is tested, and what they stand in."""
+    kinds: Mapping[str, Mask]
+    """By kind, over the test texts; looser kinds hold the stricter ones."""
     ids: tuple[str, ...]
     """Of a few of them."""
 
     @property
+    def near(self) -> Mask:
+        """Test texts that stand there, word for word or nearly."""
+        return self.kinds["near"]
+
+    @property
     def count(self) -> int:
-        """Test rows with a counterpart."""
+        """How many they are."""
         return int(self.near.sum())
 
-    def measurements(self) -> list[Measurement]:
-        """Shares of the test rows."""
-        tags, n = {"train": self.train, "test": self.test}, len(self.near)
-        kinds = {"exact": self.exact, "normalised": self.normalised, "near": self.near, "conflict": self.conflicting}
-        return [Measurement(f"overlap.{kind}", float(rows.mean()), n, tags=dict(tags)) for kind, rows in kinds.items()]
+    @property
+    def ways(self) -> str:
+        """How many of them stand there in which way."""
+        exact, normalised = (int(self.kinds[kind].sum()) for kind in KINDS[:2])
+        return (
+            f"{exact:,} word for word, {normalised - exact:,} but for case, punctuation, handles and links, "
+            f"{self.count - normalised:,} nearly"
+        )
+
+    def measurements(self, name: str) -> list[Measurement]:
+        """`NAME.KIND`: shares of the test texts."""
+        return [
+            Measurement(f"{name}.{kind}", float(rows.mean()), len(rows), tags=self.tags)
+            for kind, rows in self.kinds.items()
+        ]
+
+
+def rows_like(subject: Subject, kind: str, ours: Rows, theirs: Rows) -> Mask:
+    """Which of our rows are like one of theirs."""
+    pairs = subject.alike(kind)
+    assert pairs is not None, "texts can always be compared"
+    return subject.mask(pairs.across(subject.mask(ours), subject.mask(theirs))[0])[ours]
+
+
+class Overlap(SeenTexts):
+    """Test texts of one dataset that stand in one training set; `conflict` are those that have another label there."""
 
     def finding(self) -> Finding:
         """What that means."""
-        check, n = f"overlap[{self.train} → {self.test}]", len(self.near)
-        where = "its own training data" if self.train == self.test else f"what {self.train} trains on"
+        train, test, n = self.tags["train"], self.tags["test"], len(self.near)
+        check = f"overlap[{train} → {test}]"
+        where = "its own training data" if train == test else f"what {train} trains on"
         if not self.count:
-            return Finding(check, "ok", f"None of the {n:,} test texts of {self.test} is in {where}.")
-        exact, normalised, conflicts = (int(rows.sum()) for rows in (self.exact, self.normalised, self.conflicting))
-        message = (
-            f"{self.count:,} of {n:,} test texts of {self.test} are in {where}: {exact:,} word for word, "
-            f"{normalised - exact:,} but for case, punctuation, handles and links, {self.count - normalised:,} nearly"
-        )
+            return Finding(check, "ok", f"None of the {n:,} test texts of {test} is in {where}.")
+        conflicts = int(self.kinds["conflict"].sum())
+        message = f"{self.count:,} of {n:,} test texts of {test} are in {where}: {self.ways}"
         message += f"; {conflicts:,} of them with another label there." if conflicts else "."
         advice = "Read the scores without these texts, or take them out of one of the datasets."
-        if self.train == self.test:
+        if train == test:
             advice = (
                 "They raise the score that others are compared with: read scores without them, or repair the split."
             )
@@ -240,23 +258,19 @@ class Overlap:
 def overlaps(corpus: Corpus, sets: Mapping[str, TrainingSet], seed: int) -> dict[Cell, Overlap]:
     """The overlap of every test part with every training set: what an audit of the two would find."""
     subject = Subject(corpus.data, seed=seed)
-    for kind in KINDS:
-        subject.alike(kind)  # looked for once, known to all cells
     return {place: _overlap(corpus, subject, sets[place[0]], place) for place in product(sets, corpus.members)}
 
 
 def _overlap(corpus: Corpus, subject: Subject, known: TrainingSet, place: Cell) -> Overlap:
     train, test = place
-    data, rows = corpus.data, corpus.rows(test, "test")
-    parts = np.full(len(data), PARTS.index("unused"), np.int8)
-    parts[known.train], parts[known.dev], parts[rows] = (PARTS.index(part) for part in ("train", "train", "test"))
-    clusters = np.full(len(parts), -1, np.int32)
-    cell = subject.of(Split(train, data.ids, parts, clusters, Certificate({}, {}), data.fingerprint))
-    pairs = [leak(cell, kind) for kind in KINDS]
-    exact, normalised, near = (cell.mask(leaked.test)[rows] for leaked in pairs if leaked is not None)
-    conflicting = cell.mask(contradicted(cell, "near"))[rows]
-    ids = data.ids.take(rows[near][:SHOWN]).to_pylist()
-    return Overlap(train, test, exact, normalised, near, conflicting, tuple(ids))
+    rows, learnt, labels = corpus.rows(test, "test"), np.concatenate([known.train, known.dev]), corpus.data.labels
+    kinds = {kind: rows_like(subject, kind, rows, learnt) for kind in KINDS}
+    kinds["conflict"] = np.zeros(len(rows), bool)
+    for label in np.unique(labels[rows]):
+        own = labels[rows] == label
+        kinds["conflict"][own] = rows_like(subject, "near", rows[own], learnt[labels[learnt] != label])
+    ids = corpus.data.ids.take(rows[kinds["near"]][:SHOWN]).to_pylist()
+    return Overlap({"train": train, "test": test}, kinds, tuple(ids))
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,21 +391,22 @@ def transfer(
     together, `cap` trainings on at most so many texts per group (`cap_by`) and label, `matched` cuts every training set
     to the size of the smallest. Called again with the same folder, it goes on where it stopped.
     """
-    given = _given(datasets, labels, positive, groups)
+    given, share = settled_datasets(datasets, trainings, test, groups)
+    if labels is not None and given.labels is not None:
+        raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
+    given = replace(
+        given, labels=given.labels if labels is None else tuple(labels),
+        positive=given.positive if positive is None else positive,
+    )  # fmt: skip
     _refuse_names(list(given.entries))
-    if not 1 <= trainings <= MOST_TRAININGS:
-        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     recipe, extras = Model(model, dict(params or {})), Extras(pooled, cap, cap_by, matched)
     recipe.check()
-    if test is not None and all(entry.split is not None for entry in given.entries.values()):
-        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
-    share = TEST if test is None else test
     corpus = Corpus(members(given.entries, given.labels, also=[cap_by] if cap_by else [], test=share, seed=seed))
     label_names = corpus.data.label_names
     if given.positive is not None and given.positive not in label_names:
         raise UnknownNameError.of("label", given.positive, label_names)
     sets, findings = training_sets(corpus, extras, seed)
-    _refuse_same_files(list(sets))
+    refuse_same_files(list(sets))
     about = {
         "model": model,
         "settings": {
@@ -409,9 +424,10 @@ def transfer(
     }  # fmt: skip
 
     def work(folder: RunFolder) -> Output:
+        tests = {name: Chosen(data) for name, data in corpus.tests.items()}
         learnt = {name: (Chosen(corpus.data, own.train), Chosen(corpus.data, own.dev)) for name, own in sets.items()}
         arms = {
-            (name, number): Arm(f"{name}, seed {number}", *rows, corpus.tests, number)
+            (name, number): Arm(f"{name}, seed {number}", *rows, tests, number)
             for name, rows in learnt.items()
             for number in range(seed, seed + trainings)
         }
@@ -429,7 +445,7 @@ def transfer(
             for test, answered in asked.items()
         }
         measures = TransferMatrix(corpus, sets, corpus.runs(by_set), overlapping, seed).measures
-        rows = [row for overlap in overlapping.values() for row in overlap.measurements()]
+        rows = [row for overlap in overlapping.values() for row in overlap.measurements("overlap")]
         metrics = ["accuracy", "f1.macro", *(f"f1[{label}]" for label in label_names)]
         for metric in track(metrics, "measure", len(metrics)):
             rows += measured(measures, [metric], seed)
@@ -442,8 +458,10 @@ def transfer(
     return carry_through("transfer", about, work, out=out, command=command, gates=gates)
 
 
-def _given(datasets: Given, labels: Sequence[str] | None, positive: str | None, groups: str | None) -> Datasets:
-    """The datasets and their labels, whichever way they were said."""
+def settled_datasets(datasets: Given, trainings: int, test: float | None, groups: str | None) -> tuple[Datasets, float]:
+    """The datasets, whichever way they were said, and the share for testing where no split is published."""
+    if not 1 <= trainings <= MOST_TRAININGS:
+        raise InputError("trainings of each kind are too few or too many", expected="1 to 20", got=str(trainings))
     if isinstance(datasets, str | Path):
         datasets = read_datasets(datasets)
     if not isinstance(datasets, Datasets):
@@ -451,15 +469,13 @@ def _given(datasets: Given, labels: Sequence[str] | None, positive: str | None, 
         datasets = Datasets(
             {name: source if isinstance(source, DatasetEntry) else DatasetEntry(source) for name, source in pairs}
         )
-    if labels is not None and datasets.labels is not None:
-        raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
-    if groups is not None and all(entry.groups for entry in datasets.entries.values()):
+    entries = datasets.entries
+    if test is not None and all(entry.split is not None for entry in entries.values()):
+        raise InputError("test has no effect: every dataset has a published split", fix="leave it out")
+    if groups is not None and all(entry.groups for entry in entries.values()):
         raise InputError("groups has no effect: every dataset names its own", fix="leave it out")
-    return Datasets(
-        {name: replace(entry, groups=entry.groups or groups) for name, entry in datasets.entries.items()},
-        datasets.labels if labels is None else tuple(labels),
-        datasets.positive if positive is None else positive,
-    )
+    entries = {name: replace(entry, groups=entry.groups or groups) for name, entry in entries.items()}
+    return replace(datasets, entries=entries), TEST if test is None else test
 
 
 def _refuse_names(names: Sequence[str]) -> None:
@@ -470,7 +486,8 @@ def _refuse_names(names: Sequence[str]) -> None:
         raise InputError("the datasets cannot be used as they are", problems=problems)
 
 
-def _refuse_same_files(names: Sequence[str]) -> None:
+def refuse_same_files(names: Sequence[str]) -> None:
+    """Refuse datasets of which the folder of a run could not hold both."""
     files: dict[str, str] = {}
     for name in names:
         other = files.setdefault(file_name(name).casefold(), name)

@@ -166,8 +166,8 @@ def members(
     problems.refuse(refused)
     ours = _shared_labels(loaded, entries) if labels is None else _declared(labels)
     for name, data in loaded.items():
-        for problem in _label_problems(name, data, entries[name].map, ours):
-            problems.add(problem)
+        for problem in label_problems(data, entries[name].map, ours):
+            problems.add(f"{name}: {problem}")
     problems.refuse(refused)
     made = {}
     for name, data in loaded.items():
@@ -199,18 +199,18 @@ def _declared(labels: Sequence[str]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _label_problems(name: str, data: Dataset, renamed: Mapping[str, str], labels: Sequence[str]) -> list[str]:
+def label_problems(data: Dataset, renamed: Mapping[str, str], labels: Sequence[str]) -> list[str]:
     """What a map of labels leaves unsaid or says wrongly."""
     problems = []
     for theirs, ours in renamed.items():
         if theirs not in data.label_names:
-            problems.append(f"{name}: it has no label {theirs!r}{hint(theirs, data.label_names)}")
+            problems.append(f"it has no label {theirs!r}{hint(theirs, data.label_names)}")
         if ours not in (*labels, *LEFT_OUT):
-            problems.append(f"{name}: {theirs!r} is mapped to {ours!r}, which is no label here{hint(ours, labels)}")
+            problems.append(f"{theirs!r} is mapped to {ours!r}, which is no label here{hint(ours, labels)}")
     for theirs in data.label_names:
         if theirs not in renamed and theirs not in labels:
             count = data.label_counts[theirs]
-            problems.append(f"{name}: nobody says what its label {theirs!r} ({count:,} texts) is here; or 'drop' it")
+            problems.append(f"nobody says what its label {theirs!r} ({count:,} texts) is here; or 'drop' it")
     return problems
 
 

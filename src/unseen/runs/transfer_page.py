@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
-from unseen.reports.page import Page, Section, Verdict, sorted_findings
+from unseen.reports.page import Page, Section, Verdict, sorted_findings, with_lines
 from unseen.reports.record import MEAN, RunRecord
 from unseen.reports.wording import called, capital
 from unseen.runs.transfer import ALL, MAJORITY, MERGED, OTHERS, OWN, WITHOUT
@@ -252,9 +252,7 @@ def tables(run: TransferRun) -> dict[str, Table]:
     named = {f"matrix-{file_name(metric)}": matrix_table(run, metric) for metric in run.metrics}
     named |= {"falls-same-test": same_test_table(run), "falls-same-training": same_training_table(run)}
     named |= {"overlap": overlap_table(run), "sizes": size_table(run), "labels": label_table(run)}
-    if any(table_of_unseen(run).rows):
-        named["without-overlap"] = table_of_unseen(run)
-    return named
+    return with_lines(named | {"without-overlap": table_of_unseen(run)})
 
 
 def _map(run: TransferRun, metric: str) -> Markup:

@@ -45,35 +45,28 @@ class Fold(NamedTuple):
     test: Rows
 
 
-def takes_folds(place: str) -> bool:
-    """Whether a function is given the folds to test: `(data, folds, seed, …)`, not `(data, test, seed, …)`."""
-    return "folds" in inspect.signature(function(place)).parameters
-
-
 def function(place: str) -> Callable[..., Any]:
-    """The function at `package.module:function`, or the built-in example of this name.
-
-    One that is given a split is asked about each fold in turn, so that it takes folds like the others.
-    """
+    """The function at `package.module:function`, or the built-in example of this name."""
     named = EXAMPLES.get(place)
     if not callable(named):
         raise InputError(f"{place!r} is no function", expected="package.module:function")
-    return _asked_by_fold(named) if "split" in inspect.signature(named).parameters else named
+    return named
 
 
-def _asked_by_fold(run: Callable[..., Any]) -> Callable[..., Any]:
-    """A pipeline `(data, split, seed, …)` that answers about every row, as one that is given folds."""
+def rows_given(place: str) -> str:
+    """What a function is told of rows, as its parameter is called: a `split`, `folds`, or the share to `test`."""
+    parameters = inspect.signature(function(place)).parameters
+    return next((name for name in ("split", "folds") if name in parameters), "test")
 
-    def asked(data: Dataset, folds: Sequence[Fold], seed: int, **settings: Any) -> list[Any]:
-        return [(test, run(data, _as_split(data, train, test), seed, **settings)[test]) for train, test in folds]
 
-    signature = inspect.signature(run)
-    parameters = [
-        parameter.replace(name="folds") if name == "split" else parameter
-        for name, parameter in signature.parameters.items()
-    ]
-    asked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return asked
+def fold_answers(
+    place: str, data: Dataset, folds: Sequence[Fold], seed: int, settings: Mapping[str, Any]
+) -> list[tuple[Rows, Floats]]:
+    """What a function says about the test rows of folds; one that takes a split is asked about each fold in turn."""
+    run = function(place)
+    if rows_given(place) == "folds":
+        return list(run(data, folds, seed, **settings))
+    return [(test, run(data, _as_split(data, train, test), seed, **settings)[test]) for train, test in folds]
 
 
 def _as_split(data: Dataset, train: Rows, test: Rows) -> Split:
@@ -95,7 +88,7 @@ def ask(here: Workspace) -> None:
     place, settings, seed = (here.settings[name] for name in ("function", "settings", "seed"))
     if here.settings["test"] is None:
         divided = [Fold(np.searchsorted(rows, fold.train), np.searchsorted(rows, fold.test)) for fold in folds]
-        parts = list(function(place)(data, divided, seed, **settings))
+        parts = fold_answers(place, data, divided, seed, settings)
         if [np.sort(tested).tolist() for tested, _ in parts] != [np.sort(fold.test).tolist() for fold in divided]:
             raise InputError("a pipeline has answered about other rows than the test rows of its folds")
         answers = tuple(map(np.concatenate, zip(*parts, strict=True)))
@@ -180,18 +173,18 @@ class PublishedPipeline(SettingsTable):
     @property
     def divides(self) -> bool:
         """Whether the leaking form makes its own test part; else it is given folds, as the corrected form always is."""
-        return not takes_folds(self.leaking)
+        return rows_given(self.leaking) == "test"
 
     def check(self) -> None:
         """Refuse functions that cannot be called as their kind is."""
-        if not takes_folds(self.corrected):
+        if rows_given(self.corrected) == "test":
             raise InputError(f"{self.corrected} does not take folds", expected="(data, folds, seed, …)")
         if self.test is not None and not self.divides:
             raise InputError("test has no effect: the leaking form is given folds", fix="leave it out")
-        for place, rows in ((self.leaking, "test" if self.divides else "folds"), (self.corrected, "folds")):
+        for place in (self.leaking, self.corrected):
             parameters = inspect.signature(function(place)).parameters
             takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-            arguments = ("data", rows, "seed", *self.settings)
+            arguments = ("data", rows_given(place), "seed", *self.settings)
             if lacking := [name for name in arguments if name not in parameters and not takes_any]:
                 raise InputError(f"{place} does not take {', '.join(lacking)}")
 

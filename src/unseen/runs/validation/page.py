@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unseen.reports.formats import Cell, Table
-from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings
+from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
 from unseen.reports.wording import amount, called
 from unseen.types import Measurement
@@ -49,7 +49,7 @@ def page(record: RunRecord) -> Page:
     about = record.about
     data, settings = about["data"], about["settings"]
     tables = {"scores": score_table(record), "prices": price_table(record), "capped-tests": capped_table(record)}
-    shown = {name: table for name, table in tables.items() if table.rows}
+    shown = with_lines(tables)
     more = [(data["added"], "texts to enrich"), (data["foreign"], "foreign texts")]
     seeds = len(settings["seeds"])
     note = (

@@ -26,7 +26,7 @@ from unseen.engines import Step
 from unseen.evaluation.falls import Run, level
 from unseen.naming import content_of_name
 from unseen.roles import Engine
-from unseen.runs.experiment import Arm, Contrast, Level, measured, predictions_of, single
+from unseen.runs.experiment import Arm, Chosen, Contrast, Level, measured, predictions_of, single
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.study import StudyPlan, carry_out_all
 from unseen.runs.validation.file import (
@@ -230,7 +230,7 @@ class Trainings:
         units = None if protocol == RANDOM else self.materials.authors
         train, dev = divided(fold.train[is_own], pool.labels, units, seed)
         rows = np.sort(np.concatenate([train, fold.train[~is_own]]))
-        arm = Arm(f"{learner} {name}", pool.take(rows), pool.take(dev), {TEST: pool.take(fold.test)}, seed)
+        arm = Arm(f"{learner} {name}", Chosen(pool, rows), Chosen(pool, dev), {TEST: Chosen(pool, fold.test)}, seed)
         return Training(learner, protocol, seed, arm.step(model), {arm.name: arm}, fold.test, arm)
 
 
