@@ -339,8 +339,10 @@ def arm_rows(folder: Path, arms: Sequence[Arm], seeds: Sequence[int] | None = No
                       for depth, answer, (_, gold) in zip(depths, stopped, known, strict=True)],
         }  # fmt: skip
         exits = np.mean([np.bincount(depth, minlength=7)[1:] / len(depth) for depth in depths], axis=0)
+        after = np.mean([(trace.answers == gold[:, None]).mean(axis=0) for trace, gold in known], axis=0)
         rows.append([arm.name.partition(".")[2], *(ranged(values) for values in numbers.values()),
-                     " ".join(f"{share:.0%}" for share in exits), str(len(known))])  # fmt: skip
+                     " ".join(f"{share:.0%}" for share in exits), " ".join(f"{share:.3f}" for share in after),
+                     str(len(known))])  # fmt: skip
     return rows
 
 
@@ -360,6 +362,7 @@ HEADS = [
     "depth × confidence",
     "depth × error",
     "stops after layer 1 … 6",
+    "accuracy if all stopped there",
     "seeds",
 ]
 
