@@ -68,7 +68,7 @@ def made(name: str, folder: Path) -> None:
     epochs: dict[str, dict[str, Any]] = {name: {"epochs": EPOCHS} for name in minilm}
     common: dict[str, Any] = {"out": folder / name, "seed": SEED, "command": f"python -m studies.cost FOLDER {name}"}
     if name == "hatexplain":
-        suite = load_suite("hatecheck")
+        suite = load_suite("hatecheck", data_dir=real_file())
         words = {label: "non-hateful" if label == "noHate" else "hateful" for label in posts.label_names}
         unseen.cost(
             sample(posts, 1_500), {**light, **minilm}, suite=suite, suite_map=words, trainings=TRAININGS, **common
