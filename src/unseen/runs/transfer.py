@@ -33,7 +33,7 @@ from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
-from unseen.types import PARTS, Certificate, Dataset, Finding, Measurement, Predictions, Split, some
+from unseen.types import PARTS, Certificate, Dataset, Finding, Measurement, Predictions, Split, as_names, some
 from unseen.types.arrays import Mask, Rows
 
 CAP = 250
@@ -457,7 +457,7 @@ def _given(datasets: Given, labels: Sequence[str] | None, positive: str | None, 
         raise InputError("groups has no effect: every dataset names its own", fix="leave it out")
     return Datasets(
         {name: replace(entry, groups=entry.groups or groups) for name, entry in datasets.entries.items()},
-        datasets.labels if labels is None else tuple(labels),
+        datasets.labels if labels is None else as_names(labels),
         datasets.positive if positive is None else positive,
     )
 

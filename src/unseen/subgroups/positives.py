@@ -15,7 +15,7 @@ import numpy as np
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.measurements import aligned
 from unseen.evaluation.metrics import Metric, counted
-from unseen.types import Dataset, Predictions, some
+from unseen.types import Dataset, Predictions, as_names, some
 from unseen.types.arrays import Floats, Mask, Rows
 
 
@@ -28,6 +28,7 @@ def binary(data: Dataset, predictions: Predictions, rows: Rows, positive: Sequen
 
 def positive_codes(label_names: Sequence[str], positive: Sequence[str]) -> list[int]:
     """Places of the positive labels; there must be some, and some others."""
+    positive = as_names(positive)
     for label in positive:
         if label not in label_names:
             raise UnknownNameError.of("label", label, label_names)
