@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unseen.attacks.characters import Characters
-from unseen.errors import InputError, UnknownNameError
+from unseen.errors import InputError, MissingPackageError, UnknownNameError
 from unseen.registry import (
     BelowOne,
     Count,
@@ -19,6 +19,9 @@ from unseen.registry import (
     check_numbers,
     check_parameters,
 )
+from unseen.representations import ENCODERS
+from unseen.splits import SPLITTERS
+from unseen.training import RECIPES
 
 SHAPES = Registry(
     "shape",
@@ -157,3 +160,20 @@ def test_a_registry_keeps_its_own_copy_of_the_entries() -> None:
 def test_kinds_that_a_command_lists_name_it() -> None:
     with pytest.raises(UnknownNameError, match="'unseen split ls splitters' lists them"):
         Registry("splitter", {"random.v1": "unseen.splits.random:RandomSplit"}).get("randm")
+
+
+def test_settings_that_are_no_numbers_are_wrong_input() -> None:
+    with pytest.raises(InputError, match="'time_limit' takes float, not 'abc'"):
+        SPLITTERS.make("subset-sum", time_limit="abc")
+    with pytest.raises(InputError, match="'dimensions' takes int, not 'x'"):
+        ENCODERS.make("tfidf", dimensions="x")
+    with pytest.raises(InputError, match="'max_tokens' takes int"):
+        ENCODERS.outline("minilm", {"max_tokens": "x"})
+
+
+def test_what_needs_an_extra_says_what_works_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.errors.find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match="needs the package 'torch'; model='logistic' does not"):
+        RECIPES.get("transformer")
+    with pytest.raises(MissingPackageError, match="using='tfidf'"):
+        ENCODERS.get("minilm")

@@ -110,9 +110,10 @@ class MissingPackageError(UnseenError):
     """An optional package is not installed."""
 
     @classmethod
-    def of(cls, package: str, purpose: str, extra: str) -> MissingPackageError:
-        """The error for a missing `package`, with the command that installs it."""
-        return cls(f"{purpose} needs the package {package!r}", fix=f"pip install 'unseen[{extra}]'")
+    def of(cls, package: str, purpose: str, extra: str, without: str = "") -> MissingPackageError:
+        """The error for a missing `package`, with the command that installs it, and what works `without`."""
+        does_not = f"; {without} does not" if without else ""
+        return cls(f"{purpose} needs the package {package!r}{does_not}", fix=f"pip install 'unseen[{extra}]'")
 
 
 class UnseenWarning(UserWarning):
@@ -127,11 +128,11 @@ def require_known(kind: str, known: Iterable[str], *names: str, fix: str | None 
             raise UnknownNameError.of(kind, str(name), known, fix)
 
 
-def require(extra: str, purpose: str) -> None:
-    """Refuse what needs an extra that is not installed."""
+def require(extra: str, purpose: str, without: str = "") -> None:
+    """Refuse what needs an extra that is not installed; name what works `without`."""
     for package in EXTRAS[extra]:
         if find_spec(package) is None:
-            raise MissingPackageError.of(package, purpose, extra)
+            raise MissingPackageError.of(package, purpose, extra, without)
 
 
 def installed(extra: str) -> bool:

@@ -27,6 +27,8 @@ LISTED_BY = {
     "perturbation": "data suite", "explainer": "model", "attack": "attack",
 }  # fmt: skip
 """The group of commands that lists the names of a kind."""
+CHOSEN_BY = {"recipe": "model={!r}", "encoder": "using={0!r} (--encoder {0} on the command line)"}
+"""How users choose a name of a kind."""
 NUMBERS: dict[str, type] = {"int": Integral, "float": Real, "bool": Integral}
 """What parameters with these annotations take, numpy's numbers too."""
 # numbers within a range, for annotations
@@ -86,7 +88,9 @@ class Registry:
         """The object behind `name`, imported now."""
         full = self.full_name(name)
         if full in self._extras:
-            require(self._extras[full], f"the {self.kind} {name!r}")
+            light = next((one for one in self if self.full_name(one) not in self._extras), "")
+            without = CHOSEN_BY.get(self.kind, "").format(light) if light else ""
+            require(self._extras[full], f"the {self.kind} {name!r}", without)
         module, _, attribute = self._places.get(full, full).partition(":")
         try:
             target = getattr(importlib.import_module(module), attribute)
@@ -111,6 +115,7 @@ class Registry:
         target = self.get(name)
         if callable(target):
             check_parameters(f"{self.kind} {name!r}", target, params)
+            check_numbers(f"{self.kind} {name!r}", target, params)
         elif params or not self.methods:
             raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(target).__name__)
         return target

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unseen.errors import InputError
-from unseen.evaluation.gates import Gate, GateOutcome, judged
+from unseen.errors import InputError, UnknownNameError
+from unseen.evaluation.gates import Gate, GateOutcome, judged, parsed_gates
 from unseen.types import Finding, Measurement
 
 ROWS = [
@@ -195,3 +195,31 @@ def test_limits_may_have_units_and_numbers_are_told_in_them() -> None:
 def test_a_unit_that_the_metric_does_not_have_or_that_is_missing_is_refused(gate: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         Gate.parsed(gate)
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("gone.f1.macro", "no metric is called 'gone.f1.macro'"),
+        ("bias.subgroup_acu", "did you mean 'bias.subgroup_auc'?"),
+        ("fal.f1[hate]", "did you mean 'fall.f1[hate]'?"),
+        ("leakd.author", "did you mean 'leaked.author'?"),
+        ("f1", "no run measures 'f1'\n  expected: one of f1[LABEL], f1.micro, f1.macro"),
+        ("fall", "expected: one of fall.accuracy, fall.f1.micro"),
+        ("fall.mcc", "no run measures 'fall.mcc'"),
+        ("bleu", "no run measures 'bleu'"),
+        ("comparisons", "no metric is called 'comparisons'"),
+    ],
+)
+def test_a_gate_on_what_no_run_measures_is_refused_with_the_nearest_name(metric: str, said: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        parsed_gates([f"{metric}<=0.2"])
+    assert said in str(caught.value)
+    with pytest.raises(UnknownNameError):
+        parsed_gates([Gate(metric, "<=", 0.2)])
+
+
+def test_gates_on_what_some_run_measures_are_let_through() -> None:
+    scores = ["fall.f1[hate]", "know_top_authors.f1", "false_positive_rate"]
+    names = [*scores, "kl.gold", "split_groups.user.id", "findings.ok"]
+    assert [gate.metric for gate in parsed_gates(f"{name}<=0.2" for name in names)] == names

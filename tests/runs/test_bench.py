@@ -115,6 +115,20 @@ def test_a_further_model_trains_nothing_again_and_the_numbers_stay(folder: Path)
     assert plan_bench(folder / "suite.toml", out=folder / "run").done == 8
 
 
+def test_a_finished_benchmark_loses_no_model_and_one_model_leads_nobody(folder: Path) -> None:
+    alone = bench(folder / "suite.toml", models=["svm"], out=folder / "run", engine=Inline(), gates=["accuracy>=2"])
+    assert alone.verdict.headline == "Only svm was tested: there is no other model to compare it with."
+    assert "lead" not in str(alone.verdict)
+    assert {outcome.gate for outcome in alone.gates} == {"accuracy>=2"}
+    assert not alone.passed
+    run(folder)
+    page = (folder / "run" / "report.html").read_bytes()
+    for again in (bench, plan_bench):
+        with pytest.raises(InputError, match="holds this benchmark with more models: logistic"):
+            again(folder / "suite.toml", models=["svm"], out=folder / "run")
+    assert (folder / "run" / "report.html").read_bytes() == page
+
+
 def test_what_fails_costs_its_own_cells(folder: Path) -> None:
     with (folder / "suite.toml").open("a", encoding="utf-8") as file:
         file.write("\n[model.broken]\nuse = 'logistic'\nclass_weights = { elsewhere = 2 }\ntrainings = 1\n")

@@ -112,7 +112,7 @@ def test_all_mistakes_come_at_once(tmp_path: Path) -> None:
     wrong = f'gates = ["rise.f1.macro<=1"]\n{wrong}'
     said = problems(tmp_path, wrong)
     for place in (
-        "[data.sample]", "[model.neural]", "[split.closest]", "[[experiment]] x", "gates: 'rise.f1.macro'", "[train]",
+        "[data.sample]", "[model.neural]", "[split.closest]", "[[experiment]] x", "'rise.f1.macro'", "[train]",
     ):  # fmt: skip
         assert place in said
 
@@ -130,7 +130,7 @@ def test_gates_name_what_there_is(tmp_path: Path) -> None:
     assert "gates: split: 'closets' is not one of random, closest; did you mean 'closest'?" in said
     for gate, said in (
         ("fall.f1.macro", "gates: 'fall.f1.macro' is not a gate"),
-        ("fall.f1.marco <= 1", "gates: 'fall.f1.marco' is no score"),
+        ("fall.f1.marco <= 1", "gates: no metric is called 'fall.f1.marco'; did you mean 'fall.f1.macro'?"),
         ("findings.bad <= 0", "counts findings of an unknown level"),
     ):
         assert said in problems(tmp_path, f'gates = ["{gate}"]\n{SMALL}')

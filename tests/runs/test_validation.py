@@ -226,7 +226,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(study: Path) -> None:
         ('kind = "validation"', 'kind = "other"', "kind must be"),
         (KIND, f'{KIND}\ngates = ["fall.f1.macro where split=leek <= 0.1"]', "'leek' is not one of"),
         (KIND, f'{KIND}\ngates = "f1.macro where model=hart >= 0.1"', "gates: model: 'hart' is not one of heart"),
-        (KIND, f'{KIND}\ngates = ["drop.f1.macro <= 0.1"]', "gates: 'drop.f1.macro' is no score"),
+        (KIND, f'{KIND}\ngates = ["drop.f1.macro <= 0.1"]', "gates: no metric is called 'drop.f1.macro'"),
         (KIND, f'{KIND}\ngates = ["fall.f1.macro"]', "gates: 'fall.f1.macro' is not a gate"),
         (KIND, f'{KIND}\ngates = ["fall.f1.macro <= x"]', "gates: 'fall.f1.macro <= x' is not a gate"),
         (KIND, f"{KIND}\ngates = [1]", "gates item 1 must be a text, not 1; put it in quotes"),

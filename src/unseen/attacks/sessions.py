@@ -39,7 +39,6 @@ from unseen.attacks.session_log import (
 )
 from unseen.attacks.worded_text import WordedText, placed_swaps
 from unseen.errors import InputError, UnknownNameError
-from unseen.registry import check_numbers
 from unseen.seeding import generator
 from unseen.store.journal import append_entry, now, pseudonym
 from unseen.types import Dataset
@@ -104,8 +103,6 @@ class AttackSession:
         if limit < 1 or not modes:
             raise InputError("a session needs at least one text and one mode", got=f"{limit} texts, {len(modes)} modes")
         name = ATTACKS.full_name(recipe) if isinstance(recipe, str) else getattr(recipe, "name", type(recipe).__name__)
-        if isinstance(recipe, str):
-            check_numbers(f"attack {recipe!r}", ATTACKS.outline(recipe, params or {}), params or {})
         made = ATTACKS.make(recipe, **dict(params or {})) if isinstance(recipe, str) else recipe
         classifier = inference.ready(classifier, data.label_names)
         prepare_for(made, classifier)

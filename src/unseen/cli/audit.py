@@ -184,23 +184,12 @@ def pipeline(
     if plan:
         lines = [["experiment", "runs"], *([name, str(count)] for name, count in runs.items())]
         return Reply(runs, lambda: print_table(lines, numbers_from=1))
-    parted = _split(fit, shape, data, split_of(data, split, parts), test, frame["seed"])
     if not quiet:
         say(f"plan: {sum(runs.values())} runs of {place}, 2 more if it does not repeat itself", err=True)
     return audited(
-        fit, data, parted, name=place, experiments=experiment, shape=shape, planted=planted, settings=given, **frame
-    )
-
-
-def _split(fit: Any, shape: str | None, data: Any, named: Any, test: float | None, seed: int) -> Any:
-    """The split that was named, or the one that is made where none is."""
-    from unseen.audits.pipelines import default_split
-
-    if named is None:
-        return default_split(fit, data, shape=shape, test=test, seed=seed)
-    if test is not None:
-        raise InputError("--test has no effect with a split", fix="leave one of them out")
-    return named
+        fit, data, split_of(data, split, parts), test=test, name=place, experiments=experiment, shape=shape,
+        planted=planted, settings=given, **frame,
+    )  # fmt: skip
 
 
 @app.command("table")

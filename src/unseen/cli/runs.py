@@ -18,7 +18,7 @@ from unseen.cli.console import (
     say,
     write_for_builds,
 )
-from unseen.cli.frame import makes_run
+from unseen.cli.frame import Reply, gives_reply, makes_run
 from unseen.cli.options import AuditGate, ExampleTexts, Gate, Json, Junit, Metrics, Quiet, Summary
 from unseen.errors import InputError, UnknownNameError
 
@@ -27,25 +27,23 @@ FORMS = ("table", "csv", "md", "tex")
 
 
 @app.command()
+@gives_reply
 def report(
     run: Annotated[Path, typer.Argument(help="Folder of any run, -o of the command.")],
+    gate: Gate = None,
     junit: Junit = None,
     summary: Summary = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Write report.html again from the files of a run folder, and print the verdict.
+) -> Reply:
+    """Write report.html again from the files of a run folder, print the verdict, and judge gates.
 
-    Example: unseen runs report out
+    Example: unseen runs report out --gate 'fall.f1.macro<=0.2'
     """
     from unseen.runs.frame import report as written
 
-    result = written(run)
+    result = written(run, gate or ())
     write_for_builds(result, junit, summary)
-    if as_json:
-        print_json(result.described())
-    else:
-        say("\n".join([*result.verdict.lines(), "", f"report: {result.report}"]))
+    own = len(result.record.about.get("gates") or ())
+    return Reply(result.described(), str(result), passed=all(outcome.passed for outcome in result.gates[own:]))
 
 
 @app.command()
@@ -65,14 +63,13 @@ def compare(
 
     Example: unseen runs compare out-before out-after --gate 'difference.f1.macro>=-0.02'
     """
-    from unseen.evaluation.gates import Gate as Bound
-    from unseen.evaluation.gates import judged
+    from unseen.evaluation.gates import judged, parsed_gates
     from unseen.reports.comparison import compare_runs
     from unseen.reports.comparison_text import warnings
     from unseen.reports.summary import summary_of_comparison, write_summary
 
     _check(form, as_json)
-    bounds = [Bound.parsed(text) for text in gate or ()]
+    bounds = parsed_gates(gate or ())
     comparison = compare_runs(a, b, metrics=metric, part=part, everything=everything)
     if not quiet:
         for warning in warnings(comparison):
@@ -189,8 +186,11 @@ def leaderboard(
     from unseen import api
     from unseen.runs.leaderboard import leaderboard as build
 
-    columns = options.only_given(text=text, label=label, id=id, attributes=[groups] if groups else None)
+    columns = options.only_given(text=text, label=label, id=id)
     named = options.named_places(datasets, "datasets")
+    if columns and not any(Path(source).is_file() for source in named.values()):
+        raise InputError(f"--{', --'.join(columns)} has no effect: no table is named", fix="leave it out")
+    columns |= {"attributes": [groups]} if groups else {}
     data = {name: api.load(source, **(columns if Path(source).is_file() else {})) for name, source in named.items()}
     files = options.named_places(split or (), "splits")
     if len(data) == len(files) == 1:
@@ -205,14 +205,13 @@ def leaderboard(
 
 
 @app.command()
+@gives_reply
 def track(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     to: Annotated[str, typer.Option(help="mlflow or wandb; where it lies is up to its own setup.")],
     project: Annotated[str | None, typer.Option(help="Experiment of MLflow, or project of W&B.")] = None,
     texts: ExampleTexts = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Log the settings, scores and files of a finished run to a tracker.
 
     Example: unseen runs track out --to mlflow --project classifiers
@@ -220,23 +219,20 @@ def track(
     from unseen.reports.tracking import track as log
 
     logged = log(run, to, project=project, texts=texts)
-    if as_json:
-        print_json(logged)
-    elif not quiet:
-        where = f" at {logged.address}" if logged.address else ""
-        say(printable(f"{logged.to} run {logged.run}{where}: {logged.metrics} numbers, {logged.files} files"))
+    where = f" at {logged.address}" if logged.address else ""
+    counts = f"{logged.metrics} numbers, {logged.files} files"
+    return Reply(logged, printable(f"{logged.to} run {logged.run}{where}: {counts}"))
 
 
 @app.command()
+@gives_reply
 def export(
     run: Annotated[Path, typer.Argument(help="Folder of a stress run, or one of unseen.report(model, X, y).")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to; must not exist, or be empty.")],
     dataset: Annotated[
         str | None, typer.Option(metavar="OWNER/NAME", help="Id of the data on the hub; writes .eval_results too.")
     ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Reply:
     """Write the scores of a run as the head of a model card, and as .eval_results of the Hugging Face hub.
 
     Example: unseen runs export out --dataset owner/posts -o model-page
@@ -247,10 +243,7 @@ def export(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists already", fix="name another folder")
     written = write_hub_results(report(run), out, dataset)
-    if as_json:
-        print_json({"files": written})
-    elif not quiet:
-        say("\n".join(map(str, written)))
+    return Reply({"files": written}, "\n".join(map(str, written)))
 
 
 @app.command()

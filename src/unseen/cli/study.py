@@ -40,7 +40,7 @@ def described_study(plan: Any) -> str:
 
 
 @app.command()
-@makes_run(seed=None, gate=None, tells=described_study)
+@makes_run(seed=None, tells=described_study)
 def run(
     frame: Any,
     study: File,
@@ -70,11 +70,11 @@ def run(
         plan_of, run_of = validation.plan_validation, validation.run_validation
     chosen = _engine(engine, workers, threads, address)
     if plan:
-        planned, steps = plan_of(study, store=store, trust=trust)
+        planned, steps = plan_of(study, store=store, gates=frame["gates"], trust=trust)
         listed = [{"step": name, "done": done} for name, done in steps]
         lines = [] if quiet else [f"{'done' if done else 'to do'}  {name}" for name, done in steps]
         return Reply(asdict(planned) | {"list": listed}, "\n".join([*lines, described_study(planned)]))
-    return run_of(study, engine=chosen, out=out or Path("out") / study.stem, store=store, trust=trust, **frame)
+    return run_of(study, engine=chosen, out=out, store=store, trust=trust, **frame)
 
 
 def _engine(name: str, workers: int | None, threads: int, address: str | None) -> Any:
@@ -93,7 +93,7 @@ def described_bench(plan: Any) -> str:
 
 
 @app.command()
-@makes_run(seed=None, gate=None, tells=described_bench)
+@makes_run(seed=None, tells=described_bench)
 def bench(
     frame: Any,
     suite: Annotated[Path, typer.Argument(help="Suite file (TOML): datasets and models.", metavar="SUITE")],
@@ -115,12 +115,11 @@ def bench(
     from unseen.runs.bench import bench as carry_out
     from unseen.runs.bench import plan_bench
 
-    folder = out or Path("out") / suite.stem
     chosen = _engine(engine, workers, threads, address)
     if plan:
-        planned = plan_bench(suite, out=folder, models=pick or (), trust=trust)
+        planned = plan_bench(suite, models=pick or (), out=out, gates=frame["gates"], trust=trust)
         return Reply(planned, described_bench(planned))
-    return carry_out(suite, models=pick or (), out=folder, engine=chosen, trust=trust, **frame)
+    return carry_out(suite, models=pick or (), out=out, engine=chosen, trust=trust, **frame)
 
 
 def described_transfer(plan: Any) -> str:

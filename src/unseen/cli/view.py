@@ -9,9 +9,12 @@ import typer
 
 from unseen.cli.console import notes_at_once, say
 from unseen.cli.data_options import data_as_typed
-from unseen.cli.options import Labels, NoBrowser, Port, Quiet, Seed, listed
+from unseen.cli.options import Labels, NoBrowser, Port, Quiet, Seed, listed, only_given
 from unseen.cli.served import own_name, serve_here
 from unseen.errors import InputError
+
+TEXTS = 100
+"""Of a review, unless told."""
 
 
 def view(
@@ -23,11 +26,13 @@ def view(
         bool,
         typer.Option("--review", help="Read texts one by one: is the label right? Of a forecast or a CSV file: which?"),
     ] = False,
-    size: Annotated[int, typer.Option(help="Texts of a review.")] = 100,
+    size: Annotated[int | None, typer.Option(help="Texts of a review of a run. (default: 100)")] = None,
     reviewer: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who reviews. (default: your name on this machine)")
     ] = None,
-    fill: Annotated[str, typer.Option(metavar="COLUMN", help="Of a CSV file: the column to be filled in.")] = "label",
+    fill: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of a CSV file: the column to be filled in. (default: label)")
+    ] = None,
     labels: Labels = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="Show texts that the run did not keep: its data is read again.")
@@ -52,15 +57,20 @@ def view(
     from unseen.viewer.opened import opened
     from unseen.viewer.tasks import Sheet, task_of
 
-    if size < 1:
+    if size is not None and size < 1:
         raise InputError("a review needs at least one text", got=f"--size {size}")
+    of_file, of_run = only_given(fill=fill, labels=labels), only_given(size=size, reviewer=reviewer)
+    idle = (of_run if runs[0].is_file() else of_file) if review else of_run | of_file
+    if idle:
+        without = f"on a review of {runs[0]}" if review else "without --review"
+        raise InputError(f"--{', --'.join(idle)} has no effect {without}", fix="leave it out")
     if review and (len(runs) > 1 or export or atlas):
         raise InputError("a review is of one run or file, in a browser", fix="unseen view RUN --review")
-    values = listed(labels) if labels else []
+    values, column = listed(labels) if labels else [], fill or "label"
     if review and runs[0].is_file():
         if not values:
-            raise InputError(f"what may stand in the column {fill!r} is not known", fix="--labels yes,no")
-        serve_here([], Sheet(runs[0], fill, values), port, no_browser, quiet)
+            raise InputError(f"what may stand in the column {column!r} is not known", fix="--labels yes,no")
+        serve_here([], Sheet(runs[0], column, values), port, no_browser, quiet)
         return
     with notes_at_once(quiet):
         shown = opened(runs, data_as_typed(runs[0]) if texts else None)
@@ -76,5 +86,5 @@ def view(
             say(f"points: {export_atlas(shown[0], atlas)}")
         if export is not None or atlas is not None:
             return
-        task = task_of(shown[0], reviewer or own_name(), size, seed) if review else None
+        task = task_of(shown[0], reviewer or own_name(), size or TEXTS, seed) if review else None
         serve_here(shown, task, port, no_browser, quiet)

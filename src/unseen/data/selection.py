@@ -17,7 +17,7 @@ from unseen.data.columns import STRINGS, is_blank, slices
 from unseen.data.labels import DOUBTS, FEWEST, Declared, in_order, label_counts, variants
 from unseen.data.rows import Rows
 from unseen.errors import SHOWN_PROBLEMS, InputError, TableError, UnknownNameError, UnseenWarning, nearest_name
-from unseen.types import ROWS_AT_ONCE, some
+from unseen.types import ROWS_AT_ONCE, as_names, some
 
 DIGITS = 16
 REFUSED = ("unlabelled", "undeclared", "empty", "duplicates")
@@ -167,7 +167,7 @@ class Candidates:
 
 def check_drop(drop: Collection[str], declares: bool, has_ids: bool) -> tuple[str, ...]:
     """`drop` in the order it is applied; refuses unknown words and those that could have no effect."""
-    words = (drop,) if isinstance(drop, str) else tuple(drop)
+    words = as_names(drop)
     for word in words:
         if word not in DROPPABLE:
             raise UnknownNameError.of("reason to drop rows", str(word), DROPPABLE)

@@ -40,7 +40,7 @@ from unseen.data.rows import LONGEST, Columns, IfThere, Rows, column_title, requ
 from unseen.data.selection import Candidates, Mask, check_drop, made_ids, repeats, select
 from unseen.errors import InputError, TableError, UnseenWarning
 from unseen.store.files import sha256_of
-from unseen.types import ROWS_AT_ONCE, Dataset, Origin, some
+from unseen.types import ROWS_AT_ONCE, Dataset, Origin, as_names, some
 from unseen.types.arrays import Codes, encode_labels, is_list
 
 BLOCK = 1 << 16
@@ -195,7 +195,7 @@ def load_table(
     and 0.0 do: the declared one, else the most frequent. A cell of more than
     `longest` bytes is refused. `unseen.data.columns` says which types attributes keep.
     """
-    columns = Columns(text, label, id, (attributes,) if isinstance(attributes, str) else tuple(attributes))
+    columns = Columns(text, label, id, as_names(attributes))
     rows, path = _read(source, columns.names, delimiter, encoding)
     columns = columns.found_in(rows.table.column_names)
     rows.refuse_long(longest)

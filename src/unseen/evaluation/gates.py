@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 
 from unseen.errors import InputError
 from unseen.evaluation.intervals import describes_number
-from unseen.evaluation.metric_facts import fact, is_known
-from unseen.evaluation.metrics import canonical, metric
+from unseen.evaluation.metric_facts import fact, is_known, refuse_unmeasured
+from unseen.evaluation.metrics import canonical
 from unseen.types import LEVELS, Finding, Measurement
 from unseen.types.numbers import SECONDS, UNITS, in_bytes, in_seconds, number, quantity
 
@@ -79,16 +79,6 @@ class Gate:
             raise InputError(f"{text!r} is not a gate", expected="findings are told apart by their check: check=NAME")
         return gate
 
-    def refuse_unknown(self) -> None:
-        """Refuse what no study measures: neither a score, fall or difference of a known metric, nor findings."""
-        name = self.metric.removeprefix("fall.").removeprefix("difference.")
-        if not name.startswith(FINDINGS):
-            try:
-                metric(name)
-            except InputError as cause:
-                expected = f"METRIC, fall.METRIC, difference.METRIC or findings.LEVEL; {cause.message}"
-                raise InputError(f"{self.metric!r} is no score, fall or count of findings: {expected}") from cause
-
     def __str__(self) -> str:
         limit = self.typed or f"{self.limit:g}"
         if not self.where:
@@ -143,8 +133,12 @@ class GateOutcome:
 
 
 def parsed_gates(gates: Iterable[Gate | str]) -> list[Gate]:
-    """The gates, those parsed that are still as they were typed."""
-    return [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    """The gates, those parsed that are still as they were typed; refuses what no run measures."""
+    parsed = [Gate.parsed(gate) if isinstance(gate, str) else gate for gate in gates]
+    for gate in parsed:
+        if not gate.metric.startswith(FINDINGS):
+            refuse_unmeasured(gate.metric)
+    return parsed
 
 
 def judged(

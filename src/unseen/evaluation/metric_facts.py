@@ -16,10 +16,11 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from unseen.errors import InputError, UnknownNameError
-from unseen.evaluation.metrics import find_metric
+from unseen.errors import InputError, UnknownNameError, hint
+from unseen.evaluation.metrics import BY_LABEL, METRICS, find_metric
 from unseen.evaluation.weighting import Weighting
 from unseen.store.settings_file import NO_OTHER_KEYS
+from unseen.types import some
 
 FILE = Path(__file__).with_name("metric_facts.toml")
 SEVERAL_MEANINGS = "several_meanings"
@@ -28,7 +29,7 @@ REQUIRED = "required"
 PLACES = {
     "LABEL": r".+",
     "METRIC": r".+",
-    "NAME": r"[^.\[\]]+",
+    "NAME": r".+",
     "COUNT": r"\d+",
     "SCHEME": r"[a-z]+",
     "TERMS": r".+",
@@ -39,7 +40,7 @@ PLACE = re.compile("|".join(PLACES))
 NESTED = 3
 """How many metrics may stand within each other: `standard_error.fall.f1.macro`."""
 Direction = Literal["higher", "lower", "none", "METRIC"]
-INHERITED = ("direction", "range", "unit", "needs", "interval", "limits", "reference")
+INHERITED = ("direction", "range", "unit", "needs", "interval", "limits", "reference", "measured")
 """What an entry has of its parents where it does not say it."""
 
 
@@ -72,6 +73,8 @@ class MetricFact:
     """What the interval is that unseen gives."""
     reference: str = ""
     """A function, a tool or a paper that defines it."""
+    measured: bool | None = None
+    """Whether some run measures it; papers alone print the others."""
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -120,8 +123,9 @@ def fact(name: str) -> MetricFact:
     except InputError:  # an entry for any weighting is no weighting itself
         own = None
     if own is None:
-        return full
-    return replace(full, direction="higher" if own.higher_is_better else "lower", range=(own.low, own.high))
+        return replace(full, measured=full.measured is not False)
+    direction: Direction = "higher" if own.higher_is_better else "lower"
+    return replace(full, direction=direction, range=(own.low, own.high), measured=True)
 
 
 def entry_of(name: str) -> tuple[MetricFact, dict[str, str]]:
@@ -135,6 +139,31 @@ def entry_of(name: str) -> tuple[MetricFact, dict[str, str]]:
 def is_known(name: str) -> bool:
     """Whether there is an entry for this id."""
     return _matched(name) is not None
+
+
+def refuse_unmeasured(name: str) -> None:
+    """Refuse an id of what no run measures, with the nearest one, or those that begin like it."""
+    known = is_known(name) and not entry_of(name)[0].is_group
+    if known and fact(name).measured:
+        return
+    ids = [other for other in _written_out(name) if is_known(other) and fact(other).measured]
+    longer = [other for other in ids if re.match(rf"{re.escape(name)}[.\[]", other)]
+    said = f"no run measures {name!r}" if known else f"no metric is called {name!r}"
+    listed = "'unseen model metrics show' lists all"
+    raise UnknownNameError(said + hint(name, ids), expected=f"one of {some(longer, 8)}" if longer else None, fix=listed)
+
+
+def _written_out(name: str) -> list[str]:
+    """The ids of all entries; in place of capitals what stands in `name`, or every metric."""
+    label, count = re.search(r"\[(.+)\]", name), re.search(r"\d+", name)
+    places = {"LABEL": label and label[1], "COUNT": count and count[0], "NAME": name.rpartition(".")[2]}
+    ids = [
+        PLACE.sub(lambda match: places.get(match[0]) or match[0], entry.id)
+        for entry in entries().values()
+        if not entry.is_group
+    ]
+    metrics = [*METRICS, *(f"{score}[{label[1]}]" for score in BY_LABEL if label)]
+    return [one.replace("METRIC", metric) for one in ids for metric in (metrics if "METRIC" in one else ["METRIC"])]
 
 
 def line_of(name: str) -> list[str]:
@@ -205,7 +234,8 @@ def _with_parents(entry: MetricFact) -> MetricFact:
     """The entry; what it does not say is that of its parents, the nearest first."""
     for above in line_of(entry.id):
         parent = entries()[above]
-        entry = replace(entry, **{name: getattr(entry, name) or getattr(parent, name) for name in INHERITED})
+        unsaid = [name for name in INHERITED if getattr(entry, name) in (None, "", ())]
+        entry = replace(entry, **{name: getattr(parent, name) for name in unsaid})
     return entry
 
 
@@ -219,4 +249,7 @@ def _of_metric(entry: MetricFact, inner: MetricFact) -> MetricFact:
         bounds = (-width, width)
     direction = inner.direction if entry.direction == "METRIC" else entry.direction
     params = {**inner.params, **entry.params}
-    return replace(entry, range=bounds, direction=direction, unit=entry.unit or inner.unit, params=params)
+    measured = inner.measured if entry.measured is None else entry.measured
+    return replace(
+        entry, range=bounds, direction=direction, unit=entry.unit or inner.unit, params=params, measured=measured
+    )

@@ -23,7 +23,7 @@ from unseen.evaluation.influence import WAYS, influence
 from unseen.evaluation.measurements import aligned, measure
 from unseen.evaluation.metrics import metric
 from unseen.evaluation.weighting import PLAIN, Weighting
-from unseen.types import Dataset, Measurement, Predictions
+from unseen.types import Dataset, Measurement, Predictions, as_names
 from unseen.types.arrays import Codes, Floats, Rows
 
 SHOWN_IDS = 3
@@ -58,7 +58,7 @@ def scheme_scores(
     `difference.METRIC`               of models with several trainings each: `p.welch`, Cohen's `d` and its `band`
     ================================  ==============================================================================
     """
-    tags = dict(tags or {})
+    tags, exclude = dict(tags or {}), as_names(exclude)
     names, gold = data.label_names, data.labels[rows]
     counts = np.bincount(gold, minlength=len(names)).astype(np.float64)
     weightings = [*(one.without(exclude) for one in PLAIN.values()), *([] if mix is None else [mix])]

@@ -24,7 +24,7 @@ from unseen.store.datasets import read_dataset, write_dataset
 from unseen.store.files import harmless, write_json, write_rows
 from unseen.store.reviews import Review
 from unseen.store.splits import write_split
-from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split
+from unseen.types import DEV, TEST, TRAIN, Certificate, Dataset, Finding, Origin, Split, as_names
 from unseen.types.records import versions
 
 GRAVITY = ("ok", "warn", "fail")
@@ -127,7 +127,7 @@ def repair(
     with two names is two groups. `typed` are data and split as arguments of a command, for advice: with the split that
     is given, and with the repaired one.
     """
-    groups = (groups,) if isinstance(groups, str) else tuple(groups)
+    groups = as_names(groups)
     columns = with_links(data, columns or {}, groups)
     linked = {attribute for role, attribute in columns.items() if role in BY_ID}
     asked = RepairRecipe(

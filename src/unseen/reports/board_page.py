@@ -291,6 +291,14 @@ def flip_table(board: BoardView) -> Table:
     return Table("Pairs of models that two metrics order differently", columns, tuple(lines), note)
 
 
+def leader_headline(board: BoardView) -> str:
+    """Who leads a board, and whether that is certain; nobody does where there is one model."""
+    first, *close = board.leaders
+    if len(board.models) == 1:
+        return f"Only {first} was tested: there is no other model to compare it with."
+    return f"{first} leads by {called(board.record.metric)}" + (", but not for certain." if close else ".")
+
+
 def leader_sentences(board: BoardView) -> Iterator[str]:
     """Who leads a board, and whether anybody is told apart from it."""
     first, *close = board.leaders

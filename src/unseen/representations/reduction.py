@@ -9,6 +9,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from unseen.errors import InputError, MissingPackageError, UnknownNameError
+from unseen.registry import check_numbers
 from unseen.seeding import child_seed
 
 REDUCTIONS = ("pca", "umap")
@@ -22,6 +23,7 @@ def reduce(
     """`vectors` with `dimensions` numbers each; the same for the same seed, on one thread and on many."""
     if method not in REDUCTIONS:
         raise UnknownNameError.of("reduction", method, REDUCTIONS)
+    check_numbers(f"reduction {method!r}", reduce, {"dimensions": dimensions})
     if not 1 <= dimensions < min(vectors.shape):
         raise InputError(
             f"{vectors.shape[0]} vectors of {vectors.shape[1]} numbers cannot be reduced to {dimensions}",

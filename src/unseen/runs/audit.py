@@ -10,16 +10,16 @@ from typing import Any
 from unseen import api
 from unseen.audits.audit import audit as made
 from unseen.audits.pipelines import audit_pipeline as experimented
-from unseen.audits.pipelines import prepared
+from unseen.audits.pipelines import default_split, open_pipeline, prepared
 from unseen.audits.subject import NEAR, ROLES, SEMANTIC, Subject, with_links, write_leaks
 from unseen.errors import InputError
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
 from unseen.runs.authors import concentration_table
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
-from unseen.runs.source import load_data, refuse_unknown, split_of
+from unseen.runs.source import load_data, named_settings, refuse_unknown, split_of
 from unseen.store.run_folder import RunFolder
 from unseen.types import Finding, Measurement, Split
 from unseen.types.numbers import number
@@ -69,6 +69,7 @@ def audit(
     and the data with how to read it.
     """
     refuse_unknown(columns, audit, ROLES)
+    bounds = parsed_gates(gates)
     loaded = load_data(data, {}, [*columns.values(), *filter(None, [parts])])
     vectors = None if using is None else api.vectors_of(loaded, using, seed)
     cut, columns = split_of(loaded, split, parts), with_links(loaded, columns)
@@ -85,7 +86,7 @@ def audit(
         write_leaks(subject.data, audited.leaks, folder / "leaks.csv", texts)
         return Output(audited.measurements, audited.findings)
 
-    return carry_through("audit", about, work, out=out, command=command, gates=gates)
+    return carry_through("audit", about, work, out=out, command=command, gates=bounds)
 
 
 def audit_pipeline(
@@ -93,6 +94,8 @@ def audit_pipeline(
     data: Any,
     split: Split | str | Path | None = None,
     *,
+    parts: str | None = None,
+    test: float | None = None,
     name: str | None = None,
     out: str | Path | None = None,
     gates: Sequence[Gate | str] = GATES,
@@ -102,12 +105,19 @@ def audit_pipeline(
 ) -> Result:
     """Change the test rows and see whether a pipeline notices, which proves a leak.
 
-    `data` is what `unseen.load` takes, or a Dataset. `name` is how the pipeline is called in the report; `options` are
-    those of `unseen.audits.pipelines.audit_pipeline`.
-    Nothing is written for a pipeline that cannot be audited as asked.
+    `data` is what `unseen.load` takes, or a Dataset; `split` a Split or a file of anybody's, or instead `parts`, the
+    attribute that names each row's part. A pipeline that needs a split and is given none has a random one, `test` of
+    the rows for testing. `name` is how the pipeline is called in the report; `options` are those of
+    `unseen.audits.pipelines.audit_pipeline`. Nothing is written for a pipeline that cannot be audited as asked.
     """
-    data = load_data(data, {}, ())
-    split = split_of(data, split)
+    refuse_unknown(options, audit_pipeline, named_settings(prepared))
+    data = load_data(data, {}, [parts] if parts else [])
+    split = split_of(data, split, parts)
+    if split is not None and test is not None:
+        raise InputError("test has no effect with a split", fix="leave one of them out")
+    fit = open_pipeline(fit)
+    if split is None:
+        split = default_split(fit, data, shape=options.get("shape"), test=test, seed=seed)
     pipeline, experiments = prepared(fit, data, split, **options)
     about = _about(Subject(data, split, seed=seed)) | {
         "pipeline": name or pipeline.name, "shape": pipeline.shape, "experiments": experiments,

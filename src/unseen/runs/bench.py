@@ -21,6 +21,7 @@ from unseen.engines.steps import folders_of
 from unseen.errors import InputError
 from unseen.evaluation.boards import Board, board_measurements
 from unseen.evaluation.falls import Run, fall
+from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import aligned
 from unseen.evaluation.metrics import chance
 from unseen.evaluation.metrics import metric as metric_of
@@ -31,14 +32,14 @@ from unseen.runs.experiment import Arm, Chosen, predictions_of, under_labels
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.runs.source import Source
 from unseen.runs.spaces import Space
-from unseen.runs.study import carry_out_all
+from unseen.runs.study import carry_out_all, folder_of
 from unseen.runs.training_steps import SPLIT, Cut, space_cut, split_step
 from unseen.seeding import child_seed, generator
 from unseen.store import read_split
-from unseen.store.files import file_name
+from unseen.store.files import file_name, read_json
 from unseen.store.results import Results
-from unseen.store.run_folder import RunFolder
-from unseen.types import Finding, Measurement, Predictions, Split
+from unseen.store.run_folder import ABOUT, RunFolder
+from unseen.types import Finding, Measurement, Predictions, Split, some
 from unseen.types.arrays import Floats, Rows
 
 ORDINARY, ELSEWHERE, HARD = "ordinary", "elsewhere", "hard"
@@ -253,18 +254,22 @@ def bench(
     suite: str | Path,
     *,
     models: Sequence[str] = (),
-    out: str | Path = "out",
+    out: str | Path | None = None,
     engine: Engine | None = None,
+    gates: Sequence[Gate | str] = (),
     trust: bool = False,
     command: str | None = None,
     announce: Callable[[BenchPlan], None] | None = None,
 ) -> Result:
     """Train every model of a suite on every dataset of it, and say which is better, by which number, and where.
 
-    `suite` is a TOML file. Trainings are kept in the folder: called again, also with further models or datasets, a
-    benchmark goes on where it stopped. What fails costs only its own cells.
+    `suite` is a TOML file, `models` some of its models; `gates` are kept beside those of the file. Without `out` the
+    folder is `out/SUITE`. Trainings are kept in the folder: called again, also with further models or datasets, a
+    benchmark goes on where it stopped. With some of its models alone it is another run. What fails costs only its own
+    cells.
     """
-    chosen = read_bench(suite, trust=trust, models=tuple(models))
+    chosen, out = read_bench(suite, gates=gates, trust=trust, models=models), out or folder_of(suite)
+    _refuse_fewer(chosen, RunFolder(out))
     members = load_members(chosen)
     about = {"title": chosen.title, "suite": chosen.path.name}
 
@@ -298,15 +303,34 @@ def bench(
     return carry_through("bench", about, work, out=out, command=command, gates=chosen.gates)
 
 
-def plan_bench(suite: str | Path, *, out: str | Path, models: Sequence[str] = (), trust: bool = False) -> BenchPlan:
+def plan_bench(
+    suite: str | Path,
+    *,
+    models: Sequence[str] = (),
+    out: str | Path | None = None,
+    gates: Sequence[Gate | str] = (),
+    trust: bool = False,
+) -> BenchPlan:
     """What a benchmark would do; nothing is written. Trainings on hard splits are known only when these are made."""
-    chosen = read_bench(suite, trust=trust, models=tuple(models))
+    chosen, folder = read_bench(suite, gates=gates, trust=trust, models=models), RunFolder(out or folder_of(suite))
+    _refuse_fewer(chosen, folder)
     members = load_members(chosen)
-    grid, results = BenchGrid(chosen, members, {}), RunFolder(out).results
+    grid, results = BenchGrid(chosen, members, {}), folder.results
     steps = list(grid.steps.values())
     sizes = {name: len(member.data) for name, member in members.items()}
     hard = len(members) * sum(chosen.trainings.values()) if chosen.file.hard is not None else 0
     return BenchPlan(sizes, tuple(chosen.models), len(steps) + hard, sum(results.has(step.key) for step in steps))
+
+
+def _refuse_fewer(bench: BenchSuite, folder: RunFolder) -> None:
+    """Refuse a finished benchmark of models that are not picked: they would be gone from it."""
+    about = read_json(folder / ABOUT) if (folder / ABOUT).exists() else {}
+    held = about.get("models", {}) if about.get("finished") else {}
+    if left_out := [name for name in held if name in bench.file.model and name not in bench.models]:
+        raise InputError(
+            f"{folder.path} holds this benchmark with more models: {some(left_out)}",
+            fix="name another folder, or pick these models too",
+        )
 
 
 def hard_steps(bench: BenchSuite, members: Mapping[str, BenchMember]) -> dict[str, Step]:

@@ -6,7 +6,7 @@ sides of a fold: rows of one group, and rows with nearly the same text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -130,8 +130,13 @@ class BenchSuite:
         return tuple(dict.fromkeys([self.file.metric, *self.file.metrics]))
 
 
-def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...] = ()) -> BenchSuite:
-    """The benchmark in a file; all its mistakes in one error. `models` names some of its models; without, all."""
+def read_bench(
+    path: str | Path, *, gates: Sequence[Gate | str] = (), trust: bool = False, models: Sequence[str] = ()
+) -> BenchSuite:
+    """The benchmark in a file, with further `gates`; all its mistakes in one error.
+
+    `models` names some of its models; without, all.
+    """
     path, problems = Path(path), Problems()
     file = problems.read(BenchFile, read_content(path)) or BenchFile()
     for stage in ("data", "model"):
@@ -161,11 +166,11 @@ def read_bench(path: str | Path, *, trust: bool = False, models: tuple[str, ...]
             check_splitter(file.hard.split, "named")
             if VERSION.sub("", file.hard.split) == "random":
                 raise InputError("split: 'random' is the ordinary view")
-    gates = read_gates(file.gates, problems, lambda gate: {"data": list(data), "model": list(made)})
+    bounds = read_gates([*file.gates, *gates], problems, lambda gate: {"data": list(data), "model": list(made)})
     problems.refuse(f"{path} cannot be run as it is")
     reference = file.reference if file.reference in chosen else next(iter(chosen))
     trainings = {name: file.model[name].trainings or file.trainings for name in chosen}
-    return BenchSuite(path, file, data, chosen, trainings, reference, gates)
+    return BenchSuite(path, file, data, chosen, trainings, reference, bounds)
 
 
 def _check_families(file: BenchFile, problems: Problems) -> None:

@@ -9,6 +9,7 @@ from unseen.reports.board_page import (
     agreement_section,
     flip_table,
     gain_section,
+    leader_headline,
     leader_sentences,
     outcome_table,
     rank_section,
@@ -85,10 +86,29 @@ def verdict(record: RunRecord, boards: dict[str, BoardView]) -> Verdict:
     if ORDINARY not in boards or not boards[ORDINARY].models:
         return Verdict("No verdict: no model was tested.", [], "fail")
     ordinary = boards[ORDINARY]
+    alone = len(ordinary.leaders) == 1
+    sentences, changed = ([], []) if len(ordinary.models) == 1 else _where_it_leads(boards)
+    failed = [finding for finding in record.findings if finding.check.startswith("failed[")]
+    if failed:
+        sentences.append(f"{len(failed)} steps failed: their cells are empty.")
+    headline = leader_headline(ordinary)
+    if failed:
+        return Verdict(headline, sentences, "fail", badge="incomplete")
+    if len(ordinary.models) == 1:
+        return Verdict(headline, sentences, "ok", badge="one model")
+    if changed or not alone:
+        return Verdict(headline, sentences, "warn", badge="not everywhere" if alone else "no clear winner")
+    return Verdict(headline, sentences, "ok", badge="a clear winner")
+
+
+def _where_it_leads(boards: dict[str, BoardView]) -> tuple[list[str], list[str]]:
+    """Sentences about the leader in every view, and the views in which another one leads."""
+    ordinary = boards[ORDINARY]
     leader, sentences = ordinary.models[0], list(leader_sentences(ordinary))
-    others = {view: board for view, board in boards.items() if view != ORDINARY}
     changed = []
-    for view, board in others.items():
+    for view, board in boards.items():
+        if view == ORDINARY:
+            continue
         first = board.models[0]
         if board.first == [leader]:
             sentences.append(f"{NAMES[view]}, it leads too.")
@@ -105,16 +125,7 @@ def verdict(record: RunRecord, boards: dict[str, BoardView]) -> Verdict:
     flips = [line for line in flip_table(ordinary).rows if line[4]]
     if flips:
         sentences.append(f"By another metric another model is better for certain in {len(flips)} cases.")
-    failed = [finding for finding in record.findings if finding.check.startswith("failed[")]
-    if failed:
-        sentences.append(f"{len(failed)} steps failed: their cells are empty.")
-    alone = len(ordinary.leaders) == 1
-    headline = f"{leader} leads by {called(record.metric)}" + ("." if alone else ", but not for certain.")
-    if failed:
-        return Verdict(headline, sentences, "fail", badge="incomplete")
-    if changed or not alone:
-        return Verdict(headline, sentences, "warn", badge="not everywhere" if alone else "no clear winner")
-    return Verdict(headline, sentences, "ok", badge="a clear winner")
+    return sentences, changed
 
 
 def tables(record: RunRecord, boards: dict[str, BoardView]) -> dict[str, Table]:

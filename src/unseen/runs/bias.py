@@ -34,7 +34,7 @@ from unseen.subgroups import (
 )
 from unseen.subgroups.groups import Terms
 from unseen.subgroups.positives import positive_codes
-from unseen.types import Dataset, Finding, Measurement, Predictions, Split
+from unseen.types import Dataset, Finding, Measurement, Predictions, Split, as_names
 from unseen.types.arrays import Rows
 from unseen.types.numbers import scored
 
@@ -95,6 +95,7 @@ def bias(
         raise UnknownNameError.of("background", background, [*BACKGROUNDS, BOTH])
     bounds = parsed_gates(gates)
     data = load_data(data, {}, [*filter(None, [about, groups])])
+    positive = as_names(positive)
     positive_codes(data.label_names, positive)
     mentioned = _groups(data, about, terms, fewest, only)
     made = None if swap is None else _terms(swap)

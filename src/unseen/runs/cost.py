@@ -22,8 +22,7 @@ from unseen.engines import Inline
 from unseen.engines.steps import carry_out
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
-from unseen.evaluation.gates import FINDINGS, Gate, parsed_gates
-from unseen.evaluation.metric_facts import is_known
+from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.functional.pass_rates import PASSED
 from unseen.functional.pass_rates import check as measured_on_suite
@@ -55,7 +54,7 @@ from unseen.runs.experiment import (
     with_dev,
 )
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
-from unseen.runs.source import load_data, split_of
+from unseen.runs.source import load_data, named_settings, refuse_unknown, split_of
 from unseen.runs.spaces import Model
 from unseen.seeding import generator
 from unseen.store import read_json
@@ -188,10 +187,11 @@ def cost(
     endpoints; `metric`, `trainings`, `repeats`, `texts` (how many of the test part are timed) and `seed`. Interrupted
     and called again, it goes on where it stopped.
     """
-    setting = settled(data, models, **settings)
+    refuse_unknown(settings, cost, SETTINGS)
     bounds = parsed_gates(gates)
     for gate in bounds:
         _refuse_gate(gate)
+    setting = settled(data, models, **settings)
 
     def work(folder: RunFolder) -> Output:
         return _measured(setting, folder.results)
@@ -203,6 +203,7 @@ def plan_cost(
     data: Any, models: Sequence[Any] | Mapping[str, Any], *, out: str | Path | None = None, **settings: Any
 ) -> CostPlan:
     """What `cost` would do; nothing is trained but a few batches that tell the speed."""
+    refuse_unknown(settings, plan_cost, SETTINGS)
     setting = settled(data, models, **settings)
     results = None if out is None else RunFolder(out).results
     arms = [setting.first, *(arm for _, arm in setting.others)]
@@ -269,12 +270,14 @@ def settled(
     )  # fmt: skip
 
 
+SETTINGS = named_settings(settled)
+
+
 def _refuse_gate(gate: Gate) -> None:
-    """Refuse a gate on what nobody measures, before an hour is spent."""
+    """Refuse a gate on a cost that is not measured."""
     is_cost = gate.metric.partition(".")[0] in {name.partition(".")[0] for name in GATED}
-    known = gate.metric in GATED if is_cost else is_known(gate.metric) or gate.metric.startswith(FINDINGS)
-    if not known:
-        raise UnknownNameError.of("number of a cost run", gate.metric, [*GATED, METRIC])
+    if is_cost and gate.metric not in GATED:
+        raise UnknownNameError.of("number of a cost run", gate.metric, GATED)
 
 
 def budget_of(budget: float | str | None) -> float | None:

@@ -34,7 +34,7 @@ from unseen.store.files import content_of
 from unseen.store.results import key_of
 from unseen.store.run_folder import RunFolder
 from unseen.subgroups.groups import checked_terms
-from unseen.types import Dataset, Explanation, Measurement, Split, bounded
+from unseen.types import Dataset, Explanation, Measurement, Split, as_names, bounded
 from unseen.types.arrays import Floats, Mask, Rows
 
 RATIONALES, ATTRIBUTIONS = "rationales", "attributions.npz"
@@ -174,7 +174,7 @@ def explain(
     that are put in each other's place, `positive` the labels that count as an alarm about them. `texts` writes texts
     into the folder and onto the page. `opening` are parameters of `unseen.models.open_model`.
     """
-    bounds = parsed_gates(gates)
+    bounds, positive = parsed_gates(gates), as_names(positive)
     data = load_data(data, {}, [*slices, IfThere(RATIONALES)])
     split = split_of(data, split)
     opened = inference.ready(as_classifier(model, rename=rename, **(opening or {})), data.label_names)

@@ -10,7 +10,8 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from unseen.data.catalogue import cards
 from unseen.errors import InputError, hint
-from unseen.evaluation.gates import Gate
+from unseen.evaluation.gates import FINDINGS, Gate, parsed_gates
+from unseen.evaluation.metrics import find_metric
 from unseen.evaluation.metrics import metric as metric_of
 from unseen.registry import refuse_code
 from unseen.runs.spaces import Model, refuse_function
@@ -82,14 +83,16 @@ def source_beside(folder: Path, name: str) -> str:
 
 
 def read_gates(
-    texts: Iterable[str], problems: Problems, choices: Callable[[Gate], Mapping[str, Sequence[str]]]
+    texts: Iterable[Gate | str], problems: Problems, choices: Callable[[Gate], Mapping[str, Sequence[str]]]
 ) -> tuple[Gate, ...]:
-    """The gates of a file; `choices` says which names a gate may have, by tag."""
+    """The gates of a file, and those given beside it; `choices` says which names a gate may have, by tag."""
     gates = []
     for text in texts:
         with problems.noted("gates:"):
-            gate = Gate.parsed(text)
-            gate.refuse_unknown()
+            (gate,) = parsed_gates([text])
+            name = gate.metric.removeprefix("fall.").removeprefix("difference.")
+            if not name.startswith(FINDINGS) and find_metric(name) is None:
+                raise InputError(f"{gate.metric!r} is no score, fall, difference or count of findings")
             gates.append(gate)
             for tag, known in choices(gate).items():
                 name = gate.where.get(tag, "*")

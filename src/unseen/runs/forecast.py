@@ -28,7 +28,7 @@ from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store import write_predictions
 from unseen.store.files import harmless, unharmed, write_rows
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, some
+from unseen.types import Dataset, as_names, some
 from unseen.types.arrays import Codes
 
 DRAWN = 100
@@ -71,7 +71,7 @@ def forecast(
     where each value is a rung of home, or of both. `twins` are models of the same recipe from other seeds: how often
     they agree is one more estimator. `opening` are parameters of `unseen.models.open_model`.
     """
-    bounds = parsed_gates(gates)
+    bounds, labels = parsed_gates(gates), None if labels is None else as_names(labels)
     if width is not None and not 0 < width < 0.5:
         raise InputError("width is half of an interval", expected="a share such as 0.05, which is 5 points")
     if draw < 1:

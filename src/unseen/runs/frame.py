@@ -236,9 +236,12 @@ def _publish(output: Output, folder: RunFolder) -> None:
     write_findings(output.findings, folder / "findings.csv", output.data)
 
 
-def report(folder: str | Path) -> Result:
-    """Write the page of a finished run anew, from the files of its folder alone, the reviews of its texts included."""
-    record = read_record(folder)
+def report(folder: str | Path, gates: Sequence[Gate | str] = ()) -> Result:
+    """Write the page of a finished run anew, from the files of its folder alone, the reviews of its texts included.
+
+    The result has the gates of the run, and `gates` beside them; the folder and its page have those of the run alone.
+    """
+    bounds, record = parsed_gates(gates), read_record(folder)
     try:
         record = with_reviews(record)
         page = page_of(record)
@@ -254,6 +257,7 @@ def report(folder: str | Path) -> Result:
         ) from cause
     if ACTIONS in page.files.values():
         write_actions(record.place, page.verdict.actions)
+    outcomes += tuple(judged(bounds, record.measurements, record.findings))
     return Result(record.kind, page.verdict, record, page, outcomes, path)
 
 

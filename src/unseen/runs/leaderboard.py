@@ -23,6 +23,7 @@ from unseen.reports.board_page import (
     BoardView,
     agreement_section,
     flip_table,
+    leader_headline,
     leader_sentences,
     outcome_table,
     rank_section,
@@ -190,9 +191,8 @@ def verdict(board: BoardView) -> Verdict:
         sentences.append(f"Other measures put another model first: {', '.join(differing)}.")
     if left_out:
         sentences.append("1 file was left out." if left_out == 1 else f"{left_out} files were left out.")
-    headline = f"{first} leads by {called(board.record.metric)}" + (", but not for certain." if close else ".")
-    badge = "no clear winner" if close else "a clear winner"
-    return Verdict(headline, sentences, "warn" if close else "ok", badge=badge)
+    badge = "one model" if len(board.models) == 1 else "no clear winner" if close else "a clear winner"
+    return Verdict(leader_headline(board), sentences, "warn" if close else "ok", badge=badge)
 
 
 def _rank(board: BoardView, model: str, metric: str) -> float:

@@ -50,12 +50,13 @@ def report(
     `source` is the folder of a run, or any object with `classes_` and `predict_proba` or `predict` that takes texts,
     such as a scikit-learn pipeline; then `X` are the texts and `y` their labels, and the `Result` has metrics with
     95 % intervals, each label's F1 and calibration. `name` says what the texts are, `drop` which
-    rows are left out, as for `unseen.load`. With `out` there is a folder of it.
+    rows are left out, as for `unseen.load`. With `out` there is a folder of it. `gates` are judged, of a finished run
+    beside its own.
     """
     if isinstance(source, str | Path):
-        if X is not None or y is not None or out is not None or gates:
-            raise InputError("texts, labels, out and gates have no effect on a finished run", fix="leave them out")
-        return frame.report(source)
+        if X is not None or y is not None or out is not None:
+            raise InputError("texts, labels and out have no effect on a finished run", fix="leave them out")
+        return frame.report(source, gates)
     if X is None or y is None:
         raise InputError("a model is reported on texts and their labels", fix="unseen.report(model, X, y)")
     model = PipelineClassifier(source, source=type(source).__name__)

@@ -28,10 +28,16 @@ from unseen.store.results import key_of
 from unseen.types import Dataset, Split, some, string_array
 from unseen.types.arrays import Mask, encode_labels
 
-LOADING = tuple(
-    name for read in (load_table, api.load) for name, one in inspect.signature(read).parameters.items()
-    if one.kind is one.KEYWORD_ONLY
-)  # fmt: skip
+
+def named_settings(*functions: Callable[..., Any]) -> tuple[str, ...]:
+    """What these functions take by name alone."""
+    return tuple(
+        name for function in functions for name, one in inspect.signature(function).parameters.items()
+        if one.kind is one.KEYWORD_ONLY
+    )  # fmt: skip
+
+
+LOADING = named_settings(load_table, api.load)
 """Parameters of `unseen.load`."""
 
 

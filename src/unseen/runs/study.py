@@ -11,8 +11,9 @@ from typing import Any
 
 from unseen.analysis import correlations, shared_tests
 from unseen.costs.meter import measure_cost
-from unseen.engines import Step, in_order
+from unseen.engines import Local, Step, in_order
 from unseen.errors import InputError
+from unseen.evaluation.gates import Gate
 from unseen.progress import track
 from unseen.reports.study_tables import TELLING, Cell
 from unseen.roles import Engine
@@ -59,6 +60,8 @@ from unseen.store.run_folder import RunFolder
 from unseen.types import Dataset, Finding, Measurement, Split, located
 
 LOOK_SECONDS = 1.0
+STORE = "unseen-steps"
+"""Where results of steps are kept unless a place is named."""
 """Between two looks at counters of energy."""
 
 
@@ -280,9 +283,11 @@ class StudyPlan:
     """For those, on this machine, one at a time, at a speed measured now; None when none is left to train."""
 
 
-def plan_study(path: str | Path, *, store: str | Path, trust: bool = False) -> tuple[StudyPlan, list[tuple[str, bool]]]:
+def plan_study(
+    path: str | Path, *, store: str | Path = STORE, gates: Sequence[Gate | str] = (), trust: bool = False
+) -> tuple[StudyPlan, list[tuple[str, bool]]]:
     """What a study would do, and its steps with whether each is done; nothing is written, none of its code called."""
-    study = read_study(path, trust=trust)
+    study = read_study(path, gates=gates, trust=trust)
     grid, results = Grid(study, load_sources(study)), Results(store)
     return plan_of(grid, results), [(step.name, results.has(step.key)) for step in grid.steps]
 
@@ -308,27 +313,29 @@ def plan_of(grid: Grid, results: Results) -> StudyPlan:
 def run_study(
     path: str | Path,
     *,
-    engine: Engine,
-    out: str | Path,
-    store: str | Path,
+    engine: Engine | None = None,
+    out: str | Path | None = None,
+    store: str | Path = STORE,
+    gates: Sequence[Gate | str] = (),
     command: str | None = None,
     announce: Callable[[StudyPlan], None] | None = None,
     trust: bool = False,
 ) -> Result:
     """Carry out the study in a TOML file, as far as it can be, and write its numbers and its report to `out`.
 
-    Results of steps are kept in `store`; what is there already, from this study or another, is not done again.
-    `trust` lets code run that the file names, or that comes with a model it names.
+    Without `engine` steps run in processes here, without `out` the folder is `out/STUDY`. Results of steps are kept in
+    `store`; what is there already, from this study or another, is not done again. `gates` are kept beside those of the
+    file. `trust` lets code run that the file names, or that comes with a model it names.
     """
-    study, results = read_study(path, trust=trust), Results(store)
-    grid = Grid(study, load_sources(study))
+    study, results = read_study(path, gates=gates, trust=trust), Results(store)
+    grid, runner, out = Grid(study, load_sources(study)), engine or Local(), out or folder_of(path)
 
     def work(folder: RunFolder) -> Output:
         if announce is not None:
             announce(plan_of(grid, results))
         reused = {step.key for step in grid.steps if results.has(step.key)}
         with measure_cost(interval=LOOK_SECONDS, idle_seconds=0) as cost:
-            failures = carry_out_all(grid.steps, engine, results, grid.shared)
+            failures = carry_out_all(grid.steps, runner, results, grid.shared)
         splits = {
             name: replace(read_split(results.folder(step.key) / SPLIT, grid.sources[cell.data].data), name=name)
             for name, (cell, step) in grid.splits.items()
@@ -342,6 +349,11 @@ def run_study(
 
     command = command or f"unseen study run {study.path.name}"
     return carry_through("study", _identity(grid), work, out=out, command=command, gates=study.gates, cards=True)
+
+
+def folder_of(path: str | Path) -> Path:
+    """Where the run of a file is written unless a folder is named."""
+    return Path("out") / Path(path).stem
 
 
 def carry_out_all(

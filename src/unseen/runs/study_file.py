@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -179,8 +179,8 @@ class Study:
         return next(splits for splits in self.splits.values() if splits.use == BASELINE)
 
 
-def read_study(path: str | Path, *, trust: bool = False) -> Study:
-    """The study in a file; all its mistakes in one error.
+def read_study(path: str | Path, *, gates: Sequence[Gate | str] = (), trust: bool = False) -> Study:
+    """The study in a file, with further `gates`; all its mistakes in one error.
 
     Code that the file names is imported only with `trust`, looked at, and not called before the study runs.
     """
@@ -195,7 +195,7 @@ def read_study(path: str | Path, *, trust: bool = False) -> Study:
 
     problems = Problems(naming)
     file = problems.read(StudyFile, content)
-    study = None if file is None else _Definitions(path, content, file, problems, trust).study()
+    study = None if file is None else _Definitions(path, content, file, problems, trust).study(gates)
     problems.refuse(f"{path} cannot be run as it is")
     assert study is not None
     return study
@@ -212,7 +212,7 @@ class _Definitions:
         self.space_groups: dict[str, list[str]] = {}
         """Spaces by the name of the table that defines them."""
 
-    def study(self) -> Study:
+    def study(self, gates: Sequence[Gate | str]) -> Study:
         """The study, as far as it can be made; every problem is noted."""
         file = self.file
         data, models, splits = self._data(), self._models(), self._splits()
@@ -225,10 +225,10 @@ class _Definitions:
         choices = {
             tag: list(defined.get(tag, defined.get(f"{tag}s", {}))) for tag in ("data", "space", "split", "model")
         }
-        gates = read_gates(file.gates, self.problems, lambda gate: choices)
+        bounds = read_gates([*file.gates, *gates], self.problems, lambda gate: choices)
         return Study(
             self.path, self.path.stem if file.title is None else file.title, file.seed, data, models, spaces, splits,
-            file.train.seeds or (file.seed,), file.train.pair, file.measure, experiments, gates, self.variants,
+            file.train.seeds or (file.seed,), file.train.pair, file.measure, experiments, bounds, self.variants,
         )  # fmt: skip
 
     def _data(self) -> dict[str, StudyTexts]:

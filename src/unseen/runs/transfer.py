@@ -33,7 +33,7 @@ from unseen.seeding import generator
 from unseen.splits.quotas import within_cap
 from unseen.store.files import file_name
 from unseen.store.run_folder import RunFolder
-from unseen.types import Dataset, Finding, Measurement, Predictions, some
+from unseen.types import Dataset, Finding, Measurement, Predictions, as_names, some
 from unseen.types.arrays import Mask, Rows
 
 CAP = 250
@@ -395,7 +395,7 @@ def transfer(
     if labels is not None and given.labels is not None:
         raise InputError("labels are declared twice", fix="in the file, or as labels=…, not both")
     given = replace(
-        given, labels=given.labels if labels is None else tuple(labels),
+        given, labels=given.labels if labels is None else as_names(labels),
         positive=given.positive if positive is None else positive,
     )  # fmt: skip
     _refuse_names(list(given.entries))

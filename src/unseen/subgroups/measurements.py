@@ -13,7 +13,7 @@ from unseen.subgroups.group_table import group_measurements
 from unseen.subgroups.groups import Groups
 from unseen.subgroups.positives import RATES
 from unseen.subgroups.subgroup import subgroup_measurements
-from unseen.types import Dataset, Measurement, Predictions, Split
+from unseen.types import Dataset, Measurement, Predictions, Split, as_names
 from unseen.types.arrays import Rows
 
 
@@ -68,7 +68,7 @@ def bias_measurements(
     `options` are theirs: `units`, `draws`, `seed`. No background, no AUCs.
     """
     measurements = []
-    rates = [] if set(metrics).isdisjoint(RATES) else list(positive)
+    rates = () if set(metrics).isdisjoint(RATES) else as_names(positive)
     for rows, tags in sets:
         given: dict[str, Any] = {"tags": tags, **options}
         for background in backgrounds:

@@ -14,7 +14,7 @@ import numpy as np
 from unseen.errors import InputError, require_known
 from unseen.evaluation.measurements import aligned
 from unseen.evaluation.metrics import Metric
-from unseen.types import Dataset, Predictions, some
+from unseen.types import Dataset, Predictions, as_names, some
 from unseen.types.arrays import Floats, Mask, Rows
 
 
@@ -27,6 +27,7 @@ def binary(data: Dataset, predictions: Predictions, rows: Rows, positive: Sequen
 
 def positive_codes(label_names: Sequence[str], positive: Sequence[str]) -> list[int]:
     """Places of the positive labels; there must be some, and some others."""
+    positive = as_names(positive)
     require_known("label", label_names, *positive)
     if not positive or set(positive) == set(label_names):
         raise InputError(

@@ -11,6 +11,7 @@ Each carries an Origin: how it was made, from what, with which seed and versions
 from unseen.types.arrays import (
     LONGEST_TEXT,
     ROWS_AT_ONCE,
+    as_names,
     bounded,
     finite_float32,
     frozen,
@@ -61,6 +62,7 @@ __all__ = [
     "Predictions",
     "Split",
     "SuspectLabel",
+    "as_names",
     "bounded",
     "finite_float32",
     "frozen",

@@ -95,6 +95,11 @@ def bounded(texts: Sequence[str], ids: Sequence[str] | None = None) -> list[str]
     return [text[:LONGEST_TEXT] for text in texts] if cut else list(texts)
 
 
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """The names that are meant: a text is one name, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def some(values: Iterable[Any], most: int = 5) -> str:
     """The first few values, for a message."""
     values = list(values)

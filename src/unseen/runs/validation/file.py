@@ -284,8 +284,8 @@ def is_validation(path: str | Path) -> bool:
         return False
 
 
-def read_validation(path: str | Path, *, trust: bool = False) -> Validation:
-    """The validation study in a file; all its mistakes in one error.
+def read_validation(path: str | Path, *, gates: Sequence[Gate | str] = (), trust: bool = False) -> Validation:
+    """The validation study in a file, with further `gates`; all its mistakes in one error.
 
     Code that the file names, other than pipelines of this package, is imported only with `trust`.
     """
@@ -305,9 +305,9 @@ def read_validation(path: str | Path, *, trust: bool = False) -> Validation:
     for name in pipelines.keys() & models.keys():
         problems.add(f"{name!r} is both a pipeline and a model")
     study = Validation(path, file.model_copy(update=texts), pipelines, models, file.rules.cap)
-    gates = read_gates(file.gates, problems, lambda gate: _choices(gate, study))
+    bounds = read_gates([*file.gates, *gates], problems, lambda gate: _choices(gate, study))
     problems.refuse(f"{path} cannot be run as it is")
-    return replace(study, gates=gates)
+    return replace(study, gates=bounds)
 
 
 def _texts(name: str, table: ValidationTexts | None, folder: Path, problems: Problems) -> ValidationTexts | None:

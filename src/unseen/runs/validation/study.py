@@ -22,13 +22,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.duplicates import same_forms
-from unseen.engines import Step
+from unseen.engines import Local, Step
 from unseen.evaluation.falls import Run, level
+from unseen.evaluation.gates import Gate
 from unseen.naming import content_of_name
 from unseen.roles import Engine
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, measured, predictions_of, single
 from unseen.runs.frame import Output, Result, carry_through, described_data
-from unseen.runs.study import StudyPlan, carry_out_all
+from unseen.runs.study import STORE, StudyPlan, carry_out_all, folder_of
 from unseen.runs.validation.file import (
     ASK,
     AUTHORS,
@@ -60,37 +61,40 @@ SHOWN = 10
 
 
 def plan_validation(
-    path: str | Path, *, store: str | Path, trust: bool = False
+    path: str | Path, *, store: str | Path = STORE, gates: Sequence[Gate | str] = (), trust: bool = False
 ) -> tuple[StudyPlan, list[tuple[str, bool]]]:
     """What a validation study would do, and its steps with whether each is done; nothing is written."""
-    trainings, results = Trainings(load_materials(read_validation(path, trust=trust))), Results(store)
+    study = read_validation(path, gates=gates, trust=trust)
+    trainings, results = Trainings(load_materials(study)), Results(store)
     return trainings.plan(results), [(step.name, results.has(step.key)) for step in trainings.steps]
 
 
 def run_validation(
     path: str | Path,
     *,
-    engine: Engine,
-    out: str | Path,
-    store: str | Path,
+    engine: Engine | None = None,
+    out: str | Path | None = None,
+    store: str | Path = STORE,
+    gates: Sequence[Gate | str] = (),
     command: str | None = None,
     announce: Callable[[StudyPlan], None] | None = None,
     trust: bool = False,
 ) -> Result:
     """Carry out the validation study in a file, as far as it can be, and write its numbers and page to `out`.
 
-    Results of steps are kept in `store`; what is there already is not done again. What one learner cannot do is
+    Results of steps are kept in `store`; what is there already is not done again. `gates` are kept beside those of the
+    file. What one learner cannot do is
     listed as a failure; the others are measured all the same. `trust` lets code run that the file names.
     """
-    study, results = read_validation(path, trust=trust), Results(store)
+    study, results = read_validation(path, gates=gates, trust=trust), Results(store)
     materials = load_materials(study)
-    trainings = Trainings(materials)
+    trainings, runner, out = Trainings(materials), engine or Local(), out or folder_of(path)
 
     def work(folder: RunFolder) -> Output:
         if announce is not None:
             announce(trainings.plan(results))
         begun = datetime.now(UTC)
-        failures = carry_out_all(trainings.steps, engine, results, trainings.shared, "trainings")
+        failures = carry_out_all(trainings.steps, runner, results, trainings.shared, "trainings")
         answers = trainings.answers(results)
         _publish(folder, materials, answers)
         failed = [Finding("training", "fail", f"{name} failed: {cause}", 1) for name, cause in failures.items()]
