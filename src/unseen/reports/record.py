@@ -379,12 +379,12 @@ def _numbered(value: Any) -> Any:
 
 def _fingerprinted(about: Mapping[str, Any], before: str = "") -> dict[str, dict[str, Any]]:
     """The tables in it that have a fingerprint, by dotted name."""
-    found: dict[str, dict[str, Any]] = {}
+    tables: dict[str, dict[str, Any]] = {}
     for name, value in about.items():
         if isinstance(value := _numbered(value), Mapping):
-            found |= {f"{before}{name}": dict(value)} if "fingerprint" in value else {}
-            found |= _fingerprinted(value, f"{before}{name}.")
-    return found
+            tables |= {f"{before}{name}": dict(value)} if "fingerprint" in value else {}
+            tables |= _fingerprinted(value, f"{before}{name}.")
+    return tables
 
 
 def _has(row: Measurement, tags: Mapping[str, Any]) -> bool:
