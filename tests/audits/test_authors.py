@@ -140,9 +140,9 @@ def test_two_users_who_wrote_two_thirds_of_a_class(tiny: Builder) -> None:
     data = tiny(ids=[f"{row}" for row in range(n)], labels=labels, user=authors)
     rows = know_the_author(data, None, "user")
     two = {"authors": 2}
-    assert value(rows, "know_top_authors.recall", "label=yes", **two) == pytest.approx(0.65, abs=1e-3)
-    assert value(rows, "know_top_authors.precision", "label=yes", **two) == 1
-    assert value(rows, "know_top_authors.f1", "label=yes", **two) == pytest.approx(2 * 0.65 / 1.65, abs=1e-3)
+    assert value(rows, "know_top_authors.recall[yes]", "label=yes", **two) == pytest.approx(0.65, abs=1e-3)
+    assert value(rows, "know_top_authors.precision[yes]", "label=yes", **two) == 1
+    assert value(rows, "know_top_authors.f1[yes]", "label=yes", **two) == pytest.approx(2 * 0.65 / 1.65, abs=1e-3)
     said = [name.startswith("top") for name in authors]
     gold = [label == "yes" for label in labels]
     macro, weighted = (value(rows, f"know_top_authors.f1.{each}", "label=yes", **two) for each in ("macro", "weighted"))
@@ -224,7 +224,7 @@ def test_metrics_of_labels_have_names_too() -> None:
 def test_an_author_who_never_wrote_a_label_is_no_top_author_of_it(tiny: Builder) -> None:
     data = tiny(labels=["yes", "no", "no", "no"], user=["a", "b", "b", "c"])
     rows = know_the_author(data, None, "user")
-    assert value(rows, "know_top_authors.precision", "label=yes", authors=10) == 1
+    assert value(rows, "know_top_authors.precision[yes]", "label=yes", authors=10) == 1
 
 
 def test_authors_without_names_give_no_findings_but_one(tiny: Builder) -> None:

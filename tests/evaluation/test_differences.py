@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 
 from two_runs import BETTER, HARD, summaries, trainings
 from unseen.errors import InputError
-from unseen.evaluation.differences import difference, key_of, paired, paired_falls
+from unseen.evaluation.differences import difference, key_of, other_names, paired, paired_falls
 from unseen.types import Measurement
 
 NUMBERS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=3)
@@ -153,3 +153,16 @@ def test_a_number_keeps_the_tags_that_say_what_it_is_of() -> None:
     about = {"p": 0.1, "p.holm": 0.2, "removals": 5, "seeds": 3, "sentence": "It errs.", "lowest": "x", "df": 2.5}
     key = key_of(Measurement("f1.macro", 0.5, 9, tags=of | about))
     assert dict(key) == {"metric": "f1.macro", "slice": "all", **of}
+
+
+def test_names_that_keep_numbers_of_one_side_apart_are_compared() -> None:
+    def rows(*tags: dict[str, str]) -> list[Measurement]:
+        return [Measurement("f1.macro", 0.5, 9, tags=tag) for tag in tags]
+
+    assert other_names(rows({"model": "a"}), rows({"model": "b"})) == {"model": ("a", "b")}
+    assert other_names(rows({"model": "a"}, {}), rows({"model": "b"}, {})) == {}, "two numbers would be one"
+    assert other_names(rows({"model": "a"}), rows({"model": "a"}, {"model": "b"})) == {}, "two names"
+    assert other_names(rows({"part": "dev"}), rows({"part": "test"})) == {}, "another question"
+    both = {"model": "a", "split": "x"}, {"model": "b", "split": "y"}
+    assert other_names(*map(rows, both)) == {"model": ("a", "b"), "split": ("x", "y")}
+    assert other_names(rows({}, {"pairs": "x"}), rows({})) == {}, "nothing more would be compared"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from kind_folders import FOLDERS
+from kind_folders import FOLDERS, write_run
 
 from two_runs import BETTER, HARD, LETTERS, RANDOM, run_folder, split_of, trainings, two_runs
 from unseen.errors import InputError, UnknownNameError
-from unseen.reports.comparison import Change, compare_runs
+from unseen.reports.comparison import Change, Comparison, compare_runs
+from unseen.reports.record import read_record
 from unseen.store import read_json, write_json, write_split
+from unseen.types import Measurement
 
 
 def rows_by_family(found) -> dict[str, str]:
@@ -132,3 +136,57 @@ def test_runs_of_two_kinds_are_not_compared(tmp_path: Path) -> None:
     folders = [FOLDERS[kind](tmp_path / kind, "posts") for kind in ("price", "audit")]
     with pytest.raises(InputError, match="runs of two kinds cannot be compared"):
         compare_runs(*folders)
+
+
+def changed(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> Comparison:
+    for name, about in (("a", before), ("b", after)):
+        (folder / name).mkdir()
+        write_run(folder / name, {"kind": "audit", **about}, [Measurement("leaked.near", 0.1, 9)])
+    return compare_runs(folder / "a", folder / "b")
+
+
+def test_whatever_decides_a_run_is_compared(tmp_path: Path) -> None:
+    split = {"name": "random", "sizes": {"train": 8, "test": 2}}
+    found = changed(
+        tmp_path,
+        {"split": split, "pipeline": "svm", "leaks": ["near"], "seed": 1, "settings": {"metric": "accuracy"}},
+        {"split": {**split, "name": "hard"}, "pipeline": "logistic", "leaks": ["near", "exact"], "seed": 1},
+    )
+    assert set(found.settings) == {
+        Change("split.name", "random", "hard"), Change("pipeline", "svm", "logistic"),
+        Change("leaks", "near", "near, exact"), Change("metric", "accuracy", ""),
+    }  # fmt: skip
+
+
+def test_how_a_run_was_started_and_what_came_of_it_is_not_compared(tmp_path: Path) -> None:
+    ends = {"finished": "2026-11-02T00:00:00+00:00", "gates": [{"gate": "x", "passed": True}], "timings": [1]}
+    found = changed(tmp_path, {"asked": 8, "outcome": ["asked"]}, {"asked": 9, "outcome": ["asked"], **ends})
+    assert found.settings == ()
+
+
+def test_other_data_anywhere_in_a_run_are_named_once(tmp_path: Path) -> None:
+    cases = {"name": "cases", "rows": 8, "label_names": ["a", "b"], "counts": {"a": 4, "b": 4}, "fingerprint": "abc"}
+    more = cases | {"rows": 9, "counts": {"a": 5, "b": 4}, "fingerprint": "def"}
+    before, after = ({"suite": data, "settings": {"known": [cases, data]}} for data in (cases, more))
+    found = changed(tmp_path, before, after)
+    assert found.settings == ()
+    assert found.data == tuple(
+        Change(name, "cases, 8 rows, abc…", "cases, 9 rows, def…") for name in ("suite", "known.2")
+    )
+
+
+def test_what_belongs_to_the_only_model_of_each_run_is_one_setting(tmp_path: Path) -> None:
+    for run, model in (("a", "old"), ("b", "new")):
+        (tmp_path / run).mkdir()
+        about = {"kind": "check", "models": {model: {"source": f"{model}.csv", "threshold": 0.5}}}
+        write_run(tmp_path / run, about, [Measurement("pass_rate", 0.5, 9, tags={"model": model})])
+    found = compare_runs(tmp_path / "a", tmp_path / "b")
+    assert found.settings == (Change("models.source", "old.csv", "new.csv"),)
+    assert found.pairs.ignored == {"model": ("old", "new")}
+
+
+def test_a_run_says_what_came_of_it(finished: Callable[[str], Path]) -> None:
+    record = read_record(finished("explain") / "run")
+    assert {"asked", "passes"} < {*record.about["outcome"]}
+    assert record.settings["methods.partition-shap.most"] == "500"
+    assert not [name for name in record.settings if name.startswith(("asked", "passes", "data", "gates", "outcome"))]

@@ -12,8 +12,17 @@ from scipy.stats import ttest_rel
 
 from two_runs import BETTER, HARD, LETTERS, RANDOM, run_folder, trainings, two_runs
 from unseen.reports.comparison import compare_runs
-from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks, warnings
-from unseen.types import Measurement
+from unseen.reports.comparison_text import (
+    changes,
+    differences_table,
+    falls_table,
+    findings_table,
+    headline,
+    remarks,
+    tables,
+    warnings,
+)
+from unseen.types import Finding, Measurement
 
 
 def of_kind(folder: Path, kind: str, a, b, **options):
@@ -145,8 +154,10 @@ def test_prices_of_other_repeats_are_compared_and_told_apart(tmp_path: Path) -> 
     assert table.columns == ("side", "metric", "fall in A", "fall in B", "B − A")
     assert [row[0] for row in table.rows] == ["test", "train"]
     table = differences_table(found)
-    assert table.columns == ("rows", "side", "removed", "metric", "A", "B", "B − A")
-    assert [row[0] for row in table.rows] == ["all", "leaked", "unleaked", "random", "all", "all"]
+    assert table.columns == ("side", "rows", "removed", "metric", "A", "B", "B − A")
+    scores = [row[1] for row in table.rows if row[3] == "f1.macro"]
+    assert scores == ["all", "leaked", "unleaked", "random", "all", "all"]
+    assert "rows=all & side=train & removed=leaked" in headline(found)
     assert len(set(table.rows)) == len(table.rows)
 
 
@@ -194,3 +205,50 @@ def test_counts_are_written_as_counts_and_long_tags_short(tmp_path: Path) -> Non
         ("", "authors.count", "615", "1,640", "1,025"),
         (".091", "author_lorenz", ".500", ".500", ".000"),
     )
+
+
+def test_a_number_that_only_one_run_has_is_named_by_what_tells_it_from_those_of_both(tmp_path: Path) -> None:
+    both, more = (
+        [Measurement("f1.macro", 0.5, 9, tags={"transformation": name, "side": side}) for side in ("original", "new")]
+        for name in ("lower", "swap")
+    )
+    found = of_kind(tmp_path, "invariance", both, [*both, *more])
+    assert headline(found) == (
+        "No change at all on side=original & transformation=lower, side=new & transformation=lower (macro F1)."
+    )
+    assert warnings(found) == ["only in B: side=original & transformation=swap, side=new & transformation=swap"]
+    assert differences_table(found).columns[:2] == ("side", "transformation")
+
+
+def test_all_numbers_of_a_run_without_trainings_stand_in_the_table(tmp_path: Path) -> None:
+    rows = [
+        Measurement(metric, 0.5, 9, tags={"model": model})
+        for metric in ("f1.macro", "latency.p50")
+        for model in ("svm", "minilm")
+    ]
+    found = of_kind(tmp_path, "cost", rows, rows)
+    assert headline(found) == "No change at all on svm, minilm (macro F1)."
+    table = differences_table(found)
+    assert table.columns[:2] == ("model", "metric")
+    assert len(table.rows) == 4
+
+
+def test_the_only_model_of_each_run_is_one_thing(tmp_path: Path) -> None:
+    a, b = ([Measurement("pass_rate", value, 9, tags={"model": name})] for name, value in (("old", 0.5), ("new", 0.6)))
+    found = of_kind(tmp_path, "check", a, b)
+    assert headline(found) == "B is better by 10 points (pass rate)."
+    assert remarks(found) == ["The model is not the same: old in A, new in B."]
+    assert warnings(found) == []
+
+
+def test_findings_are_new_gone_or_of_another_level(tmp_path: Path) -> None:
+    both = {"sizes": "ok"}
+    levels = {"a": both | {"author": "fail", "near": "warn"}, "b": both | {"author": "ok", "time": "warn"}}
+    for name, of_run in levels.items():
+        (tmp_path / name).mkdir()
+        findings = [Finding(check, level, f"{check} is {level}") for check, level in of_run.items()]
+        write_run(tmp_path / name, {"kind": "audit"}, [Measurement("leaked.near", 0.1, 9)], findings)
+    found = compare_runs(tmp_path / "a", tmp_path / "b")
+    assert remarks(found) == ["Findings: 1 of another level, 1 only in A, 1 only in B."]
+    assert findings_table(found).rows == (("author", "fail", "ok"), ("near", "warn", "–"), ("time", "–", "warn"))
+    assert findings_table(found) in tables(found)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from finished_runs import KINDS as MADE
 from unseen.errors import UnknownNameError
 from unseen.result_tables import read_all_tables
 from unseen.result_tables.lint import RULES, lint_tables
 from unseen.result_tables.markdown import markdown_tables
+from unseen.runs.frame import KINDS
 from unseen.types import Finding
 
 HERE = Path(__file__).parent
@@ -145,3 +148,24 @@ def test_our_own_results_have_no_errors() -> None:
     tables = read_all_tables([PAGES])
     assert len(tables) > 100
     assert [finding for finding in lint_tables(tables) if finding.level == "fail"] == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MADE if kind in KINDS])
+def test_our_own_runs_say_what_their_numbers_are(kind: str, finished: Callable[[str], Path]) -> None:
+    findings = lint_tables(read_all_tables([finished(kind)]))
+    assert [finding for finding in findings if finding.level == "fail"] == []
+
+
+def test_the_advice_names_a_metric_that_has_no_name_of_its_own() -> None:
+    header = f"{SURE}\n| metric | value |\n| --- | --- |\n"
+    (finding,) = lint(f"{header}| know_top_authors.f1 | .71 |\n| accuracy | .80 |\n")
+    assert finding.advice == "Write macro, micro or weighted know_top_authors.f1, or know_top_authors.f1 of “label”."
+
+
+def test_a_note_below_a_table_in_latex_says_what_a_mean_is_over(tmp_path: Path) -> None:
+    rows = "model & macro F1 & accuracy & mean \\\\ \\midrule a & .71 & .80 & .41 \\\\ b & .68 & .79 & .42"
+    table = f"\\begin{{table}}\\begin{{tabular}}{{lrrr}} {rows} \\end{{tabular}} NOTE \\end{{table}}"
+    (tmp_path / "a.tex").write_text(table.replace("NOTE", "Mean: over the other datasets."), encoding="utf-8")
+    (tmp_path / "b.tex").write_text(table.replace("NOTE", ""), encoding="utf-8")
+    found = {finding.rows[0] for finding in lint_tables(read_all_tables([tmp_path])) if finding.check == "unnamed-mean"}
+    assert [Path(place.partition(":")[0]).name for place in found] == ["b.tex"]

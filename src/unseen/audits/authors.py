@@ -185,8 +185,8 @@ def leave_one_out(codes: Codes, labels: Codes) -> Codes:
 def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
     """`know_top_authors.METRIC` with the tag `authors`: the top authors of a label get it, all other rows do not.
 
-    They wrote a share r of the label's rows (recall), and a share p of their rows has it (precision), so its F1 is
-    2pr / (p + r). `f1.macro` and `f1.weighted` are over two classes, the label and the rest.
+    They wrote a share r of the label's rows (recall), and a share p of their rows has it (precision), so its F1,
+    `f1[LABEL]`, is 2pr / (p + r). `f1.macro` and `f1.weighted` are over two classes, the label and the rest.
     """
     table = writers.table(data.labels, len(data.label_names))
     measurements = []
@@ -201,7 +201,7 @@ def top_authors(data: Dataset, writers: Writers) -> list[Measurement]:
                 [[others, hits], [len(data) - all_theirs, all_theirs], [len(data) - rows, rows]], dtype=np.float64
             )  # hits, predicted, gold of: the rest, the label
             values = {
-                **{score: float(class_scores(tallied, score)[1]) for score in ("precision", "recall", "f1")},
+                **{f"{name}[{label}]": float(class_scores(tallied, name)[1]) for name in ("precision", "recall", "f1")},
                 **{f"f1.{scheme}": float(PLAIN[scheme].averages(tallied)) for scheme in ("macro", "weighted")},
             }
             measurements += [

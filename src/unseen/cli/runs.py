@@ -108,17 +108,16 @@ def _check(form: str | None, as_json: bool) -> None:
 
 
 def _print(comparison: Any, quiet: bool) -> None:
-    from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks
+    from unseen.reports.comparison_text import changes, headline, remarks, tables
 
     say(printable(headline(comparison)))
     if not quiet:
         for remark in remarks(comparison):
             say(printable(remark))
-    for table in (differences_table(comparison), falls_table(comparison)):
-        if table.rows:
-            say()
-            first = next(place for place, name in enumerate(table.columns) if name in ("A", "fall in A"))
-            print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=first)
+    for table in tables(comparison):
+        say()
+        first = next(place for place, name in enumerate(table.columns) if name in ("A", "fall in A", "level in A"))
+        print_table([table.columns, *([str(cell) for cell in row] for row in table.rows)], numbers_from=first)
     if not quiet:
         lines = changes(comparison)
         say("\n" + ("What is not the same:" if lines else "Settings, versions, data and splits are the same."))
@@ -127,13 +126,12 @@ def _print(comparison: Any, quiet: bool) -> None:
 
 
 def _write(comparison: Any, form: str) -> None:
-    from unseen.reports.comparison_text import differences_table, falls_table
+    from unseen.reports.comparison_text import differences_table, tables
     from unseen.reports.formats import FORMATS
 
-    tables = [differences_table(comparison, exact=form == "csv")]
-    if form != "csv" and comparison.falls:
-        tables.append(falls_table(comparison))
-    say("\n".join(FORMATS[form](table) for table in tables), nl=False)
+    first = differences_table(comparison, exact=form == "csv")
+    shown = [first, *(table for table in tables(comparison) if form != "csv" and table.title != first.title)]
+    say("\n".join(FORMATS[form](table) for table in shown), nl=False)
 
 
 def _content(comparison: Any) -> dict[str, Any]:
@@ -152,7 +150,7 @@ def _content(comparison: Any) -> dict[str, Any]:
         "falls": [{"a": a, "b": b, "difference": b.value - a.value} for a, b in comparison.falls],
         "worst": comparison.worst,
         **unpaired,
-        "changed": {name: getattr(comparison, name) for name in ("settings", "versions", "data", "splits")},
+        "changed": {name: getattr(comparison, name) for name in ("settings", "versions", "data", "splits", "findings")},
     }
 
 

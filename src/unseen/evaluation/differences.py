@@ -17,6 +17,8 @@ SETUP = ("data", "space", "model")
 OF_ONE_TRAINING = ("split", "seed")
 OF_A_DIFFERENCE = ("a", "b", "trainings", "tested_rows")
 """Tags that a difference has of its own."""
+OF_THE_QUESTION = ("part", "than", "floor")
+"""Tags that say what a number is rather than of what: without them it would be another."""
 SAME = 1e-12
 """Differences that are nearer than this differ by rounding alone."""
 Key = tuple[tuple[str, str], ...]
@@ -98,6 +100,27 @@ def key_of(row: Measurement, ignored: Iterable[str] = ()) -> Key:
     return (("metric", row.metric), ("slice", row.slice), *((name, str(row.tags[name])) for name in sorted(names)))
 
 
+def other_names(a: Sequence[Measurement], b: Sequence[Measurement]) -> dict[str, tuple[str, str]]:
+    """Tags of which each side has one value, and not the same: what was changed between the two.
+
+    Only those without which more numbers have their like on the other side, and none has two.
+    """
+    tags = dict.fromkeys(tag for row in (*a, *b) for tag in row.tags if not describes_number(tag))
+    values = {tag: _values(a, b, tag) for tag in tags if tag not in OF_THE_QUESTION}
+    names = {tag: pair for tag, pair in values.items() if pair is not None}
+
+    told_apart = [len({key_of(row) for row in rows}) for rows in (a, b)]
+
+    def in_common(ignored: Iterable[str]) -> int:
+        keys = [{key_of(row, ignored) for row in rows} for rows in (a, b)]
+        return -1 if [*map(len, keys)] != told_apart else len(keys[0] & keys[1])
+
+    for tag in [*names]:
+        names = names if in_common([tag]) >= 0 else {name: pair for name, pair in names.items() if name != tag}
+    most = in_common(names)
+    return {tag: pair for tag, pair in names.items() if in_common(set(names) - {tag}) < most}
+
+
 def of_one_training(row: Measurement) -> bool:
     """Whether the row is a score of one training, not a mean and not a property of a split."""
     return all(tag in row.tags for tag in OF_ONE_TRAINING) and row.tags["seed"] != "mean"
@@ -106,11 +129,19 @@ def of_one_training(row: Measurement) -> bool:
 def _ignored(a: Iterable[Measurement], b: Iterable[Measurement]) -> dict[str, tuple[str, str]]:
     """The tags of the setup of which each side has at most one value, and not the same."""
     ignored = {}
+    first, second = ([row for row in rows if of_one_training(row)] for rows in (a, b))
     for tag in SETUP:
-        sides = [{str(row.tags[tag]) for row in rows if of_one_training(row) and tag in row.tags} for rows in (a, b)]
-        if sides[0] != sides[1] and max(map(len, sides)) == 1:
-            ignored[tag] = (next(iter(sides[0]), ""), next(iter(sides[1]), ""))
+        if (values := _values(first, second, tag)) is not None:
+            ignored[tag] = values
     return ignored
+
+
+def _values(a: Iterable[Measurement], b: Iterable[Measurement], tag: str) -> tuple[str, str] | None:
+    """The one value of a tag on each side, empty where a side has none; None where they are several, or the same."""
+    first, second = ({str(row.tags[tag]) for row in rows if tag in row.tags} for rows in (a, b))
+    if first == second or max(len(first), len(second)) > 1:
+        return None
+    return next(iter(first), ""), next(iter(second), "")
 
 
 def _trainings(rows: Iterable[Measurement], ignored: Iterable[str], side: str) -> dict[Key, Measurement]:

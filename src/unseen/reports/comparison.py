@@ -16,12 +16,13 @@ from unseen.evaluation.differences import (
     difference,
     key_of,
     of_one_training,
+    other_names,
     paired,
     paired_falls,
 )
 from unseen.reports.record import RunRecord, read_record
 from unseen.reports.wording import higher_is_better
-from unseen.types import PARTS, Measurement, some
+from unseen.types import LEVELS, PARTS, Measurement, some
 
 ABSENT = ""
 LABELLED = "labelled."
@@ -63,6 +64,8 @@ class Comparison:
     """By fingerprint; name, rows and fingerprint."""
     splits: tuple[Change, ...]
     """By checksum."""
+    findings: tuple[Change, ...]
+    """Their levels, by check."""
 
     @property
     def worst(self) -> float | None:
@@ -84,7 +87,8 @@ def compare_runs(
     Without `metrics`, the main metric of A; `everything` is every metric on every slice. Trainings are
     pairs when metric, slice and all tags are equal (family, split, seed, part; in studies data, space and model
     too); a model, data or space is left out where each run has one of it only. Kinds of run that score no single
-    training are compared number by number, without intervals but for what labels say of other texts in two forecasts.
+    training are compared number by number, all that are of the whole run, without intervals but for what labels say of
+    other texts in two forecasts; whatever has one name in A and another in B, such as a model or a split, is one thing.
     """
     if metrics and everything:
         raise InputError("metrics have no effect when every metric is asked for", fix="leave one of the two out")
@@ -101,7 +105,7 @@ def compare_runs(
         if not side:
             raise InputError(f"{run.folder} has no number to compare", fix="name the folder of a finished run")
     rows = [row for side in sides for row in side]
-    chosen = _metrics(first.metric, rows, metrics, everything)
+    chosen = _metrics(first.metric if by_training else "", rows, metrics, everything)
     whole = [row.metric for row in rows if row.slice == "all" and row.metric in chosen]
     slices = everything or not whole
     main = first.metric if first.metric in chosen and not metrics else chosen[0]
@@ -122,7 +126,7 @@ def compare_runs(
         tuple(_difference(key, group, tested, apart) for key, group in shown.groups.items()),
         tuple(pair for pair in falls if pair[0].metric in names and pair[0].tags.get("part", part) == part),
         tuple(_change(key, pairs.groups[key], apart) for key in of_main),
-        shown, (_seeds(first), _seeds(second)), *_changes(first, second),
+        shown, (_seeds(first), _seeds(second)), *_changes(first, second, pairs.ignored),
     )  # fmt: skip
 
 
@@ -148,12 +152,13 @@ def of_whole_run(rows: Sequence[Measurement]) -> list[Measurement]:
 
 def _paired_rows(a: Sequence[Measurement], b: Sequence[Measurement]) -> PairedTrainings:
     """Rows of two runs that are equal in metric, slice and tags, a pair each: kinds of run without single trainings."""
-    sides = [{key_of(row): row for row in rows if row.value is not None} for rows in (a, b)]
+    ignored = other_names(a, b)
+    sides = [{key_of(row, ignored): row for row in rows if row.value is not None} for rows in (a, b)]
     ours, theirs = sides
     tags = dict.fromkeys(name for side in sides for key in side for name, _ in key if name not in ("metric", "slice"))
     groups = {key: ((row, theirs[key]),) for key, row in ours.items() if key in theirs}
     only_a, only_b = (tuple(key for key in side if key not in groups) for side in sides)
-    return PairedTrainings(groups, only_a, only_b, (), {}, tuple(tags))
+    return PairedTrainings(groups, only_a, only_b, (), ignored, tuple(tags))
 
 
 def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
@@ -170,13 +175,16 @@ def _refuse_other_labels(a: RunRecord, b: RunRecord) -> None:
 
 
 def _metrics(main: str, rows: Sequence[Measurement], asked: Sequence[str] | None, everything: bool) -> list[str]:
-    """The metrics to compare; without any asked for, the main one of A, else the scores of a forecast, else all."""
+    """The metrics to compare; without any asked for, the main one, else the scores of a forecast, else all but falls,
+    which have a table of their own.
+    """
     known = list(dict.fromkeys(row.metric for row in rows))
     for name in asked or ():
         _known("metric", name, known)
     if asked or (main in known and not everything):
         return list(asked or [main])
-    return known if everything else [name for name in known if name.startswith(FORECAST)] or known
+    scores = [name for name in known if name.startswith(FORECAST)]
+    return known if everything else scores or [name for name in known if not name.startswith("fall.")] or known
 
 
 def _known(kind: str, name: str, known: Sequence[str] | set[str]) -> None:
@@ -247,32 +255,53 @@ def _tested(split: str, part: str, a: RunRecord, b: RunRecord) -> str:
     return "same" if same else "other"
 
 
-def _changes(a: RunRecord, b: RunRecord) -> list[tuple[Change, ...]]:
-    """Settings, versions, data and splits that differ."""
+def _changes(a: RunRecord, b: RunRecord, names: Mapping[str, tuple[str, str]]) -> list[tuple[Change, ...]]:
+    """Settings, versions, data, splits and levels of findings that differ; `names` are of the same thing in both."""
+    alone = len(a.data) == len(b.data) == 1
     sides = [
         (
-            run.settings,
+            _under_one_name(run.settings, [pair[side] for pair in names.values()]),
             run.versions,
-            _fingerprints(run, alone=len(a.data) == len(b.data) == 1),
+            _under_one_name(_fingerprints(run, alone), [pair[side] for pair in names.values()]),
             {name: f"{split.sha256} of {split.data}" for name, split in run.splits.items()},
+            _levels(run),
         )
-        for run in (a, b)
+        for side, run in enumerate((a, b))
     ]
-    settings, versions, data, splits = (_changed(before, after) for before, after in zip(*sides, strict=True))
+    settings, versions, data, *rest = (_changed(before, after) for before, after in zip(*sides, strict=True))
     named = tuple(Change(change.name, _named(a, change.a), _named(b, change.b)) for change in data)
-    return [settings, versions, named, splits]
+    return [settings, versions, named, *rest]
+
+
+def _under_one_name(values: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Dotted names without what the one model, say, of the run is called: `models.source` for `models.mine.source`."""
+    short = dict(values)
+    for name in filter(None, names):
+        short = {place.replace(f".{name}.", "."): value for place, value in short.items()}
+    return short
+
+
+def _levels(run: RunRecord) -> dict[str, str]:
+    """What each check found; several levels where it found several things."""
+    levels: dict[str, dict[str, None]] = {}
+    for finding in run.findings:
+        levels.setdefault(finding.check, {})[finding.level] = None
+    return {check: ", ".join(sorted(of_check, key=LEVELS.index)) for check, of_check in levels.items()}
 
 
 def _fingerprints(run: RunRecord, alone: bool) -> dict[str, str]:
     """By the name of the data; the only data of both runs are the same thing, whatever their file was called."""
-    return {"data" if alone else name: str(data.get("fingerprint", ABSENT)) for name, data in run.data.items()}
+    return {
+        "data" if alone and name in run.data else name: str(data.get("fingerprint", ABSENT))
+        for name, data in run.described_data.items()
+    }
 
 
 def _named(run: RunRecord, fingerprint: str) -> str:
     """Data as people know it: name and rows, with the beginning of its fingerprint."""
-    for name, data in run.data.items():
+    for name, data in run.described_data.items():
         if fingerprint and data.get("fingerprint") == fingerprint:
-            return f"{name}, {data.get('rows', 'unknown')} rows, {fingerprint[:8]}…"
+            return f"{data.get('name', name)}, {data.get('rows', 'unknown')} rows, {fingerprint[:8]}…"
     return fingerprint
 
 

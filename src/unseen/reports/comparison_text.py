@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isinf
@@ -41,16 +42,15 @@ def headline(comparison: Comparison) -> str:
     for row in rows:
         kinds.setdefault(_kind(row, comparison.metric), []).append(row)
     ordered = [(kind, kinds[kind]) for kind in KINDS if kind in kinds]
-    clauses = [_clause(kind, some, rows, comparison.metric) for kind, some in ordered]
+    groups = _all_groups(comparison, comparison.metric)
+    clauses = [_clause(kind, some, rows, comparison.metric, groups) for kind, some in ordered]
     first = capital(clauses[0]) if ordered[0][0] in ("unclear", "same") else f"B is {clauses[0]}"
     return "; ".join([first, *clauses[1:]]) + about
 
 
 def _part(comparison: Comparison) -> list[str]:
     """The part that the main metric was measured on, where the run has parts."""
-    pairs = comparison.pairs
-    keys = map(dict, (*pairs.groups, *pairs.only_a, *pairs.only_b, *pairs.apart))
-    has_parts = any("part" in key for key in keys if key["metric"] == comparison.metric)
+    has_parts = any("part" in row.tags for row in _all_groups(comparison, comparison.metric))
     return [f"{comparison.part} part"] if has_parts else []
 
 
@@ -59,6 +59,9 @@ def remarks(comparison: Comparison) -> list[str]:
     compared = ", ".join(tag for tag in ORDER if tag in comparison.pairs.tags)
     of_trainings = any("trainings" in row.tags for row in comparison.rows)
     lines = [f"Paired by {compared}." if of_trainings and compared else ""]
+    if comparison.findings:
+        counts = Counter(_how_changed(change) for change in comparison.findings)
+        lines.append(f"Findings: {', '.join(f'{count} {how}' for how, count in counts.items())}.")
     for tag, (a, b) in comparison.pairs.ignored.items():
         lines.append(f"The {tag} is not the same: {a or 'not said'} in A, {b or 'not said'} in B.")
     if comparison.seeds[0] != comparison.seeds[1]:
@@ -81,7 +84,7 @@ def warnings(comparison: Comparison) -> list[str]:
         (pairs.apart, "not compared, because A and B have no split and seed in common"),
     ):
         if keys:
-            lines.append(f"{where}: {_listed(_keys_named(keys, comparison.metric))}")
+            lines.append(f"{where}: {_listed(_keys_named(keys, comparison))}")
     return list(filter(None, lines))
 
 
@@ -100,7 +103,7 @@ def changes(comparison: Comparison) -> list[str]:
 
 def differences_table(comparison: Comparison, exact: bool = False) -> Table:
     """A row per group; `exact` for numbers with all their digits and the bounds in columns of their own."""
-    names = _told_apart(comparison.rows)
+    names = _told_apart(_all_groups(comparison))
     ends = ["low", "high"] if exact else ["95 % interval"]
     columns = ("family", *names, "part", "metric", "slice", "A", "B", "B − A", *ends, "pairs", "rows")
     rows = [
@@ -132,6 +135,22 @@ def falls_table(comparison: Comparison) -> Table:
     return _filled("The falls of A and B", columns, rows, "Positive is worse; of shares in points.")
 
 
+def findings_table(comparison: Comparison) -> Table:
+    """A row per check whose finding is new, gone or of another level."""
+    rows = [(change.name, change.a or DASH, change.b or DASH) for change in comparison.findings]
+    return Table("The findings of A and B", ("finding", "level in A", "level in B"), tuple(rows))
+
+
+def _how_changed(change: Change) -> str:
+    return "of another level" if change.a and change.b else f"only in {'A' if change.a else 'B'}"
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """The differences, falls and findings, as far as there are some."""
+    every = (differences_table(comparison), falls_table(comparison), findings_table(comparison))
+    return [table for table in every if table.rows]
+
+
 def _filled(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], note: str) -> Table:
     """A table without the columns that hold nothing; a slice or part of a fall holds nothing where all are `all`."""
     nothing = {"slice": ("all",), "part": ("", "all")}
@@ -158,12 +177,27 @@ def _part_of_fall(metric: str) -> tuple[str, str]:
 
 
 def named(row: Measurement, rows: Sequence[Measurement]) -> str:
-    """Family of a group, with what else tells it from the other groups; nothing where that is not needed."""
+    """Family of a group, with what else tells it from the other groups; nothing where that is not needed.
+
+    Several things are said with what they are: `leak=exact & side=train`, as slices are.
+    """
     names = _told_apart(rows)
-    more = [_tag(row, tag) for tag in names if tag in row.tags]
+    tags = [tag for tag in names if tag in row.tags]
+    more = " & ".join(f"{tag}={_tag(row, tag)}" if len(names) > 1 else _tag(row, tag) for tag in tags)
     if "family" not in row.tags:
-        return "/".join(more) or ("the whole run" if names else "")
-    return f"{row.tags['family']} ({', '.join(more)})" if more else str(row.tags["family"])
+        return more or ("the whole run" if names else "")
+    return f"{row.tags['family']} ({more})" if more else str(row.tags["family"])
+
+
+def _all_groups(comparison: Comparison, metric: str | None = None) -> list[Measurement]:
+    """Every group of either run, of a metric or of all, as a row without a number."""
+    pairs = comparison.pairs
+    keys = map(dict, (*pairs.groups, *pairs.only_a, *pairs.only_b, *pairs.apart))
+    return [
+        Measurement(key["metric"], None, 0, slice=key["slice"], tags=key)
+        for key in keys
+        if metric in (None, key["metric"])
+    ]
 
 
 def _told_apart(rows: Iterable[Measurement]) -> list[str]:
@@ -186,11 +220,13 @@ def _kind(row: Measurement, metric: str) -> str:
     return "better" if (value > 0) == higher_is_better(metric) else "worse"
 
 
-def _clause(kind: str, some: Sequence[Measurement], rows: Sequence[Measurement], metric: str) -> str:
+def _clause(
+    kind: str, some: Sequence[Measurement], rows: Sequence[Measurement], metric: str, groups: Sequence[Measurement]
+) -> str:
     start = {"unclear": "no clear change", "same": "no change at all"}.get(kind, kind)
     if len(some) > SAID:
         return f"{start} in {len(some)} of {len(rows)} groups"
-    places = [f" on {name}" if (name := named(row, rows)) else "" for row in some]
+    places = [f" on {name}" if (name := named(row, groups)) else "" for row in some]
     if kind in ("unclear", "same"):
         places[1:] = [place.replace(" on ", " ", 1) for place in places[1:]]
     return start + ",".join(f"{place}{_change(kind, row, metric)}" for place, row in zip(places, some, strict=True))
@@ -235,7 +271,8 @@ def _pairs(row: Measurement) -> str:
 
 
 def _about_rows(comparison: Comparison, rows: str, start: str, end: str = "") -> str:
-    some = [named(row, comparison.rows) for row in comparison.rows if row.tags.get("tested_rows") == rows]
+    groups = _all_groups(comparison)
+    some = [named(row, groups) for row in comparison.rows if row.tags.get("tested_rows") == rows]
     return f"{start} {_listed(some)}{f'; {end}' if end else ''}" + ("." if rows == "same" else "") if some else ""
 
 
@@ -245,13 +282,13 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:SAID]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _keys_named(keys: Iterable[Key], main: str) -> list[str]:
+def _keys_named(keys: Iterable[Key], comparison: Comparison) -> list[str]:
     """Names of groups, with their metric and slice where those are not the usual ones."""
-    rows = [Measurement(dict(key)["metric"], None, 0, slice=dict(key)["slice"], tags=dict(key)) for key in keys]
     names = []
-    for row in rows:
-        place = named(row, rows)
-        before = [row.metric] * (row.metric != main or not place) + [row.slice] * (row.slice != "all")
+    for key in map(dict, keys):
+        row = Measurement(key["metric"], None, 0, slice=key["slice"], tags=key)
+        place = named(row, _all_groups(comparison, row.metric))
+        before = [row.metric] * (row.metric != comparison.metric or not place) + [row.slice] * (row.slice != "all")
         names.append(" on ".join(filter(None, [", ".join(before), place])))
     return names
 

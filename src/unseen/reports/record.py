@@ -20,7 +20,7 @@ from unseen.registry import VERSION
 from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements, read_split
 from unseen.store.files import door, origin_from, parsed_toml
-from unseen.store.run_folder import ABOUT, read_about, way_out
+from unseen.store.run_folder import ABOUT, OUTCOME, lasting, read_about, way_out
 from unseen.types import PARTS, Certificate, Finding, Measurement, Origin
 
 BASELINE = "random"
@@ -30,6 +30,12 @@ REQUIRED = ("run.json", "measurements.csv", "findings.csv")
 """What every run writes."""
 REQUIRED_OF = {"stress": ("properties.csv", "splits/*.json"), "study": ("properties.csv",)}
 """What the page of a kind is made of besides."""
+SAID_AT_THE_END = ("settings", "data", "datasets", "models")
+"""What decides a run and is known only after its work where a run may grow, as a study may."""
+SHOWN_APART = ("kind", "settings", "splits", "fingerprints")
+"""What decides a run and is no setting of it, or stands elsewhere too."""
+DESCRIBES_DATA = ("name", "rows", "label_names", "counts", "fingerprint")
+"""What run.json says of any data; the fingerprint says all of it."""
 MEAN = ("mean", None)
 """What the tag `seed` is of a number over all trainings."""
 Read = TypeVar("Read")
@@ -130,12 +136,21 @@ class RunRecord:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings by dotted name, as text; without those that are not set. Those of a study file are in `file`."""
-        named = {"model": self.about.get("model")} | _table(self.about, "settings")
+        """All that decided the run but its data and splits, by dotted name, as text; without what is not set.
+
+        Settings of a study file are in `file`.
+        """
+        decided = {name: value for name, value in self.decided.items() if name not in SHOWN_APART}
+        named = decided | _table(self.about, "settings")
         if isinstance(file := named.get("file"), str):
             named["file"] = _study_file(file)
-        named["models"] = _table(self.about, "models")
         return {name: value for name, value in flattened(named).items() if value}
+
+    @property
+    def decided(self) -> dict[str, Any]:
+        """What run.json says that decided the run: neither how it was started nor what came of it."""
+        outcome = {*self.about.get(OUTCOME, ())} - {*SAID_AT_THE_END}
+        return {name: value for name, value in lasting(self.about).items() if name not in outcome}
 
     @property
     def versions(self) -> dict[str, str]:
@@ -154,6 +169,12 @@ class RunRecord:
     def label_names(self) -> Sequence[str]:
         """The labels of its data, in their order; of a run of several datasets none."""
         return _table(self.about, "data").get("label_names") or ()
+
+    @property
+    def described_data(self) -> dict[str, dict[str, Any]]:
+        """The same with whatever else has a fingerprint, by dotted name: a suite, texts that were transformed."""
+        rest = {name: value for name, value in self.decided.items() if name not in ("data", "datasets", "settings")}
+        return self.data | _fingerprinted(rest | _table(self.about, "settings"))
 
     @property
     def gates_hold(self) -> bool:
@@ -336,18 +357,40 @@ def tried(read: Callable[[Path], Read], path: Path, problems: list[str], optiona
 def flattened(settings: Mapping[str, Any], before: str = "") -> dict[str, str]:
     """Nested settings as one level of text, without those that are not set.
 
+    Of data there is only what its fingerprint does not say.
+
     >>> flattened({"test": 0.1, "recipe": {"epochs": 3}, "seeds": [1, 2], "groups": None})
     {'test': '0.1', 'recipe.epochs': '3', 'seeds': '1, 2'}
     """
     texts: dict[str, str] = {}
+    of_data = DESCRIBES_DATA if "fingerprint" in settings else ()
     for name, value in settings.items():
-        if isinstance(value, Mapping):
+        if name in of_data:
+            continue
+        if isinstance(value := _numbered(value), Mapping):
             texts |= flattened(value, f"{before}{name}.")
         elif isinstance(value, list | tuple):
             texts[f"{before}{name}"] = ", ".join(map(str, value))
         elif value is not None:
             texts[f"{before}{name}"] = str(value)
     return texts
+
+
+def _numbered(value: Any) -> Any:
+    """Tables in a list by their number; anything else as it is."""
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        return {str(number): item for number, item in enumerate(value, 1)}
+    return value
+
+
+def _fingerprinted(about: Mapping[str, Any], before: str = "") -> dict[str, dict[str, Any]]:
+    """The tables in it that have a fingerprint, by dotted name."""
+    tables: dict[str, dict[str, Any]] = {}
+    for name, value in about.items():
+        if isinstance(value := _numbered(value), Mapping):
+            tables |= {f"{before}{name}": dict(value)} if "fingerprint" in value else {}
+            tables |= _fingerprinted(value, f"{before}{name}.")
+    return tables
 
 
 def _has(row: Measurement, tags: Mapping[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 from xml.etree import ElementTree
@@ -126,13 +127,15 @@ def summary(run: JudgedRun) -> str:
 
 def summary_of_comparison(comparison: Comparison, gates: Sequence[GateOutcome] = ()) -> str:
     """What changed against a baseline run, with its interval, what may mislead, and what was set otherwise."""
-    differences = comparison_text.differences_table(comparison)
+    headline = comparison_text.headline(comparison)
+    tables = [
+        replace(table, note="") if table.note == headline else table for table in comparison_text.tables(comparison)
+    ]
     parts = [
         f"### From {escaped(comparison.a)} (A) to {escaped(comparison.b)} (B)",
-        escaped(differences.note),
+        escaped(headline),
         *_gates(gates),
-        *_shown(Table(differences.title, differences.columns, differences.rows)),
-        *_shown(comparison_text.falls_table(comparison)),
+        *(shown for table in tables for shown in _shown(table)),
         *_lines([*comparison_text.remarks(comparison), *comparison_text.warnings(comparison)]),
         *_listed("What is not the same:", comparison_text.changes(comparison), "-"),
     ]

@@ -31,7 +31,7 @@ SCHEMES = {
     "ovr": "one-vs-rest",
     "ovo.macro": "one-vs-one",
     "ovr.macro": "one-vs-rest",
-    "15": "",
+    "15": "15-bin",
 }
 INTERVAL = re.compile(r"\[([−+.\d]+), ([−+.\d]+)\]")
 OF_LABEL = re.compile(r"^(?P<score>[a-z_0-9]+)\[(?P<label>.+)\]$", re.DOTALL)

@@ -36,11 +36,12 @@ def latex_tables(text: str, file: str) -> list[ResultTable]:
     for begin, end in _environments(bare, file):
         start = _after_arguments(bare, begin.end(), 2 if begin[2] in ("tabular*", "tabularx", "tabulary") else 1)
         caption, around = _float_of(bare, begin.start(), end)
+        context = f"{caption}\n{latex_text(bare[end : around[1]])}"
         first = bare.count("\n", 0, around[0])
         lines = text.splitlines()[first : bare.count("\n", 0, around[1]) + 1]
         ignored = IGNORED.findall("\n".join(lines))
         body = INNER.sub(lambda match: match[1].replace("\\\\", " "), bare[start:end])
-        table = _table(body, bare.count("\n", 0, start) + 1, file, caption, ignored)
+        table = _table(body, bare.count("\n", 0, start) + 1, file, (caption, context), ignored)
         if table is not None:
             tables.append(table)
             refuse_many(tables, file)
@@ -64,7 +65,7 @@ def _environments(text: str, file: str) -> Iterator[tuple[re.Match[str], int]]:
         raise InputError(f"{file}:{line}: a {opened[0][2]} begins and does not end, or holds too many others")
 
 
-def _table(body: str, line: int, file: str, caption: str, ignored: list[str]) -> ResultTable | None:
+def _table(body: str, line: int, file: str, about: tuple[str, str], ignored: list[str]) -> ResultTable | None:
     header: list[list[PrintedCell]] = []
     rows: list[list[PrintedCell]] = []
     has_rules = len(RULE.findall(body)) > 1
@@ -83,7 +84,7 @@ def _table(body: str, line: int, file: str, caption: str, ignored: list[str]) ->
              for at in range(width)]  # fmt: skip
     top = [PrintedCell(name, name, header[0][0].line) for name in names]
     rules = frozenset(name.strip() for listed in ignored for name in listed.split(","))
-    return made_table(file, top, rows, caption, caption, rules)
+    return made_table(file, top, rows, *about, rules)
 
 
 def _rows(body: str, line: int) -> Iterator[tuple[list[PrintedCell], bool]]:

@@ -24,7 +24,7 @@ from unseen.types import Finding
 NAME_COLUMN, VALUE_COLUMN = re.compile(r"metrics?|measure", re.I), re.compile(r"value|score|result", re.I)
 OF_LABEL = re.compile(r"(.+) of [“\"'‘](.+)[”\"'’]")
 OTHER_SPLITS = ("independent", "held-out", "out-of-domain", "hard", "random")
-NO_SCORE_ROW = re.compile(r"p|p[- ]?values?|d|cohen.?s d|n|support|counts?|rows|examples|chance", re.I)
+NO_SCORE_ROW = re.compile(r"p|p[- ]?values?|d|cohen.?s d|n|support|counts?|rows|texts|examples|chance", re.I)
 OF_CLASSES, AVERAGED_ROW = re.compile(r"class|label|category", re.I), re.compile(r"\b(?:macro|micro|weighted) av", re.I)
 """A column whose rows are one class each, and a row that averages them."""
 RANKS = re.compile(r"(?<!reciprocal )(?<![^\W_])ranks?(?![^\W_])", re.I)
@@ -219,7 +219,8 @@ def ambiguous_metric(one: LintedTable) -> Iterator[Finding]:
         if name.id is None or not open_parameters or _is_said(table, name):
             continue
         level = "warn" if OPEN_ONLY_WITH_MANY.issuperset(open_parameters) else "fail"
-        advice = ADVICE.get(open_parameters[0], f"Say its {open_parameters[0]}.").format(name=fact(name.id).name)
+        advice = ADVICE.get(open_parameters[0], f"Say its {open_parameters[0]}.")
+        advice = advice.format(name=fact(name.id).name or name.text)
         message = f"{name.text!r} does not say: {', '.join(open_parameters)}"
         yield _finding(level, message, [(name.text, series.place)], advice)
     for column in table.numeric if one.series and not one.is_long else ():

@@ -333,9 +333,9 @@ def top_table(record: RunRecord) -> Table:
     """A line per class and number of top authors: precision, recall and F1 of calling all their rows that class."""
     lines: list[tuple[Cell, ...]] = []
     for row in record.measurements:
-        if row.metric == "know_top_authors.f1":
-            names = ("precision", "recall", "f1", "f1.macro", "f1.weighted")
-            top = str(row.tags["authors"])
+        if row.metric == "know_top_authors.f1.macro":
+            label, top = row.slice.removeprefix("label="), str(row.tags["authors"])
+            names = (f"precision[{label}]", f"recall[{label}]", f"f1[{label}]", "f1.macro", "f1.weighted")
             values = [record.value(f"know_top_authors.{name}", row.slice, authors=top) for name in names]
             lines.append((_class(row.slice), int(top), *map(number, values)))
     heads = ("class", "top authors", "precision", "recall", "F1", "macro F1", "weighted F1")

@@ -29,7 +29,7 @@ from unseen.reports.review import with_reviews
 from unseen.reports.split_card import write_cards
 from unseen.store import write_findings, write_measurements, write_predictions, write_split
 from unseen.store.files import file_name, temporary_folder
-from unseen.store.run_folder import RunFolder, way_out
+from unseen.store.run_folder import OUTCOME, RunFolder, way_out
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 from unseen.types.records import versions
 
@@ -202,7 +202,7 @@ def carry_through(
             folder.begin(described, replace)
         output = work(folder)
         outcomes = judged(bounds, output.measurements, output.findings)
-        described |= dict(output.about) | {"gates": [asdict(outcome) for outcome in outcomes]}
+        described |= {**output.about, OUTCOME: [*output.about], "gates": [asdict(outcome) for outcome in outcomes]}
         if out is None:
             record = RunRecord(described, tuple(output.measurements), tuple(output.findings))
             page = page_of(record)

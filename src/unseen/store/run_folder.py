@@ -35,8 +35,10 @@ MADE = (
 RECORDS = ".steps"
 OURS = {"run.json", RECORDS}
 ARRAYS = {".npy", ".safetensors"}
+OUTCOME = "outcome"
+"""What of run.json came of the work, by name."""
 PASSING = {
-    "command", "typed", "versions", "host", "timings", "finished", "files", "gates", "run", "texts",
+    "command", "typed", "versions", "host", "timings", "finished", "files", "gates", "run", "texts", OUTCOME,
 }  # fmt: skip
 """What run.json says that does not tell runs apart."""
 WORK = (f"{RECORDS}/*/*/*", "predictions/*", "measurements.csv", "findings.csv")
@@ -159,7 +161,7 @@ class RunFolder:
         the files that the old one wrote are removed, finished steps are used again. A run that came to nothing, such as
         one with a mistyped label, stands in nobody's way. None: whoever asks cannot say `replace`.
         """
-        identity = key_of("run", _lasting(about))
+        identity = key_of("run", lasting(about))
         old = read_json(self / ABOUT) if (self / ABOUT).exists() else {}
         if old.get("run", identity) != identity:
             kept = old.get("finished") or any(True for pattern in WORK for _ in self.path.glob(pattern))
@@ -221,8 +223,8 @@ class OtherRunError(InputError):
         return (InputError, (str(self),))
 
 
-def _lasting(about: Any) -> Any:
+def lasting(about: Any) -> Any:
     """What decides the numbers of a run: not when and by which words it was started, nor what is asked of it."""
     if isinstance(about, Mapping):
-        return {str(name): _lasting(value) for name, value in about.items() if name not in PASSING}
+        return {str(name): lasting(value) for name, value in about.items() if name not in PASSING}
     return about

@@ -81,16 +81,16 @@ def cases_page(run: OpenRun, tabs: Mapping[str, str]) -> str:
 def comparison_page(a: OpenRun, b: OpenRun, tabs: Mapping[str, str]) -> str:
     """Two runs side by side: what changed, and both verdicts."""
     from unseen.reports.comparison import compare_runs
-    from unseen.reports.comparison_text import changes, differences_table, falls_table, headline, remarks, warnings
+    from unseen.reports.comparison_text import changes, headline, remarks, tables, warnings
 
     try:
         compared = compare_runs(a.folder, b.folder)
-        tables = [table for table in (differences_table(compared), falls_table(compared)) if table.rows]
+        shown = tables(compared)
         lines = [headline(compared), *remarks(compared), *warnings(compared)]
         listed = changes(compared)
     except UnseenError as error:
-        tables, lines, listed = [], str(error).splitlines(), []
-    return rendered("compare.html", a=a, b=b, tabs=tabs, tables=tables, lines=lines, changes=listed)
+        shown, lines, listed = [], str(error).splitlines(), []
+    return rendered("compare.html", a=a, b=b, tabs=tabs, tables=shown, lines=lines, changes=listed)
 
 
 def task_page(task: Task, tabs: Mapping[str, str]) -> str:
