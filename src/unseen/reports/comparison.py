@@ -19,8 +19,8 @@ from unseen.evaluation.differences import (
     paired,
     paired_falls,
 )
+from unseen.evaluation.wording import higher_is_better
 from unseen.reports.record import RunRecord, read_record
-from unseen.reports.wording import higher_is_better
 from unseen.types import PARTS, Measurement, some
 
 ABSENT = ""
