@@ -2,10 +2,10 @@
 
 python -m benchmarks.explanations MODEL [POSTS]
 
-MODEL is the folder of a MiniLM that `unseen train` or `studies.explanations` wrote. Everything runs in one process on
-one thread, one after the other, and processor seconds are compared: other programs may be running. Ours is timed in
-fp32, as the peers compute, and as it comes, which is bf16 where the processor multiplies it. The real data is looked
-for in $UNSEEN_DATA or in shared/data beside the checkout.
+MODEL is the folder of a MiniLM that `unseen model train` or `studies.explanations` wrote. Everything runs in one
+process on one thread, one after the other, and processor seconds are compared: other programs may be running. Ours is
+timed in fp32, as the peers compute, and as it comes, which is bf16 where the processor multiplies it. The real data is
+looked for in $UNSEEN_DATA or in shared/data beside the checkout.
 """
 
 from __future__ import annotations

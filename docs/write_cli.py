@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import typer
 from unseen.cli import app
 
 PAGE = Path(__file__).with_name("cli.md")
+EXAMPLE = re.compile(r"^Example: (.+)$", re.MULTILINE)
 
 
 def pages(command: Any, path: str) -> list[str]:
@@ -24,7 +26,8 @@ def pages(command: Any, path: str) -> list[str]:
             names = record[0] if record else parameter.human_readable_name
             said = (record[1] if record else getattr(parameter, "help", "")) or ""
             rows.append(f"| `{names}` | {said.replace('|', chr(92) + '|')} |")
-        return [f"## `{path}`\n\n{(command.help or '').strip()}\n\n" + "\n".join(rows) + "\n"]
+        described = EXAMPLE.sub(r"```sh\n\1\n```", (command.help or "").strip())
+        return [f"## `{path}`\n\n{described}\n\n" + "\n".join(rows) + "\n"]
 
 
 def text() -> str:

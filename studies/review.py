@@ -17,8 +17,8 @@ from pathlib import Path
 from benchmarks.setting import ROOT, machine, real_file, table, write_measured
 
 import unseen
+from unseen.evaluation.wording import fallen
 from unseen.reports.review import review_items
-from unseen.reports.wording import fallen
 from unseen.store.reviews import REVIEWS, read_reviews
 from unseen.types.numbers import bounds, percent, scored
 

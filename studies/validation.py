@@ -212,7 +212,7 @@ def repairs_part(out: Path) -> str:
     """The table of repairs."""
     return (
         "## Repairing the published split\n\nTest rows of Stormfront's published split (1,914 and 478 rows) that are tied "
-        "to training, counted by `unseen audit` before and after `unseen repair`, on the final rows.\n\n"
+        "to training, counted by `unseen audit data` before and after `unseen split repair`, on the final rows.\n\n"
         + (out / "table.md").read_text(encoding="utf-8")
     )
 

@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import unseen
 from finished_runs import run_here
+from unseen.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,6 +42,20 @@ def posts(tmp_path, monkeypatch):
         "functionality,text,label\ntea,more tea,a\nrain,more rain,b\n", encoding="utf-8"
     )
     return tmp_path
+
+
+def test_the_documents_write_the_full_names_of_commands():
+    """Short ones, `unseen bench`, are told once, in the tour."""
+    groups = get_command(app).commands
+    inner = {name for group in groups.values() for name in getattr(group, "commands", {})} - {*groups}
+    pages = {page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]}
+    short = [
+        f"{page.relative_to(ROOT)}: {name}"
+        for page, text in pages.items()
+        for name in re.findall(r"(?:^|`)unseen ([a-z]+)(?=[ `\n])", text, flags=re.MULTILINE)
+        if name in inner
+    ]
+    assert short == ["docs/tour.md: bench"]
 
 
 @pytest.mark.parametrize("code", blocks("python"), ids=range(len(blocks("python"))))

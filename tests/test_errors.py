@@ -7,6 +7,7 @@ import pytest
 
 from unseen import errors
 from unseen.errors import (
+    SHOWN_NAMES,
     SHOWN_PROBLEMS,
     InputError,
     MissingPackageError,
@@ -70,6 +71,15 @@ def test_an_unknown_name_gets_the_nearest_known_one() -> None:
         "  expected: one of random, closest",
         "  what to do: look",
     ]
+
+
+def test_of_many_names_the_nearest_come_first_and_the_rest_are_counted() -> None:
+    slices = ["all", *(f"target=group {place}" for place in range(100)), "target=cooks", "target=cooks & part=b"]
+    error = UnknownNameError.of("slice", "Cook", slices)
+    assert error.message.endswith("did you mean 'target=cooks'?")
+    assert error.expected.startswith("one of target=cooks, ")
+    assert error.expected.endswith(f", … and {len(slices) - SHOWN_NAMES} more")
+    assert error.expected.count(",") == SHOWN_NAMES
 
 
 def test_a_name_near_nothing_gets_no_hint() -> None:

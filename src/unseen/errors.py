@@ -22,6 +22,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 
 SHOWN_PROBLEMS = 20
+SHOWN_NAMES = 30
 NEAR = 0.7
 """Share of characters that near names have in common: `lable` is near `label`, but `ab` is not near `a`."""
 LONGEST_NAME = 200
@@ -88,9 +89,11 @@ class UnknownNameError(InputError):
 
     @classmethod
     def of(cls, kind: str, name: str, known: Iterable[str], fix: str | None = None) -> UnknownNameError:
-        """The error for `name`, with the nearest known name as a hint."""
+        """The error for `name`, with the nearest known name as a hint; of many names the nearest are listed."""
         known = list(known)
-        expected = f"one of {', '.join(known)}" if known else None
+        shown = known if len(known) <= SHOWN_NAMES else _nearest(name, known, SHOWN_NAMES, cutoff=0.0)
+        more = f", … and {len(known) - len(shown)} more" if len(shown) < len(known) else ""
+        expected = f"one of {', '.join(shown)}{more}" if known else None
         return cls(f"no {kind} is called {name!r}{hint(name, known)}", expected=expected, fix=fix)
 
 
@@ -147,12 +150,21 @@ def complaint(cause: Exception) -> str:
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name nearest to `name`, or None when nothing is near; case does not matter."""
-    by_folded = {str(other).casefold(): str(other) for other in known if len(str(other)) <= LONGEST_NAME}
+    names = [str(other) for other in known]
+    near = _nearest(name, names, 1, cutoff=NEAR)
+    if not near and len(str(name)) == 3:  # one letter of three is as little as a slip can be
+        near = _nearest(name, [other for other in names if len(other) == 3], 1, cutoff=2 / 3)
+    return near[0] if near else None
+
+
+def _nearest(name: str, known: Iterable[str], most: int, cutoff: float) -> list[str]:
+    """The known names by how near they are, the nearest first; a slice, `target=cooks`, is near by `cooks` too."""
+    names = [str(other) for other in known if len(str(other)) <= LONGEST_NAME]
+    values = {other.partition("=")[2].casefold(): other for other in names if "=" in other}
+    by_folded = values | {other.casefold(): other for other in names}
     asked = str(name)[: LONGEST_NAME + 1].casefold()
-    near = get_close_matches(asked, by_folded, n=1, cutoff=NEAR)
-    if not near and len(asked) == 3:  # one letter of three is as little as a slip can be
-        near = get_close_matches(asked, [folded for folded in by_folded if len(folded) == 3], n=1, cutoff=2 / 3)
-    return by_folded[near[0]] if near else None
+    near = get_close_matches(asked, by_folded, n=2 * most, cutoff=cutoff)
+    return list(dict.fromkeys(by_folded[folded] for folded in near))[:most]
 
 
 def hint(name: str, known: Iterable[str]) -> str:

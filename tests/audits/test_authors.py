@@ -151,7 +151,7 @@ def test_two_users_who_wrote_two_thirds_of_a_class(tiny: Builder) -> None:
     assert macro < 0.87 < weighted
     (finding, *_) = author_findings(concentration(data, "user"))
     assert (finding.check, finding.level) == ("author_concentration", "fail")
-    assert "65.0 % of the 4,983 rows of 'yes'" in finding.message
+    assert "65 % of the 4,983 rows of 'yes'" in finding.message
 
 
 def spread(tiny: Builder, *counts: int) -> Any:
@@ -167,15 +167,15 @@ def spread(tiny: Builder, *counts: int) -> Any:
 @pytest.mark.parametrize(
     ("counts", "level", "said"),
     [
-        ((25, 25, 25, 25), "ok", "Two authors wrote 50.0 % of the 100 rows of 'yes' whose author is known; it has 4"),
+        ((25, 25, 25, 25), "ok", "Two authors wrote 50 % of the 100 rows of 'yes' whose author is known; it has 4"),
         ((35, 35, 33), "ok", "it has 3 authors in all."),
-        ((26, 26, 24, 24), "ok", "52.0 %"),
-        ((90, 90, 10, 10), "fail", "90.0 % of the 200 rows"),
-        ((45, 45, 10), "ok", "90.0 %"),
-        ((450, 450, 100), "fail", "90.0 %"),
+        ((26, 26, 24, 24), "ok", "52 %"),
+        ((90, 90, 10, 10), "fail", "90 % of the 200 rows"),
+        ((45, 45, 10), "ok", "90 %"),
+        ((450, 450, 100), "fail", "90 %"),
         ((1,), "skipped", "One author wrote the 1 row of"),
         ((1000, 900) + (2,) * 100, "fail", "of 102 authors in all."),
-        ((300, 200) + (15,) * 100, "warn", "25.0 %"),
+        ((300, 200) + (15,) * 100, "warn", "25 %"),
         (
             (15, 4),
             "skipped",
@@ -196,11 +196,11 @@ def test_few_authors_who_wrote_as_much_as_each_other_are_no_crowd(
 @pytest.mark.parametrize(
     ("value", "low", "high", "said"),
     [
-        (0.15, 0.12, 0.3, "macro F1 is 15 points lower [12, 30] than on a random"),
-        (0.15, -0.03, 0.3, "macro F1 is 15 points lower [3.0 higher to 30 lower] than"),
-        (-0.15, -0.249, 0.03, "macro F1 is 15 points higher [3.0 lower to 25 higher] than"),
-        (-0.15, -0.2, -0.1, "macro F1 is 15 points higher [10, 20] than"),
-        (-0.0001, -0.0002, 0.0002, "macro F1 is 0 points lower [0, 0] than"),
+        (0.15, 0.12, 0.3, "macro F1 is 15 points [12, 30] worse than on a random"),
+        (0.15, -0.03, 0.3, "macro F1 is 15 points [−3.0, 30] worse than"),
+        (-0.15, -0.249, 0.03, "macro F1 is 15 points [−3.0, 25] better than"),
+        (-0.15, -0.2, -0.1, "macro F1 is 15 points [10, 20] better than"),
+        (-0.0001, -0.0002, 0.0002, "macro F1 is 0 points [0, 0] worse than"),
     ],
 )
 def test_a_fall_is_told_by_its_sign(value: float, low: float, high: float, said: str) -> None:
@@ -213,8 +213,8 @@ def test_a_fall_is_told_by_its_sign(value: float, low: float, high: float, said:
 def test_metrics_of_labels_have_names_too() -> None:
     tags = {"split": "grouped", "than": "random"}
     for metric, said in (
-        ("f1[a.b]", "F1 of 'a.b'"),
-        ("roc_auc.ovo", "ovo ROC AUC"),
+        ("f1[a.b]", "F1 of “a.b”"),
+        ("roc_auc.ovo", "one-vs-one ROC AUC"),
         ("average_precision.macro", "macro a"),
     ):
         (finding,) = author_findings([Measurement(f"fall.{metric}", 0.1, 9, 0.05, 0.2, tags=tags)])
@@ -299,7 +299,8 @@ def test_no_known_author_or_one_row_is_no_mistake(tiny: Builder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cap", "falls", "said"), [(9, [], "No author has more than 9"), (9, [-0.02], "by 2.0 points")]
+    ("cap", "falls", "said"),
+    [(9, [], "No author has more than 9"), (9, [-0.02], "is 2.0 points [1.0, 3.0] better than")],
 )
 def test_a_cap_is_judged_from_what_was_measured(cap: int, falls: list[float], said: str) -> None:
     rows = [Measurement("authors_on_both_sides", 0.0, 50, tags={"split": "grouped", "cap": cap})]
@@ -350,7 +351,7 @@ def test_an_estimate_without_a_value_says_why() -> None:
     ]
     (finding,) = author_findings(rows)
     assert finding.level == "skipped"
-    assert "10.0 % of the pairs here" in finding.message
+    assert "10 % of the pairs here" in finding.message
     assert "estimate" in finding.message
     assert "measured error" in finding.message
 

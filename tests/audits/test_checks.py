@@ -36,6 +36,18 @@ def one(of: Subject, check: str) -> Finding:
     return finding(audit(of, [check]), check)
 
 
+def test_the_same_copies_are_held_against_a_split_once() -> None:
+    parts = ["train"] * 4 + ["test"] * 4
+    copied = [*LINES[:4], LINES[0], LINES[1], LINES[4], LINES[5]]
+    checks = ["exact_duplicates", "normalised_duplicates", "near_duplicates"]
+    found = audit(subject(parts, texts=copied), checks)
+    assert [(each.level, each.count) for each in found.findings] == [("fail", 2), ("ok", 2), ("ok", 2)]
+    assert finding(found, "near_duplicates").message.endswith(": the texts of exact_duplicates, and no others.")
+    copied[6] = f"{LINES[2]} 22"
+    found = audit(subject(parts, texts=copied), checks)
+    assert [(each.level, each.count) for each in found.findings] == [("fail", 2), ("ok", 2), ("fail", 3)]
+
+
 def test_every_check_can_be_made_of_anything() -> None:
     data = load("sample")
     for of in (Subject(data), Subject(data, split(data, "random", test=0.2))):
@@ -51,7 +63,7 @@ def test_copies_on_both_sides_are_counted_by_kind() -> None:
     assert {kind: each.count for kind, each in counts.items()} == {"exact": 1, "normalised": 2, "near": 3}
     assert counts["exact"].level == "fail"
     assert counts["exact"].evidence == ("4",)
-    assert counts["near"].message.startswith("3 of 4 test texts (75.0 %) have a training text")
+    assert counts["near"].message.startswith("3 of 4 test texts (75 %) have a training text")
 
 
 def test_a_leak_below_a_hundredth_of_the_test_part_warns() -> None:
@@ -98,7 +110,7 @@ def test_groups_on_both_sides_fail_and_sources_warn() -> None:
     of = subject(["train", "train", "test"], {"author": "who", "source": "site"}, who=["a", "b", "a"], site=["x"] * 3)
     assert (one(of, "author").level, one(of, "source").level) == ("fail", "warn")
     assert one(of, "author").message == (
-        "1 of 1 test texts (100.0 %) are by authors who also wrote training texts; 1 authors are on both sides."
+        "1 of 1 test texts (100 %) are by authors who also wrote training texts; 1 authors are on both sides."
     )
     assert finding(audit(of), "template").level == "skipped"
 

@@ -170,7 +170,7 @@ def test_another_class_mix_is_seen(judge):
 def test_a_largely_completed_split_is_said(judge):
     _, found = judge(certificate={"completed": 22})
     assert found["completed"].level == "warn"
-    assert found["completed"].message == "22 of 60 test texts (36.7 %) were added singly to whole clusters."
+    assert found["completed"].message == "22 of 60 test texts (37 %) were added singly to whole clusters."
     _, found = judge(certificate={"n_clusters": None})
     assert found["completed"].level == "skipped"
 

@@ -166,7 +166,7 @@ def measured(test: int, train: int, price: tuple[float, float, float] | None) ->
     ("test", "price", "level", "said"),
     [
         (0, None, "ok", "nothing to price"),
-        (30, (0.05, 0.02, 0.08), "fail", "buy 5.0 points [2.0, 8.0] of f1.macro"),
+        (30, (0.05, 0.02, 0.08), "fail", "buy 5.0 points [2.0, 8.0] of macro F1"),
         (30, (0.01, 0.001, 0.02), "warn", "1.0 points"),
         (30, (0.01, -0.01, 0.03), "ok", "No price of the 30 leaked of"),
         (4, (0.05, 0.02, 0.08), "warn", "4 leaked test rows are few"),
@@ -175,9 +175,9 @@ def measured(test: int, train: int, price: tuple[float, float, float] | None) ->
             30,
             (-0.163, -0.209, -0.115),
             "warn",
-            "too low: removing them from the test part changes it by +16",
+            "too low: removing them from the test part adds 16 points [12, 21] to",
         ),
-        (30, (-0.02, -0.05, 0.01), "ok", "No price"),
+        (30, (-0.02, -0.05, 0.01), "ok", "is seen, −2.0 points [−5.0, 1.0] of macro F1: the fall by removing them"),
     ],
 )
 def test_findings_say_how_sure_a_price_is(

@@ -1,4 +1,4 @@
-"""`unseen authors` on a small table."""
+"""`unseen audit authors` on a small table."""
 
 from __future__ import annotations
 

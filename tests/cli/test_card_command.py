@@ -1,4 +1,4 @@
-"""`unseen card`: a card from data, its audit, and the survey."""
+"""`unseen data card`: a card from data, its audit, and the survey."""
 
 from __future__ import annotations
 

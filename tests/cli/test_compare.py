@@ -1,4 +1,4 @@
-"""`unseen compare`: the sentence first, every format, and the gate."""
+"""`unseen runs compare`: the sentence first, every format, and the gate."""
 
 from __future__ import annotations
 

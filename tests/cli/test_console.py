@@ -44,6 +44,14 @@ def test_a_log_is_told_now_and_then_how_far_it_is(
     ]
 
 
+def test_a_stage_of_many_short_rounds_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(quiet=False):
+        for work in ("near-duplicates", "hard splits", "near-duplicates"):
+            for _ in track(range(2), work, 2):
+                pass
+    assert capsys.readouterr().err.splitlines() == ["near-duplicates: done in 1 s", "hard splits: done in 1 s"]
+
+
 def test_every_command_prints_through_the_console() -> None:
     folder = Path(cli.__file__).parent
     others = [path for path in folder.glob("*.py") if path.name != "console.py"]

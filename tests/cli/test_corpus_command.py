@@ -1,4 +1,4 @@
-"""`unseen corpus`: from texts to clusters by the commands alone."""
+"""`unseen data corpus`: from texts to clusters by the commands alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unseen items` as a user types it."""
+"""`unseen audit items` as a user types it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unseen price` on a small table."""
+"""`unseen audit price` on a small table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unseen score --compare`: two models on the same rows."""
+"""`unseen model score --compare`: two models on the same rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unseen track` hands a folder to a tracker and says where it went."""
+"""`unseen runs track` hands a folder to a tracker and says where it went."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unseen transfer` on small tables."""
+"""`unseen study transfer` on small tables."""
 
 from __future__ import annotations
 

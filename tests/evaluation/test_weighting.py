@@ -13,7 +13,7 @@ from unseen.evaluation.gates import Gate
 from unseen.evaluation.intervals import interval
 from unseen.evaluation.metrics import METRICS, canonical, metric, without
 from unseen.evaluation.weighting import PLAIN, Weighting
-from unseen.reports.wording import called
+from unseen.evaluation.wording import called
 
 LABELS = st.lists(st.text(min_size=1), min_size=1, max_size=3, unique=True)
 TALLY = np.array([[5.0, 2.0, 0.0], [7.0, 3.0, 1.0], [6.0, 5.0, 0.0]])

@@ -229,7 +229,7 @@ def transfer(folder: Path, name: str = "red", low: float = 0.13) -> Path:
     sets = {each: {"of": of, "rows": 100, "dev": 10, "uncapped": None, "counts": {}} for each, of in made_of.items()}
     sets[f"{name} capped"] = sets[name] | {"uncapped": name}
     about = {
-        "kind": "transfer", "command": "unseen transfer", "model": "logistic",
+        "kind": "transfer", "command": "unseen study transfer", "model": "logistic",
         "settings": {"labels": ["no", "yes"], "positive": "yes", "trainings": 3, "matched": False},
         "datasets": {name: data | {"map": {"fine": "no", "odd": "drop"}}, "blue": data | {"map": {}, "groups": "user"}},
         "training_sets": sets, "versions": {}, "timings": [{"step": "train", "seconds": 3.0}],

@@ -32,8 +32,7 @@ def test_the_best_is_bold_and_the_low_are_marked() -> None:
 def test_what_is_said_of_a_model() -> None:
     (of,) = behaviours(check_rows(suite_of(), good=0, bad=4))
     assert (
-        headline(of, "good")
-        == "good passes 100.0 % of the 12 cases of tiny, and at least 100 % of every functionality."
+        headline(of, "good") == "good passes 100 % of the 12 cases of tiny, and at least 100 % of every functionality."
     )
     assert headline(of, "bad").endswith("1 of 2 functionalities are below 50 %; the lowest: x_plain (33 %).")
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from fake_run import FakeRun
 
+from unseen.evaluation.wording import called
 from unseen.reports.actions import write_actions
 from unseen.reports.case import hardest, newest
 from unseen.reports.record import RunRecord, SplitFile, read_record
 from unseen.reports.verdict import verdict
-from unseen.reports.wording import called
 from unseen.store import read_measurements, write_measurements
 from unseen.types import Certificate, Finding, Measurement, Origin
 from unseen.types.numbers import points

@@ -105,6 +105,36 @@ def test_tables_scroll_on_a_telephone_and_fit_a_desk(stress: Path, probe: Probe)
     assert max(probe(content, 1200)["tables"]) == 0
 
 
+def with_table(page: Path, width: int) -> str:
+    """The page, and at its top a table of one empty cell that is so wide."""
+    cell = f'<div class="wide"><table><tr><td style="min-width:{width}px;height:100px"></td></tr></table></div>'
+    return page.read_text(encoding="utf-8").replace("<main>", f'<main><section style="margin:0">{cell}</section>')
+
+
+def test_a_table_may_be_wider_than_the_column_of_the_text(stress: Path, probe: Probe) -> None:
+    found = {width: probe(with_table(stress, width), 1200) for width in (1100, 1500)}
+    assert [found[width]["tables"][0] for width in found] == [0, 1500 - (1200 - 2 * 16)]
+    assert all(each["over"] == [] and each["scrolls"] == 1200 for each in found.values())
+
+
+@pytest.mark.parametrize(("scheme", "flag"), [("dark", 0), ("light", 1)])
+def test_a_table_that_scrolls_has_a_shadow_at_its_edge(
+    stress: Path, browse: Browse, tmp_path: Path, scheme: str, flag: int
+) -> None:
+    from PIL import Image
+
+    contrasts = []
+    for width in (400, 3000):
+        page, target = tmp_path / "page.html", tmp_path / "page.png"
+        page.write_text(with_table(stress, width), encoding="utf-8")
+        look = f"--blink-settings=preferredColorScheme={flag}"
+        browse(page, f"--screenshot={target}", "--window-size=800,300", look)
+        picture = np.asarray(Image.open(target).convert("L"), dtype=float)
+        contrasts.append(abs(picture[150, 783] - picture[150, 600]))
+    assert contrasts[0] == 0, scheme
+    assert contrasts[1] > 30, scheme
+
+
 @pytest.mark.parametrize(("scheme", "flag"), [("dark", 0), ("light", 1)])
 def test_light_and_dark_can_be_read(stress: Path, probe: Probe, scheme: str, flag: int) -> None:
     found = probe(stress.read_text(encoding="utf-8"), 1000, f"--blink-settings=preferredColorScheme={flag}")

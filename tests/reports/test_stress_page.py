@@ -261,7 +261,8 @@ def test_copies_in_many_splits_are_one_line(tmp_path: Path) -> None:
     shown = tables.gathered(replace(run, findings=(*copies, alone, learnt)))
     assert [each.check for each in shown] == [f"near_duplicates, {len(names)} splits", alone.check, "learnt[closest]"]
     assert shown[0].level == "fail"
-    assert f"In {len(names)} of {len(names)} splits, at most " in shown[0].message
+    said = f": {len(names)} copies. So it is in {len(names) - 1} more of {len(names)} splits, with no larger share"
+    assert said in shown[0].message
 
 
 def test_what_is_proven_of_a_completed_split_is_its_whole_clusters(tmp_path: Path) -> None:

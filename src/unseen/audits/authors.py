@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,9 +16,10 @@ from unseen.evaluation.f_scores import class_scores
 from unseen.evaluation.intervals import wilson
 from unseen.evaluation.measurements import measure
 from unseen.evaluation.weighting import PLAIN
+from unseen.evaluation.wording import called
 from unseen.types import Dataset, Finding, Measurement, Predictions, Split
 from unseen.types.arrays import Codes, Mask, Rows
-from unseen.types.numbers import difference_in_points, percent, points, portion, scored, turned
+from unseen.types.numbers import percent, portion, scored, worse
 
 TOPS = (1, 2, 5, 10)
 LORENZ_POINTS = 50
@@ -43,8 +43,6 @@ RULE_WARN, RULE_FAIL = 0.05, 0.2
 """How much better than chance the rule may be, in macro F1."""
 FALL_WARN, FALL_FAIL = 0.0, 0.1
 """How far a score may fall on authors that training has not seen; the lower end of its interval counts."""
-SCORES = {"f1": "F1", "roc_auc": "ROC AUC", "ece": "calibration error"}
-OF_LABEL = re.compile(r"(\w+)\[(.+)\]$", re.DOTALL)
 SPLIT_ADVICE = "Split by author (unseen split make --with grouped), and report the score on unseen authors."
 
 
@@ -282,10 +280,10 @@ def _written(rows: Sequence[Measurement], top: Measurement) -> str:
     if authors <= TOP:
         who = "One author" if authors == 1 else "Two authors"
         return f"{who} wrote {'the 1 row' if top.n == 1 else f'all {top.n:,} rows'} {what}"
-    top_ten = percent(_value(rows, "author_share.top10", top.slice), 1)
+    top_ten = percent(_value(rows, "author_share.top10", top.slice))
     ten = f"its top ten wrote {top_ten}, of {authors:,} authors in all"
     rest = ten if authors > 10 else f"it has {authors} authors in all"
-    return f"Two authors wrote {percent(top.value, 1)} of the {top.n:,} rows {what}; {rest}"
+    return f"Two authors wrote {percent(top.value)} of the {top.n:,} rows {what}; {rest}"
 
 
 def _unknown(rows: Sequence[Measurement]) -> Finding | None:
@@ -335,8 +333,8 @@ def _disjoint(rows: Sequence[Measurement]) -> Finding | None:
     level = "fail" if row.low > FALL_FAIL else "warn" if row.low > FALL_WARN else "ok"
     sure = "" if level != "ok" else "; chance alone may do that" if (row.value or 0) > 0 else "; no fall is seen"
     message = (
-        f"On authors that training has not seen, {_called(row.metric)} is {_moved(row)} than on a random test part of "
-        f"the same size and class mix{sure}."
+        f"On authors that training has not seen, {_called(row)} {worse(row)} than on a random test part of the same "
+        f"size and class mix{sure}."
     )
     return Finding("unseen_authors", level, message, row.n, advice=_unless_ok(level, SPLIT_ADVICE))
 
@@ -350,12 +348,11 @@ def _cap(rows: Sequence[Measurement]) -> Finding | None:
     if not falls or falls[0].value is None:
         several = "" if int(cap) == 1 else "s"
         return Finding("author_cap", "ok", f"No author has more than {cap} row{several} of a class in training.")
-    change = turned(falls[0])
     message = (
-        f"At most {cap} rows per author and class in training change {_called(change.metric)} on unseen authors by "
-        f"{difference_in_points(change)}, against dropping as many random rows of the same labels."
+        f"With at most {cap} rows per author and class in training, {_called(falls[0])} on unseen authors "
+        f"{worse(falls[0])} than after dropping as many random rows of the same labels."
     )
-    return Finding("author_cap", "ok", message, change.n)
+    return Finding("author_cap", "ok", message, falls[0].n)
 
 
 def _estimate(rows: Sequence[Measurement]) -> Finding | None:
@@ -367,7 +364,7 @@ def _estimate(rows: Sequence[Measurement]) -> Finding | None:
         why = "style does not tell the calibration authors apart"
         if alarms is not None and false is not None:
             why = (
-                f"its verifier takes {percent(alarms, 1)} of the pairs here for one author's and {percent(false, 1)} "
+                f"its verifier takes {percent(alarms)} of the pairs here for one author's and {percent(false)} "
                 f"of the calibration pairs that are not, so the calibration does not fit or tells too little"
             )
         message = f"An estimate of shared authors was tried; it has no value, and so no measured error, because {why}."
@@ -375,42 +372,18 @@ def _estimate(rows: Sequence[Measurement]) -> Finding | None:
     precision, recall = (_value(rows, f"verifier.{name}", "all") for name in ("precision", "recall"))
     sure = row.low is not None and row.low > error.value
     message = (
-        f"An estimate, with a measured error of {percent(error.value, 1)} on calibration authors: for {scored(row)} of "
+        f"An estimate, with a measured error of {percent(error.value)} on calibration authors: for {scored(row)} of "
         f"{row.n:,} test rows the training row nearest in style has the same author. The verifier behind the estimate "
-        f"finds {percent(recall, 1)} of such pairs among held-out calibration authors, and {percent(precision, 1)} of "
+        f"finds {percent(recall)} of such pairs among held-out calibration authors, and {percent(precision)} of "
         f"those it finds are such."
     )
     advice = "Find out who wrote the texts, or split by something that stands for authors." if sure else ""
     return Finding("estimated_authors", "warn" if sure else "ok", message, round(row.value * row.n), advice=advice)
 
 
-def _called(metric: str) -> str:
-    """What the metric of a fall is called in a sentence, e.g. macro F1."""
-    of_label = OF_LABEL.match(metric.removeprefix("fall."))
-    score, _, scheme = metric.removeprefix("fall.").partition(".")
-    if of_label:
-        return f"{SCORES.get(of_label[1], of_label[1])} of {of_label[2]!r}"
-    if "(" in scheme:  # its parameters may have dots
-        return f"{SCORES.get(score, score)}.{scheme}"
-    return f"{scheme.replace('.', ' ')} {SCORES.get(score, score.replace('_', ' '))}".strip()
-
-
-def _moved(fall: Measurement) -> str:
-    """A fall in points, as lower or as higher, with its interval; bounds of both kinds are told apart."""
-    value = fall.value or 0.0
-    way = _way(value)
-    if fall.low is None or fall.high is None:
-        return f"{points(abs(value))} points {way}"
-    ends = sorted((fall.low, fall.high), reverse=way == "higher")
-    sizes = [points(abs(end)) for end in ends]
-    if _way(ends[0]) == _way(ends[1]):
-        return f"{points(abs(value))} points {way} [{', '.join(sizes)}]"
-    interval = " to ".join(f"{size} {_way(end)}" for size, end in zip(sizes, ends, strict=True))
-    return f"{points(abs(value))} points {way} [{interval}]"
-
-
-def _way(fall: float) -> str:
-    return "higher" if round(100 * fall, 1) < 0 else "lower"
+def _called(fall: Measurement) -> str:
+    """What the metric of a fall is called."""
+    return called(fall.metric.removeprefix("fall."))
 
 
 def _unless_ok(level: str, advice: str) -> str:

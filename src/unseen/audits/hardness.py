@@ -18,9 +18,10 @@ from unseen.evaluation import Run, fall, level, metric
 from unseen.evaluation.bootstrap import DRAWS
 from unseen.evaluation.measurements import share
 from unseen.evaluation.metrics import chance
+from unseen.evaluation.wording import called, capital
 from unseen.types import Dataset, ExitTrace, Finding, Measurement, Predictions, Split
 from unseen.types.arrays import Rows
-from unseen.types.numbers import difference_in_points, number, percent, portion, scored, told_apart, worse
+from unseen.types.numbers import number, percent, portion, scored, told_apart, worse
 
 NEAR, FAR = 0.05, 0.10
 """Independent scores that differ by less are near; by more, the task was not learnt."""
@@ -66,6 +67,11 @@ class HardSplit:
     """Further tags, e.g. the model."""
     draws: int = DRAWS
     seed: int = 42
+
+    @property
+    def score(self) -> str:
+        """What the metric is called in a sentence."""
+        return called(self.metric)
 
     @property
     def split(self) -> Split:
@@ -165,11 +171,11 @@ def _learnt(case: HardSplit) -> Judgement:
     tags = {"family": ours[0].family, "against": theirs[0].family, "part": "independent", **case.more}
     gap = case.fall(theirs, ours, tags)
     if gap.value is None:
-        return [], case.finding("learnt", "skipped", f"{case.metric} has no value on the independent rows.")
+        return [], case.finding("learnt", "skipped", f"{capital(case.score)} has no value on the independent rows.")
     mine, other = case.level(ours), case.level(theirs)
     message = (
-        f"Trained on this split, {case.metric} on {mine.n:,} independent texts is {scored(mine)}; trained on random "
-        f"splits it is {scored(other)}: a difference of {difference_in_points(gap)}."
+        f"Trained on this split, {case.score} on {mine.n:,} independent texts {worse(gap)} than trained on random "
+        f"splits: {scored(mine)} against {scored(other)}."
     )
     if gap.value <= NEAR:
         return [gap], case.finding("learnt", "ok", f"{message} The task was learnt.")
@@ -189,7 +195,7 @@ def _control(case: HardSplit) -> Judgement:
         message = f"The random splits {names} have another test size or class mix, so the fall mixes causes."
         return [], case.finding("control", "warn", message, "Make random splits of the same size and class mix.")
     drop = case.fall(case.control_runs, case.hard_runs)
-    message = f"Against random splits of the same size and class mix, {case.metric} {worse(drop)}."
+    message = f"Against random splits of the same size and class mix, {case.score} {worse(drop)}."
     if drop.low is not None and drop.low > 0:
         return [], case.finding("control", "ok", f"{message} That is clearly harder.")
     clear = "clearly easier" if drop.high is not None and drop.high < 0 else "not clearly harder than chance makes it"
@@ -245,14 +251,14 @@ def _label_noise(case: HardSplit) -> Judgement:
             Measurement(f"label_noise{of}", None, len(rows), tags=case.tags | {"undefined": noise.why})
             for of, rows in parts.items()
         ]
-        here, there = (percent(row.value, 1) for row in shares)
+        here, there = (percent(row.value) for row in shares)
         message = f"{noise.why} {here} of the labels are suspect ({beside}: {there})."
         advice = "Have people read the most suspect texts, in suspects.csv."
         return [*shares, *unknown], case.finding("label-noise", "warn", message, advice, suspects)
     wrong, elsewhere = (replace(noise.share(rows, case.tags), metric=f"label_noise{of}") for of, rows in parts.items())
-    message = f"About {percent(wrong.value, 1)} of the test labels are wrong ({beside}: {percent(elsewhere.value, 1)})"
+    message = f"About {percent(wrong.value)} of the test labels are wrong ({beside}: {percent(elsewhere.value)})"
     corrected = _corrected(case)
-    message += "".join(f"; among right labels alone {case.metric} {worse(row)}" for row in corrected)
+    message += "".join(f"; among right labels alone {case.score} {worse(row)}" for row in corrected)
     more = (wrong.low or 0.0) > (elsewhere.high or 0.0)
     level = "fail" if (wrong.value or 0.0) >= MOST else "warn" if more else "ok"
     advice = "Check the suspects, in suspects.csv, before trusting the score."
@@ -278,10 +284,10 @@ def _below_chance(case: HardSplit) -> Judgement:
     guessed = chance(chosen, gold, mix / mix.sum(), case.data.label_names)
     score = case.level(case.hard_runs)
     if guessed is None or score.value is None:
-        return [], case.finding("below-chance", "skipped", f"{case.metric} has no level of chance here.")
+        return [], case.finding("below-chance", "skipped", f"{capital(case.score)} has no level of chance here.")
     sign = 1 if chosen.higher_is_better else -1
     row = Measurement(f"chance.{case.metric}", guessed, len(gold), tags=case.tags)
-    message = f"{case.metric} is {scored(score)}; guessing by the class mix gives {number(guessed)}."
+    message = f"{case.score} is {scored(score)}; guessing by the class mix gives {number(guessed)}."
     if sign * (score.value - guessed) >= 0:
         return [row], case.finding("below-chance", "ok", f"Not below chance: {message}")
     farther = score.high if sign > 0 else score.low

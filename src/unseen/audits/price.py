@@ -20,10 +20,11 @@ from unseen.evaluation.bootstrap import DRAWS, Patterns, bootstrap, percentiles,
 from unseen.evaluation.falls import Run
 from unseen.evaluation.measurements import aligned, checked, drawn_groups
 from unseen.evaluation.metrics import Metric, metric
+from unseen.evaluation.wording import amount_within, called
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, Predictions
 from unseen.types.arrays import Codes, Floats, Mask, Rows, blocks
-from unseen.types.numbers import bounds, difference_in_points, percent, points, turned
+from unseen.types.numbers import percent, turned
 
 ENOUGH = 20
 """With fewer random removals `p` cannot get below .05."""
@@ -246,26 +247,26 @@ def _findings(kind: str, rows: Sequence[Measurement], metric: str) -> list[Findi
 
 
 def _sentence(row: Measurement, what: str, kind: str, metric: str, count: int) -> str:
-    how = "from the test part" if row.tags["side"] == "test" else "from training, and training again"
+    how = "from the test part" if row.tags["side"] == "test" else "from training and training again"
     p = row.tags.get("p")
-    chance = "" if p is None else f"; of random removals {percent(float(p), 1)} move it as far"
+    chance = "" if p is None else f"; of random removals {percent(float(p))} move it as far"
     them, make, buy, others = ("it", "makes", "buys", "a random row with the same label") if count == 1 else (
         "them", "make", "buy", "as many random rows with the same labels",
     )  # fmt: skip
     if lowers(row):
         return (
-            f"The {what} ({kind}) {make} {metric} too low: removing {them} {how} changes it by {_gain(row)}, against "
-            f"removing {others}{chance}. Rows whose counterparts have another label, such as contrast partners, "
-            "mislead a model."
+            f"The {what} ({kind}) {make} {called(metric)} too low: removing {them} {how} adds "
+            f"{amount_within(metric, turned(row))} to what is left after removing {others}{chance}. Rows whose "
+            "counterparts have another label, such as contrast partners, mislead a model."
         )
     if pays(row):
         return (
-            f"The {what} ({kind}) {buy} {difference_in_points(row)} of {metric}: removing {them} {how} costs that "
-            f"much more than removing {others}{chance}."
+            f"The {what} ({kind}) {buy} {amount_within(metric, row)} of {called(metric)}: removing {them} {how} costs "
+            f"that much more than removing {others}{chance}."
         )
     return (
-        f"No price of the {what} ({kind}) is seen: removing {them} {how} changes {metric} by {_gain(row)}, against "
-        f"removing {others}{chance}."
+        f"No price of the {what} ({kind}) is seen, {amount_within(metric, row)} of {called(metric)}: the fall by "
+        f"removing {them} {how}, less that by removing {others}{chance}."
     )
 
 
@@ -279,17 +280,6 @@ def lowers(row: Measurement) -> bool:
     """Whether the leaks make a score too low: a price below 0, by its whole interval where there is one."""
     highest = row.value if row.high is None else row.high
     return highest is not None and round(100 * highest, 1) < 0
-
-
-def _gain(row: Measurement) -> str:
-    """What removing the leaked rows adds, in points with its interval: the price turned round."""
-
-    def signed(value: float) -> str:
-        size = points(value)
-        return size if value < 0 or size == "0" else f"+{size}"
-
-    gain = turned(row)
-    return " ".join(filter(None, [f"{signed(gain.value or 0.0)} points", bounds(gain, signed)]))
 
 
 def _level(row: Measurement, leaked: int) -> str:

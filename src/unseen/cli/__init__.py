@@ -73,7 +73,8 @@ app = typer.Typer(
     cls=Program,
     help="How will a text classifier do on what it has not seen? Hard test sets, with proof of what you got.",
     epilog="New here? 'unseen demo' does the main job on a bundled sample and says where the report is. "
-    "'unseen view' shows finished runs in a browser.",
+    "'unseen view' shows finished runs in a browser. "
+    "A name that one group alone has is enough: 'unseen bench' is 'unseen study bench'.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

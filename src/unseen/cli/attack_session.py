@@ -131,11 +131,13 @@ def in_terminal(session: Any) -> None:
 
 def _print_item(session: Any, item: dict[str, Any], is_new: bool) -> None:
     """The text and what the mode offers where it was not shown yet, and what came of the last try."""
+    from unseen.types.numbers import percent
+
     attempts = item.get("attempts", ())
     if is_new:
         say(f"\n{len(session.log.ends) + 1} of {len(session.log.turns)}, {item['mode']}: {TOLD[item['mode']]}")
         if "label" in item:
-            sure = f", {item['p']:.0%} sure" if "p" in item else ""
+            sure = f", {percent(item['p'])} sure" if "p" in item else ""
             say(f"The model says “{item['label']}”{sure}:\n  {item['original']}")
         else:
             say(f"  {item['text']}")
@@ -143,7 +145,7 @@ def _print_item(session: Any, item: dict[str, Any], is_new: bool) -> None:
             say(f"  {number} {keyword['word']}: {', '.join(keyword['candidates']) or 'nothing is offered'}")
     if attempts:
         last = attempts[-1]
-        sure = f", {last['p']:.0%} sure" if "p" in last else ""
+        sure = f", {percent(last['p'])} sure" if "p" in last else ""
         flipped = "It errs (:submit hands it in)" if last["flipped"] else "Not yet"
         say(f"{flipped}: the model says “{last['predicted']}”{sure}:\n  {last['text']}")
     if "scores" in item:

@@ -226,10 +226,10 @@ def _bar() -> Iterator[Reporter]:
 
 
 class _Lines:
-    """A line where a stage ends, with its time, and for a long one every few minutes how far it is."""
+    """A line where a stage ends, one that is told already only after long; every few minutes how far a long one is."""
 
     def __init__(self) -> None:
-        self.work = ""
+        self.work, self.told = "", set[str]()
         self.begun = self.last = 0.0
 
     def __call__(self, now: Progress) -> None:
@@ -237,8 +237,9 @@ class _Lines:
         if now.done == 0 and now.work != self.work:
             self.work, self.begun, self.last = now.work, clock, clock
         if now.done == now.total:
-            if now.total:
+            if now.total and (now.work not in self.told or clock - self.begun >= EVERY):
                 say(f"{now.work}: done in {rough_duration(clock - self.begun)}", err=True)
+            self.told.add(now.work)
             self.work = ""
         elif clock - self.last >= EVERY:
             self.last, gone = clock, clock - self.begun

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unseen.cli.console import measured_cells, print_table, printable, say
-from unseen.reports.wording import called
+from unseen.evaluation.wording import called
 from unseen.types.numbers import number, points
 
 MOST_LABELS = 20

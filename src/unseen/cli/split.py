@@ -120,11 +120,11 @@ def print_split(data: Any, split: Any) -> None:
     counts = {part: data.take(split.rows(part)).label_counts for part in split.sizes}
     lines = [["label", *counts, "test asked"]]
     for name in data.label_names:
-        shares = [f"{own[name]:,} ({percent(own[name] / max(1, sum(own.values())), 1)})" for own in counts.values()]
+        shares = [f"{own[name]:,} ({percent(own[name] / max(1, sum(own.values())))})" for own in counts.values()]
         lines.append([name, *shares, f"{certificate.asked[name]:,}" if name in certificate.asked else "-"])
     print_table(lines, numbers_from=1)
     if certificate.n_clusters:
-        singly = percent(certificate.completed_share, 1)
+        singly = percent(certificate.completed_share)
         say(f"clusters: {certificate.n_clusters}; added one by one: {singly} of the test part")
     proven = ", proven to be the least possible" if certificate.optimal else ""
     if certificate.optimal is False and certificate.missed > (certificate.missed_at_least or 0):

@@ -209,8 +209,8 @@ def time_needed(cost: Any, less: str) -> str:
     if cost.seconds is None:
         return "; how long a recipe of your own takes is not known, the bar will show it" * (cost.done < cost.trainings)
     return (
-        f".\nAt {cost.texts_per_second:,.0f} texts a second, measured now, that takes about "
-        f"{rough_duration(cost.seconds)} ({cost.texts:,} texts through the model). {less}"
+        f".\n{cost.counted} takes about {rough_duration(cost.seconds)} where nothing else runs: {cost.texts:,} texts "
+        f"through the model, {cost.texts_per_second:,.0f} a second, measured now. {less}"
     )
 
 

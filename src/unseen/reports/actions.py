@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from unseen.evaluation.wording import amount, called, higher_is_better
 from unseen.reports.case import VISIBLE, Case, cases, hardest_split, newest
 from unseen.reports.record import BASELINE, RunRecord
-from unseen.reports.wording import amount, called, higher_is_better
 from unseen.store.files import harmless, write_rows
 from unseen.store.run_folder import with_option
 from unseen.types.numbers import number, percent

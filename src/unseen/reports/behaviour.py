@@ -162,7 +162,7 @@ def headline(of: Behaviour, model: str) -> str:
     slices = of.of_axis("functionality")
     known = [(of.rate(name, model), _value_of(row)) for name, row in slices.items()]
     rates = sorted((row.value, name) for row, name in known if row is not None and row.value is not None)
-    passed = f"{model or 'The model'} passes {_percent(overall)} % of the {overall.n:,} cases of {of.suite}"
+    passed = f"{model or 'The model'} passes {percent(overall.value)} of the {overall.n:,} cases of {of.suite}"
     low = [name for value, name in rates if value < LOW]
     if not low:
         return f"{passed}, and at least {percent(rates[0][0], 0)} of every functionality." if rates else f"{passed}."
@@ -199,7 +199,7 @@ def _compared(of: Behaviour, slice: str, metric: str = PASSED) -> list[str]:
     for row in rows:
         cell = _percent(row)
         if row is not None and row.value is not None:
-            interval = bounds(row, lambda value: number(100 * value, 0))
+            interval = bounds(row, lambda value: number(100 * value, 1))
             cell = " ".join(filter(None, [cell, interval, MARK if row.value < LOW else ""]))
             cell = Strong(cell) if row.value == best else cell
         cells.append(cell)
@@ -234,8 +234,8 @@ def section(of: Behaviour) -> dict[str, Any]:
         "kinds": kinds_of_failure(of),
         "models": [(name or "model", colour_of(place)) for place, name in enumerate(of.models)],
         "left_out": max(0, len(lines) - MOST_LINES),
-        "wide": dot_chart(lines, of.models, axis),
-        "narrow": dot_chart(lines, of.models, axis, narrow=True),
+        "wide": dot_chart(lines, of.models, axis, write=percent),
+        "narrow": dot_chart(lines, of.models, axis, narrow=True, write=percent),
         "functionalities": functionality_table(of),
         "axes": [axis_table(of, axis) for axis in of.axes],
         "pairs": pair_table(of),

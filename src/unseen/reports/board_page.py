@@ -14,12 +14,12 @@ from markupsafe import Markup
 from unseen.evaluation.boards import ALL, LOSS, TIE, WIN, outcome
 from unseen.evaluation.class_weights import AlphaSweep, alpha_sweep
 from unseen.evaluation.rankings import ALPHA, GAINS, not_apart
+from unseen.evaluation.wording import called, capital, higher_is_better
 from unseen.reports.figures import alpha_chart, rank_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Section, two_widths
 from unseen.reports.record import MEAN, RunRecord
-from unseen.reports.wording import called, capital, higher_is_better
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, number, percent, scored, turned
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from unseen.audits.hardness import FAR
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.intervals import widened
+from unseen.evaluation.wording import farthest, higher_is_better
 from unseen.reports.record import BASELINE, RunRecord, SplitFile
-from unseen.reports.wording import farthest, higher_is_better
 from unseen.types import Measurement
 
 FAIL_ABOVE = 0.2

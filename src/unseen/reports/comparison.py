@@ -20,8 +20,8 @@ from unseen.evaluation.differences import (
     paired,
     paired_falls,
 )
+from unseen.evaluation.wording import higher_is_better
 from unseen.reports.record import RunRecord, read_record
-from unseen.reports.wording import higher_is_better
 from unseen.types import LEVELS, PARTS, Measurement, some
 
 ABSENT = ""

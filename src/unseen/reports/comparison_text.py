@@ -11,10 +11,19 @@ from math import isinf
 from unseen.evaluation.differences import OF_A_DIFFERENCE, Key
 from unseen.evaluation.intervals import describes_number
 from unseen.evaluation.metric_facts import fact, is_known
+from unseen.evaluation.wording import (
+    amount,
+    amount_within,
+    called,
+    capital,
+    higher_is_better,
+    is_score,
+    shortened,
+    writer,
+)
 from unseen.reports.comparison import Change, Comparison
 from unseen.reports.formats import Cell, Table
 from unseen.reports.record import MEAN
-from unseen.reports.wording import amount, amount_within, called, capital, higher_is_better, is_score, shortened, writer
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, bounds, scored, sized, thousandths, told_apart
 

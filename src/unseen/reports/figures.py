@@ -10,7 +10,7 @@ import io
 import re
 import warnings
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
@@ -21,11 +21,11 @@ import numpy.typing as npt
 from unseen.errors import InputError
 from unseen.evaluation.class_weights import AlphaSweep
 from unseen.evaluation.rankings import not_apart
-from unseen.reports.wording import shortened
+from unseen.evaluation.wording import shortened
 from unseen.seeding import generator
 from unseen.splits.neighbours import nearest_rows
 from unseen.types import Measurement
-from unseen.types.numbers import MINUS, number, percent
+from unseen.types.numbers import MINUS, number
 
 INK, FAINT, PAPER = "#010203", "#040506", "#070809"
 """Stand-ins that become the page's own colours, which differ in the dark."""
@@ -275,7 +275,13 @@ class DotLine:
     rates: tuple[Measurement | None, ...]
 
 
-def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow: bool = False) -> str:
+def dot_chart(
+    lines: Sequence[DotLine],
+    models: Sequence[str],
+    axis: str,
+    narrow: bool = False,
+    write: Callable[[float | None], str] = number,
+) -> str:
     """The lines from top to bottom, a rule between groups; rates go from 0 to 1, a dotted line at one half."""
     cut, lines = len(lines) > MOST_LINES, lines[:MOST_LINES]
     figure, axes = lines_of_names(len(lines), LINE * (1.6 if narrow else 1), EDGE, narrow, left=0.34)
@@ -287,10 +293,10 @@ def dot_chart(lines: Sequence[DotLine], models: Sequence[str], axis: str, narrow
             axes.axhline(place - 0.5, color=FAINT, linewidth=0.5, alpha=0.6)
     axes.set_xlim(-0.02, 1.02)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.xaxis.set_major_formatter(lambda value, _: percent(value, 0))
+    axes.xaxis.set_major_formatter(lambda value, _: write(value))
     axes.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
     axes.set_xlabel(axis, color=INK, fontsize=9, parse_math=False)
-    return svg(figure, _dots_in_words(lines, models, axis, cut))
+    return svg(figure, _dots_in_words(lines, models, axis, cut, write))
 
 
 def rank_chart(ranked: Sequence[tuple[str, Measurement]], apart: float | None, title: str, narrow: bool = False) -> str:
@@ -336,10 +342,10 @@ def _dot(axes: Any, row: Measurement | None, place: float, column: int) -> None:
     axes.plot([row.value], [place], "o", color=colour, markersize=5)
 
 
-def _dots_in_words(lines: Sequence[DotLine], models: Sequence[str], axis: str, cut: bool) -> str:
-    texts = [
-        f"{line.name} " + ", ".join(number(row.value if row else None) for row in line.rates) for line in lines
-    ]  # fmt: skip
+def _dots_in_words(
+    lines: Sequence[DotLine], models: Sequence[str], axis: str, cut: bool, write: Callable[[float | None], str]
+) -> str:
+    texts = [f"{line.name} " + ", ".join(write(row.value if row else None) for row in line.rates) for line in lines]
     texts += ["more are in the table"] if cut else []
     return f"{axis}, for {', '.join(models)}: {'; '.join(texts)}. The table has the same numbers."
 

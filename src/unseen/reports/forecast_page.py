@@ -6,13 +6,13 @@ from functools import partial
 from math import ceil
 from typing import Any
 
+from unseen.evaluation.wording import called, unbroken
 from unseen.forecasts.labelled import width_of
 from unseen.reports.actions import Action
 from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, unbroken
 from unseen.types import Measurement
 from unseen.types.numbers import number, percent, points, scored
 

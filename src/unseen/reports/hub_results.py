@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unseen.errors import InputError
+from unseen.evaluation.wording import called, is_score
 from unseen.reports.record import RunRecord
 from unseen.reports.summary import JudgedRun, summary
-from unseen.reports.wording import called, is_score
 from unseen.store import write_text
 from unseen.store.files import file_name
 from unseen.store.plain_yaml import front_matter

@@ -181,7 +181,7 @@ def _chart(record: RunRecord, narrow: bool) -> str:
         for name, own in transformations(record).items()
         for label in _labels(own)
     ]
-    return dot_chart(lines, ("gold", "p(A), before", "p(B), after"), "share of the texts", narrow)
+    return dot_chart(lines, ("gold", "p(A), before", "p(B), after"), "share of the texts", narrow, percent)
 
 
 def _distributions(record: RunRecord) -> Table:

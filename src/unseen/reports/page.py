@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from unseen.evaluation import wording
 from unseen.evaluation.gates import GateOutcome
-from unseen.reports import wording
 from unseen.reports.computed import computed
 from unseen.reports.formats import FORMATS, Table
 from unseen.reports.record import RunRecord, flattened

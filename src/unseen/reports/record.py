@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
 from unseen.errors import InputError, UnseenError
+from unseen.evaluation.wording import higher_is_better
 from unseen.registry import VERSION
-from unseen.reports.wording import higher_is_better
 from unseen.store import read_findings, read_json, read_measurements, read_split
 from unseen.store.files import door, origin_from, parsed_toml
 from unseen.store.run_folder import ABOUT, OUTCOME, lasting, read_about, way_out

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from unseen.evaluation.wording import called, duration
 from unseen.reports.facts import CardFacts
 from unseen.reports.record import BASELINE
-from unseen.reports.wording import called, duration
 
 FILLED, PARTLY, BLANK = "filled", "partly", "blank"
 Answer = tuple[str, str]

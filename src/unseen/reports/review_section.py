@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unseen.evaluation.wording import amount_within, fallen
 from unseen.reports.case import Case
 from unseen.reports.formats import Table
 from unseen.reports.page import Section
 from unseen.reports.record import BASELINE, RunRecord
-from unseen.reports.wording import amount_within, fallen
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, percent, scored
 

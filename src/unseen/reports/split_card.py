@@ -12,12 +12,12 @@ from typing import Any
 
 from unseen.audits.hardness import SINGLES
 from unseen.errors import UnseenWarning
+from unseen.evaluation.wording import amount_within, called, capital
 from unseen.reports import croissant, genbench, reforms
 from unseen.reports.facts import CardFacts, DataFacts, read_card_facts
 from unseen.reports.formats import Markdown, environment
 from unseen.reports.page import sorted_findings
 from unseen.reports.record import RunRecord, SplitFile
-from unseen.reports.wording import amount_within, called, capital
 from unseen.store import read_json, sha256_of, write_json, write_text
 from unseen.store.files import json_text
 from unseen.types import Measurement

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from unseen.evaluation.wording import called, capital, duration, shortened
 from unseen.reports import stress_tables as tables
 from unseen.reports.actions import ACTIONS, SUSPECTS
 from unseen.reports.behaviour import behaviours
@@ -40,7 +41,6 @@ from unseen.reports.points import packed_for_page, points_of
 from unseen.reports.record import BASELINE, RunRecord, flattened
 from unseen.reports.review_section import review_section
 from unseen.reports.verdict import changes_of, verdict
-from unseen.reports.wording import called, capital, duration, shortened
 from unseen.store.reviews import REVIEWS
 from unseen.subgroups.subgroup import AUCS
 from unseen.types import Measurement

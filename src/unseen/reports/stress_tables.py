@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from unseen.evaluation.wording import called, duration, fallen, higher_is_better, in_points, writer
 from unseen.reports.case import Case, cases
 from unseen.reports.figures import ScoreRow
 from unseen.reports.formats import Cell, Pale, Strong, Table
 from unseen.reports.page import sorted_findings
 from unseen.reports.record import BASELINE, Cluster, RunRecord, SplitFile
-from unseen.reports.wording import called, duration, fallen, higher_is_better, in_points, writer
 from unseen.types import PARTS, Finding, Measurement
 from unseen.types.numbers import DASH, digits, in_bytes, number, percent, scored
 
@@ -307,10 +307,10 @@ def gathered(run: RunRecord) -> list[Finding]:
     for check, several in copies.items():
         if len(several) < 2:
             continue
-        share, split, most = max(several, key=lambda copied: copied[:2])
+        _, split, most = max(several, key=lambda copied: copied[:2])
         message = (
-            f"In {len(several)} of {len(tested)} splits, at most {percent(share, 1)}. The most is in {split}: "
-            f"{most.message} findings.csv has the others."
+            f"{split}: {most.message} So it is in {len(several) - 1} more of {len(tested)} splits, with no larger "
+            "share: findings.csv has them."
         )
         of_check = [finding for _, _, finding in several]
         place = findings.index(of_check[0])

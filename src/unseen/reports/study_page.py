@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
+from unseen.evaluation.wording import called, duration
 from unseen.reports import study_tables
 from unseen.reports.figures import CurvePoint, Series, class_map, curve_chart, shared_map
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Page, Part, Section, Subheading, Verdict, counted, drawn, sorted_findings, two_widths
 from unseen.reports.record import RunRecord
 from unseen.reports.study_tables import Matrix, cells_of, fall_of, level_of
-from unseen.reports.wording import called, duration
 from unseen.types.numbers import number, scored
 
 MOST_MAPS = 6

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from unseen.analysis import Curve, Point, difficulty_curve
+from unseen.evaluation.wording import called
 from unseen.reports.formats import Table
 from unseen.reports.record import RunRecord
 from unseen.reports.stress_tables import property_name
-from unseen.reports.wording import called
 from unseen.types import Measurement
 from unseen.types.numbers import bounds, number, scored
 

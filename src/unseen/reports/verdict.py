@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from unseen.analysis import largest_changes
 from unseen.audits.hardness import NEAR, SINGLES
+from unseen.evaluation.wording import amount_within, called, capital, higher_is_better
 from unseen.reports.actions import actions
 from unseen.reports.behaviour import behaviours, headline, kinds_of_failure
 from unseen.reports.case import VISIBLE, Case, cases, chance, hardest_split, newest
 from unseen.reports.page import Verdict
 from unseen.reports.record import BASELINE, RunRecord, SplitFile
 from unseen.reports.review_section import review_sentences
-from unseen.reports.wording import amount_within, called, capital, higher_is_better
 from unseen.types.numbers import bounds, number, percent, scored, turned
 
 NOTHING = "No verdict: there are no two scores to compare."

@@ -25,11 +25,11 @@ from unseen.errors import InfeasibleError, InputError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import metric as metric_of
+from unseen.evaluation.wording import called
 from unseen.reports.figures import CurvePoint, Series, curve_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, with_lines, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called
 from unseen.runs.experiment import Arm, Chosen, Contrast, Level, answers, in_order, measured, refuse_without_parts
 from unseen.runs.frame import Output, Result, carry_through, described_data, described_split
 from unseen.runs.source import load_data, split_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unseen.evaluation.wording import called, duration
 from unseen.reports.board_page import (
     BoardView,
     agreement_section,
@@ -22,7 +23,6 @@ from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
 from unseen.reports.stress_tables import SPEED_COLUMNS, SPEED_NOTE, speed_cells
-from unseen.reports.wording import called, duration
 from unseen.runs.bench import ELSEWHERE, HARD, ORDINARY, VIEWS
 from unseen.store.files import file_name
 from unseen.types.numbers import DASH, number, points, scored

@@ -212,9 +212,9 @@ def _shifted(rows: Sequence[Measurement]) -> Iterator[Finding]:
         says, leads_to = SHIFTED[row.metric]
         higher = (row.value or 0.0) < 0
         harms = higher == (row.metric == "bias.negative_aeg")
+        message = f"{called_group(row.slice)}{_beside(row)}: {says.format('higher' if higher else 'lower')}"
         yield Finding(
-            f"bias[{row.slice.partition('=')[2]}]", "warn",
-            f"{row.slice}{_beside(row)}: {says.format('higher' if higher else 'lower')}, gap {scored(row)}.", row.n,
+            f"bias[{row.slice.partition('=')[2]}]", "warn", f"{message}, gap {scored(row)}.", row.n,
             advice=f"Read some: {leads_to} are what it may lead to." if harms else "",
         )  # fmt: skip
     if gaps and not shifted:
@@ -222,6 +222,16 @@ def _shifted(rows: Sequence[Measurement]) -> Iterator[Finding]:
         if not known:
             level, message = "skipped", "No gap has an interval: the groups have too few texts."
         yield Finding("bias", level, message)
+
+
+def called_group(slice: str) -> str:
+    """A group in a sentence.
+
+    >>> called_group("target=cooks"), called_group("target!=cooks")
+    ('“cooks”', 'all but “cooks”')
+    """
+    column, _, group = slice.partition("=")
+    return f"all but “{group}”" if column.endswith("!") else f"“{group}”"
 
 
 def _beside(row: Measurement) -> str:

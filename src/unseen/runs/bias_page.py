@@ -7,12 +7,12 @@ from functools import partial
 
 from markupsafe import Markup, escape
 
+from unseen.evaluation.wording import called, capital
 from unseen.reports.figures import DotLine, colour_of, dot_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths, with_lines, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, capital
-from unseen.runs.bias import SHIFTED
+from unseen.runs.bias import SHIFTED, called_group
 from unseen.subgroups.subgroup import AUCS
 from unseen.types import Measurement, some
 from unseen.types.numbers import DASH, number, percent, scored
@@ -105,11 +105,13 @@ def verdict(record: RunRecord) -> Verdict:
 def _worst(rows: Sequence[Measurement]) -> Iterator[str]:
     """The lowest AUC that has an interval; of all where none has."""
     known = [row for row in rows if row.metric in LOW and row.value is not None]
-    lowest = min([row for row in known if row.low is not None] or known, key=lambda row: row.value or 0.0, default=None)
+    sure = [row for row in known if row.low is not None] or known
+    few = f", leaving out {len(known) - len(sure)} with too few texts" if len(sure) < len(known) else ""
+    lowest = min(sure, key=lambda row: row.value or 0.0, default=None)
     if lowest is not None:
         yield (
-            f"Lowest is the {NAMES[lowest.metric]} of {lowest.slice}{_where(lowest, rows)}, {scored(lowest)}: "
-            f"{LOW[lowest.metric]}."
+            f"Lowest AUC of a group{few}: {NAMES[lowest.metric]} of {called_group(lowest.slice)}"
+            f"{_where(lowest, rows)}, {_figure(lowest)}: {LOW[lowest.metric]}."
         )
 
 
@@ -127,7 +129,8 @@ def _gaps(record: RunRecord) -> Iterator[str]:
         most = max(clear, key=lambda row: abs(row.value or 0.0))
         says, _ = SHIFTED[most.metric]
         higher = "higher" if (most.value or 0.0) < 0 else "lower"
-        yield f"The largest is that of {most.slice}{_where(most, rows)}, {scored(most)}: {says.format(higher)}."
+        group = f"{called_group(most.slice)}{_where(most, rows)}"
+        yield f"The largest is that of {group}, {scored(most)}: {says.format(higher)}."
 
 
 def _extremes(rows: Sequence[Measurement]) -> Iterator[str]:
@@ -136,7 +139,7 @@ def _extremes(rows: Sequence[Measurement]) -> Iterator[str]:
         if metric != row.metric and row.value is not None and "lowest" in row.tags:
             yield (
                 f"{capital(called(metric))}{_where(row, rows)} differs by up to {number(row.value)}{_by_chance(row)}: "
-                f"lowest for {row.tags['lowest']}, highest for {row.tags['highest']}."
+                f"lowest for “{row.tags['lowest']}”, highest for “{row.tags['highest']}”."
             )
 
 
@@ -165,7 +168,7 @@ def charts(rows: Sequence[Measurement]) -> list[Markup]:
         place, background = key
         title = escape(f"{capital(place)}, compared with {COMPARED[background]}. ")
         made.append(Markup(f'<p class="soft">{title}{keys}</p>'))
-        made.append(two_widths(partial(dot_chart, lines, [NAMES[name] for name in names], "AUC, 50 % is chance")))
+        made.append(two_widths(partial(dot_chart, lines, [NAMES[name] for name in names], "AUC, .5 is chance")))
     return made
 
 
@@ -251,11 +254,12 @@ def _swaps_table(rows: Sequence[Measurement]) -> Table:
 
 
 def _without_same(table: Table) -> Table:
-    """The table without the columns of parts and backgrounds that all its lines share."""
+    """The table without empty columns, and without those of parts and backgrounds that all its lines share."""
+    cells = [{row[place] for row in table.rows} for place in range(len(table.columns))]
     kept = [
         place
         for place, column in enumerate(table.columns)
-        if column not in ("part", "background") or len({row[place] for row in table.rows}) > 1
+        if cells[place] != {""} and (column not in ("part", "background") or len(cells[place]) > 1)
     ]
     rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
     return Table(table.title, tuple(table.columns[place] for place in kept), rows, table.note)
@@ -268,8 +272,8 @@ def _undefined(rows: Sequence[Measurement]) -> str:
         if "undefined" in row.tags and "background" in row.tags:
             reasons.setdefault(str(row.tags["undefined"]), []).append(row)
     return " ".join(
-        f"Undefined: {', '.join(dict.fromkeys(row.metric for row in of_reason))} of "
-        f"{some(dict.fromkeys(row.slice for row in of_reason))}: {reason}."
+        f"Undefined: {', '.join(dict.fromkeys((NAMES | MEANS)[row.metric] for row in of_reason))} of "
+        f"{some(dict.fromkeys(called_group(row.slice) for row in of_reason))}: {reason}."
         for reason, of_reason in reasons.items()
     )
 

@@ -10,13 +10,13 @@ from typing import Any
 from unseen.costs.energy import ASSUMPTION
 from unseen.costs.operations import NOT_COUNTED
 from unseen.costs.pareto import dominated_by
+from unseen.evaluation.wording import called, capital
 from unseen.functional.pass_rates import PASSED
 from unseen.reports.columns import Column, score, table_of, value
 from unseen.reports.figures import CostMark, pareto_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, two_widths, with_lines
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, capital
 from unseen.runs.cost import COSTS, HARD, ORDINARY, STEADY, SUITE, best_of, contenders
 from unseen.runs.cost_steps import ASK_BATCHES, ASKED_AT_ONCE, TOKENS_A_WORD
 from unseen.types import Measurement, some

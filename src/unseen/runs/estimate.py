@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class Estimate:
     """Of one training, measured now; None for recipes of the user's own, which are not tried."""
     seconds: float | None
     """All that is left, about; training often stops early."""
+    counted: ClassVar[str] = "Training"
+    """What the seconds are of."""
 
 
 def speed(model: Model, data: Dataset) -> float | None:

@@ -20,11 +20,11 @@ from unseen import api
 from unseen.audits.items import DEFAULT_PACKS, Flags, flag_items, rule_findings, rule_report, write_flags
 from unseen.audits.price import can_be_sure, random_removals
 from unseen.errors import InputError
+from unseen.evaluation import wording
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import drawn_groups
 from unseen.evaluation.metrics import metric
-from unseen.reports import wording
 from unseen.reports.columns import table_of, value
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings
@@ -403,7 +403,7 @@ def _removals(gain: Measurement) -> str:
         return ""
     if not can_be_sure(int(removals)):
         return f" (rests on {removals} random removals, too few to be sure)"
-    return f" (of random removals {percent(float(p), 1)} move it as far)"
+    return f" (of random removals {percent(float(p))} move it as far)"
 
 
 def enough_seeds(seeds: int, enough: int) -> Finding:

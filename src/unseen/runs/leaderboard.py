@@ -19,6 +19,7 @@ from unseen.evaluation.boards import Board, board_measurements
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.measurements import aligned, groups_of_rows
+from unseen.evaluation.wording import called
 from unseen.reports.board_page import (
     BoardView,
     agreement_section,
@@ -36,7 +37,6 @@ from unseen.reports.formats import Table
 from unseen.reports.hub_results import write_model_indexes
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.runs.source import load_data, split_of
 from unseen.store import read_predictions

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from markupsafe import Markup
 
+from unseen.evaluation.wording import capital
 from unseen.functional.holdout import BOTH, SUITE, TASK
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, drawn
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import capital
 from unseen.store.files import unharmed
 from unseen.types import Measurement
 from unseen.types.numbers import DASH, bounds, number, percent, points, scored, thousandths, turned

@@ -8,11 +8,11 @@ from pathlib import PurePath
 
 from markupsafe import Markup
 
+from unseen.evaluation.wording import amount_within, called, fallen, in_points
 from unseen.reports.figures import CurvePoint, Series, curve_chart
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import MEAN, RunRecord
-from unseen.reports.wording import amount_within, called, fallen, in_points
 from unseen.runs.pretraining import ALL, AS_IT_COMES, CONTROL, DOMAIN, WITHOUT
 from unseen.runs.transfer import KINDS
 from unseen.types import Measurement

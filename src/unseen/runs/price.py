@@ -22,10 +22,10 @@ from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.falls import Run
 from unseen.evaluation.gates import Gate, parsed_gates
 from unseen.evaluation.metrics import metric as metric_of
+from unseen.evaluation.wording import amount, called, in_points
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, with_lines, worst_level
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import amount, called, in_points
 from unseen.runs.estimate import Estimate
 from unseen.runs.experiment import (
     Arm,

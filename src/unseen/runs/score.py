@@ -14,11 +14,11 @@ from unseen.errors import InputError
 from unseen.evaluation import DEFAULT_METRICS, measure, metric
 from unseen.evaluation.gates import Gate
 from unseen.evaluation.metrics import chance
+from unseen.evaluation.wording import called, capital
 from unseen.models.scikit_learn import PipelineClassifier
 from unseen.reports.formats import Table
 from unseen.reports.page import Page, Section, Verdict, counted, with_lines
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import called, capital
 from unseen.runs import frame
 from unseen.runs.frame import Output, Result, carry_through, described_data
 from unseen.store.run_folder import RunFolder

@@ -14,6 +14,7 @@ import numpy as np
 
 from unseen.errors import InputError, UnknownNameError
 from unseen.evaluation.gates import Gate
+from unseen.evaluation.wording import shortened
 from unseen.forecasts.features import Features, with_features
 from unseen.forecasts.left_out import (
     LEAVE_OUT,
@@ -38,7 +39,6 @@ from unseen.reports.figures import DotLine, dot_chart
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.page import BADGES, Page, Section, Verdict, sorted_findings, two_widths, worst_level
 from unseen.reports.record import RunRecord, read_record
-from unseen.reports.wording import shortened
 from unseen.runs.frame import Output, Result, carry_through
 from unseen.store.run_folder import ABOUT, RunFolder
 from unseen.types import Finding, Measurement, some

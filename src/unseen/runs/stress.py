@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from dataclasses import replace as changed
@@ -466,6 +467,7 @@ def _suite(settings: StressSettings, label_names: Sequence[str], data_dir: str |
 class StressPlan(Estimate):
     """What a run will do, and about how long it takes; its trainings include those of spaces and the seen control."""
 
+    counted = "All of it, splits and measuring too,"
     rows: Mapping[str, int]
     """Rows to be split, and rows set aside."""
     seen: int
@@ -578,7 +580,7 @@ def stress(
             possible, impossible = _possible(graph, engine, folder)
             carry_out(possible.training_steps, engine, folder.results, possible.shared, "trainings")
             carry_out(possible.measuring_steps, engine, folder.results, possible.shared, "measuring")
-        rows, findings = publish(possible, folder)
+        rows, findings = publish(possible, folder, None if graph.settings.limit is not None else typed)
         if answers:
             add_reviews(folder / REVIEWS, answers)
         return Output(
@@ -659,7 +661,7 @@ def _possible(graph: Graph, engine: Engine, folder: RunFolder) -> tuple[Graph, d
 # -- what is published -------------------------------------------------------------------------------------------------
 
 
-def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Finding]]:
+def publish(graph: Graph, folder: RunFolder, typed: str | None) -> tuple[list[Measurement], list[Finding]]:
     """Put the results where people look for them; the measurements and findings."""
     folder.publish(graph.space.key, VECTORS, f"vectors/{graph.settings.space.called}.npy")
     folder.publish(graph.space.key, MODEL, "models/representation")
@@ -685,7 +687,19 @@ def publish(graph: Graph, folder: RunFolder) -> tuple[list[Measurement], list[Fi
 
     write_measurements(rows(["properties"], PROPERTIES, read_measurements), folder / PROPERTIES)
     findings = rows(["findings", "leaks", "forecast"], FINDINGS, read_findings)
-    return rows(TOLD, MEASUREMENTS, read_measurements), findings
+    return rows(TOLD, MEASUREMENTS, read_measurements), [_as_typed(finding, folder, typed) for finding in findings]
+
+
+def _as_typed(finding: Finding, folder: RunFolder, typed: str | None) -> Finding:
+    """The finding of a split with the data and the split of this run in the commands that it advises.
+
+    Where nobody typed the data, or only a part of it was split, the names stay open.
+    """
+    if typed is None:
+        return finding
+    split = folder / "splits" / f"{finding.check.partition('[')[2].removesuffix(']')}.csv"
+    advice = finding.advice.replace("DATA --split SPLIT", f"{typed} --split {shlex.quote(str(split))}")
+    return changed(finding, advice=advice)
 
 
 def _publish_texts(graph: Graph, folder: RunFolder) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from unseen.evaluation.wording import called, capital
 from unseen.reports.formats import Cell, Strong, Table
 from unseen.reports.heat_map import heat_map
 from unseen.reports.page import Page, Section, Verdict, sorted_findings, with_lines
 from unseen.reports.record import MEAN, RunRecord
-from unseen.reports.wording import called, capital
 from unseen.runs.transfer import ALL, MAJORITY, MERGED, OTHERS, OWN, WITHOUT
 from unseen.store.files import file_name
 from unseen.types import Measurement

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from unseen.errors import InputError
@@ -66,18 +67,21 @@ def percent(share: float | None, places: int | None = None) -> str:
     """
     if share is None:
         return DASH
-    if places is None:
-        places = 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
-    return f"{100 * share:.{places}f} %"
+    return f"{100 * share:.{_places_of(share) if places is None else places}f} %"
+
+
+def _places_of(share: float) -> int:
+    """The decimals that a share needs in hundredths."""
+    return 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
 
 
 def portion(count: int, of: int, what: str) -> str:
     """How many of how many, and the share that is.
 
     >>> portion(270, 1478, "test texts")
-    '270 of 1,478 test texts (18.3 %)'
+    '270 of 1,478 test texts (18 %)'
     """
-    return f"{count:,} of {of:,} {what} ({percent(count / max(1, of), 1)})"
+    return f"{count:,} of {of:,} {what} ({percent(count / max(1, of))})"
 
 
 def magnitude(size: float) -> str:
@@ -90,9 +94,15 @@ def magnitude(size: float) -> str:
 
 
 def bounds(row: Measurement | None, write: Callable[[float], str] = number) -> str:
-    """The interval in brackets; nothing when there is none."""
+    """The interval in brackets, a share's with as many decimals as the share; nothing when there is none.
+
+    >>> bounds(Measurement("rate", 0.18, 60, 0.019, 0.54), percent)
+    '[2 %, 54 %]'
+    """
     if row is None or row.low is None or row.high is None:
         return ""
+    if write is percent and row.value is not None:
+        write = partial(percent, places=_places_of(row.value))
     return f"[{write(row.low)}, {write(row.high)}]"
 
 
@@ -116,7 +126,7 @@ def difference_in_points(row: Measurement) -> str:
 
 def worse(row: Measurement) -> str:
     """A fall as what it is: `is 3.0 points [1.0, 5.0] worse`, or better where it is below zero."""
-    if row.value is None or row.value >= 0:
+    if row.value is None or round(100 * row.value, 1) >= 0:
         return f"is {difference_in_points(row)} worse"
     return f"is {difference_in_points(turned(row))} better"
 

@@ -169,7 +169,7 @@ def test_a_rule_that_takes_out_one_label_is_named() -> None:
     texts = [*(f"so {row}" for row in range(12)), *(f"word{row} and a few others here" for row in range(88))]
     data = build([str(row) for row in range(100)], texts, labels=["yes"] * 20 + ["no"] * 80)
     found = {each.check: each for each in rule_findings(flag_items(data, [f"{__name__}:SHORT"]), data)}
-    assert "of 'yes' it flags 60.0 %" in found["items.short"].message
+    assert "of 'yes' it flags 60 %" in found["items.short"].message
 
 
 def test_items_know_their_words() -> None:

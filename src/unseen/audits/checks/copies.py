@@ -98,8 +98,13 @@ def _leaked(subject: Subject, kind: str) -> CheckResult:
     if kind != "semantic":
         advice += f"; {subject.command('split repair', f'--dedupe {kind}')} takes them out"
     row = share(f"leaked.{kind}", len(leaked), n, subject.tags())
-    message = f"{portion(len(leaked), n, 'test texts')} {_worded(subject, WORDS[kind].stands)}."
-    return [row], [_finding(subject, WORDS[kind].check, level, message, leaked.test, f"{advice}.")]
+    message = f"{portion(len(leaked), n, 'test texts')} {_worded(subject, WORDS[kind].stands)}"
+    for stricter in LIKENESSES[: LIKENESSES.index(kind)]:
+        same = leak(subject, stricter)
+        if len(leaked) and same is not None and np.array_equal(same.test, leaked.test):
+            level, message = "ok", f"{message}: the texts of {WORDS[stricter].check}, and no others"
+            break
+    return [row], [_finding(subject, WORDS[kind].check, level, f"{message}.", leaked.test, f"{advice}.")]
 
 
 def _repeated(subject: Subject, kind: str) -> CheckResult:
@@ -173,7 +178,7 @@ def copied_items(subject: Subject) -> CheckResult:
     rows = subject.test[both[items[subject.test]]]
     message = (
         f"{portion(count, n, 'items with copies')} lie on both sides; copying them before a random split would put "
-        f"{percent(expected, 1)} there."
+        f"{percent(expected)} there."
     )
     level = leak_level(len(rows) / max(1, len(subject.test)))
     advice = "" if level == "ok" else "Copy rows of the training part only, after the split."

@@ -262,7 +262,7 @@ def _overlap(flags: Flags) -> list[Measurement]:
 def _finding(flags: Flags, data: Dataset, place: int) -> Finding:
     rule, rows = flags.rules[place], np.flatnonzero(flags.fired[:, place])
     whole, check = len(rows) / max(1, len(data)), f"items.{rule.name}"
-    message = f"The rule {rule.name!r} ({rule.trait}) flags {len(rows):,} of {len(data):,} items, {percent(whole, 1)}"
+    message = f"The rule {rule.name!r} ({rule.trait}) flags {len(rows):,} of {len(data):,} items, {percent(whole)}"
     if not len(rows):
         return Finding(check, "ok", f"{message}.")
     if whole > MUCH:
@@ -272,7 +272,7 @@ def _finding(flags: Flags, data: Dataset, place: int) -> Finding:
         advice = "Read some of them before you clean: a flag is a reason to look, not proof."
         uneven = _uneven(flags.fired[:, place], data)
         if uneven:
-            message += f"; of {uneven[0]!r} it flags {percent(uneven[1], 1)}"
+            message += f"; of {uneven[0]!r} it flags {percent(uneven[1])}"
             advice += " Cleaning by it changes the mix of labels."
     return Finding(check, "warn", f"{message}.", len(rows), evidence_of(data, rows), advice)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from unseen.evaluation.wording import amount, called
 from unseen.reports.formats import Cell, Table
 from unseen.reports.page import Page, Section, Verdict, counted, sorted_findings, with_lines
 from unseen.reports.record import RunRecord
-from unseen.reports.wording import amount, called
 from unseen.types import Measurement
 from unseen.types.numbers import bounds, number, points, scored
 
