@@ -106,7 +106,8 @@ def test_the_verdict_names_the_lowest_number_and_counts_clear_gaps(run):
     gaps = [row for row in rows if row["metric"] in SHIFTED and row["low"] is not None]
     clear = [row for row in gaps if row["low"] > 0 or row["high"] < 0]
     said = run("--about", "source", "--predictions", "p.csv").stdout
-    assert re.search(rf"Lowest is the \S+ AUC of {lowest['slice']}, \.\d+ \[", said)
+    name = lowest["slice"].partition("=")[2]
+    assert re.search(rf"Lowest AUC of a group.*: \S+ AUC of “{name}”, \.\d+ \[", said)
     assert f"{len(clear)} of {len(gaps)} gaps between groups and others are clearly not zero" in said
 
 
@@ -147,8 +148,8 @@ def test_an_undefined_number_is_a_dash_with_its_reason(run, write_posts):
     done = run("--about", "source", "--predictions", "p.csv")
     assert done.exit_code == 0
     kind = "negative" if data.labels[3] else "positive"
-    assert "Undefined: bias.subgroup_auc, " in done.stdout
-    assert f" of source=pigeon: no {kind} rows in the group" in done.stdout
+    assert "Undefined: subgroup AUC, " in done.stdout
+    assert f" of “pigeon”: no {kind} rows in the group" in done.stdout
     assert "3 of 4" in done.stdout
     few = run("--about", "source", "--predictions", "p.csv", "--fewest", "2")
     assert "pigeon" not in few.stdout

@@ -148,9 +148,9 @@ def refuse_unmeasured(name: str) -> None:
         return
     ids = [other for other in _written_out(name) if is_known(other) and fact(other).measured]
     longer = [other for other in ids if re.match(rf"{re.escape(name)}[.\[]", other)]
-    said = f"no run measures {name!r}" if known else f"no metric is called {name!r}"
-    listed = "'unseen model metrics show' lists all"
-    raise UnknownNameError(said + hint(name, ids), expected=f"one of {some(longer, 8)}" if longer else None, fix=listed)
+    problem = f"no run measures {name!r}" if known else f"no metric is called {name!r}"
+    expected = f"one of {some(longer, 8)}" if longer else None
+    raise UnknownNameError(problem + hint(name, ids), expected=expected, fix="'unseen model metrics show' lists all")
 
 
 def _written_out(name: str) -> list[str]:
