@@ -316,7 +316,7 @@ def test_a_mistyped_dataset_has_a_hint(tmp_path, monkeypatch):
 
 
 def test_settings_of_clustering_are_checked(data):
-    with pytest.raises(InputError, match="n_init must be a whole number"):
+    with pytest.raises(InputError, match="'n_init' takes int, not 'a'"):
         unseen.split(data, "closest", n_init="a")
 
 

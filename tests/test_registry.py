@@ -9,6 +9,7 @@ import pytest
 
 from unseen.attacks.characters import Characters
 from unseen.errors import InputError, MissingPackageError, UnknownNameError
+from unseen.naming import splitter_of
 from unseen.registry import (
     BelowOne,
     Count,
@@ -20,7 +21,6 @@ from unseen.registry import (
     check_parameters,
 )
 from unseen.representations import ENCODERS
-from unseen.splits import SPLITTERS
 from unseen.training import RECIPES
 
 SHAPES = Registry(
@@ -164,7 +164,7 @@ def test_kinds_that_a_command_lists_name_it() -> None:
 
 def test_settings_that_are_no_numbers_are_wrong_input() -> None:
     with pytest.raises(InputError, match="'time_limit' takes float, not 'abc'"):
-        SPLITTERS.make("subset-sum", time_limit="abc")
+        splitter_of("subset-sum", None, 42, {"time_limit": "abc"})
     with pytest.raises(InputError, match="'dimensions' takes int, not 'x'"):
         ENCODERS.make("tfidf", dimensions="x")
     with pytest.raises(InputError, match="'max_tokens' takes int"):

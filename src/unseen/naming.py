@@ -13,7 +13,7 @@ import numpy.typing as npt
 from unseen.errors import InputError, UnknownNameError
 from unseen.models import PIPELINES, open_model
 from unseen.models.pipeline_recipes import PipelineFileRecipe, PipelineRecipe, content_of_object
-from unseen.registry import VERSION, check_parameters, source_of
+from unseen.registry import VERSION, check_numbers, check_parameters, source_of
 from unseen.representations import ENCODERS
 from unseen.representations.checkpoints import PACKAGED, may_be_checkpoint
 from unseen.roles import Recipe
@@ -155,6 +155,7 @@ def splitter_of(method: Any, test: float | None, seed: int, knobs: Mapping[str, 
     taken = accepted(made, test_size=DEFAULT_TEST if test is None else test, random_state=seed)
     if test is not None and "test_size" not in taken:
         raise InputError(f"test={test} has no effect on the splitter {method!r}", fix="leave it out")
+    check_numbers(f"splitter {method!r}", SPLITTERS.outline(method, knobs), knobs)
     return SPLITTERS.make(method, **taken | dict(knobs)), SPLITTERS.full_name(method)
 
 

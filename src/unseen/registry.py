@@ -52,7 +52,8 @@ RANGES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
 class Registry:
     """The known names of one kind of thing, e.g. splitters; a place must have all `methods` of its role.
 
-    `extras` says which entries need an extra of the package.
+    `extras` says which entries need an extra of the package. Values are checked before a thing is made, unless its
+    kind only stores them (`stores`): then whoever was given them checks.
     """
 
     def __init__(
@@ -61,8 +62,9 @@ class Registry:
         entries: Mapping[str, str],
         methods: Sequence[str] = (),
         extras: Mapping[str, str] | None = None,
+        stores: bool = False,
     ) -> None:
-        self.kind = kind
+        self.kind, self.stores = kind, stores
         self.methods = tuple(methods)
         self._places = dict(entries)
         self._extras = dict(extras or {})
@@ -115,7 +117,8 @@ class Registry:
         target = self.get(name)
         if callable(target):
             check_parameters(f"{self.kind} {name!r}", target, params)
-            check_numbers(f"{self.kind} {name!r}", target, params)
+            if not self.stores:
+                check_numbers(f"{self.kind} {name!r}", target, params)
         elif params or not self.methods:
             raise InputError(f"the {self.kind} {name!r} cannot be called", got=type(target).__name__)
         return target

@@ -35,7 +35,7 @@ def test_a_plan_says_what_it_costs_and_writes_nothing(folder: Path, do: Callable
     before = sorted(folder.rglob("*"))
     answer = do(f"{STRESS} --plan")
     assert answer.code == 0
-    said = "54 texts to split, 6 set aside; 5 trainings, 1 of them for the seen control (--seen-folds).\nAt "
+    said = "54 texts to split, 6 set aside; 5 trainings, 1 of them for the seen control (--seen-folds).\nAll of it, "
     assert answer.out.startswith(said)
     assert " takes about " in answer.out
     said = json.loads(do(f"{STRESS} --plan --json").out)

@@ -120,7 +120,7 @@ VARIABLE = (
     (re.compile(r"\b20(?!24)\d\d-\d\d-\d\d(T[\d:.+]+| \d\d:\d\d UTC)?"), "<date>"),
     (re.compile(rf"\babout a minute\b|\b{DURATION}(?= |;|,|\.|$)(?! (texts|rows))"), "<time>"),
     (re.compile(r"<time> \| [\d.]+ %$"), "<time>"),
-    (re.compile(r"\bAt [\d.,]+ texts a second"), "At <speed> texts a second"),
+    (re.compile(r"through the model, [\d.,]+ a second"), "through the model, <speed> a second"),
     (re.compile(r"\b[\d.,]+ texts/s"), "<speed>"),
     (re.compile(r"\b[\d.,]+ [MG]B\b"), "<memory>"),
     (re.compile(r"( \| 0\.0\d){3}$"), " | <hours>"),

@@ -405,7 +405,7 @@ def test_copies_are_to_be_removed() -> None:
         ("f1.weighted", "weighted F1"),
         ("roc_auc.ovo.macro", "one-vs-one ROC AUC"),
         ("roc_auc.binary", "ROC AUC"),
-        ("ece.15", "calibration error"),
+        ("ece.15", "15-bin calibration error"),
         ("recall[x.y]", "recall of “x.y”"),
         ("new_thing.odd", "odd new thing"),
     ],

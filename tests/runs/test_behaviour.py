@@ -17,6 +17,7 @@ from unseen.models import open_model
 from unseen.reports.behaviour import behaviours
 from unseen.runs.stress import stress
 from unseen.store import read_measurements, read_predictions
+from unseen.types.numbers import percent
 
 CASES = """functionality,id,text,label,template
 thanks_plain,1,thank you so much for the quick help,good,1
@@ -49,7 +50,7 @@ def test_the_model_of_a_run_is_asked_about_a_suite(model: str, cases: Path, tmp_
     overall = of.rate("all", model)
     assert overall is not None
     assert (overall.value, overall.n) == (right, 4)
-    assert f"{model} passes {100 * right:.1f} % of the 4 cases of cases" in str(done.verdict)
+    assert f"{model} passes {percent(right)} of the 4 cases of cases" in str(done.verdict)
     assert str(of.rate("all", model, "failures_explained").tags["sentence"]) in str(done.verdict)  # type: ignore[union-attr]
     if model == "neural":  # the model that gave the vectors, not another one
         kept = open_model(out / "models" / "representation", rename=MAP)

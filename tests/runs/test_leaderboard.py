@@ -62,7 +62,7 @@ def test_a_model_that_answered_only_some_rows_is_left_out_and_named(posts: Datas
     assert "picked" in finding.message
     assert "60 of 120 rows have no prediction" in finding.message
     assert result.record.row("f1.macro", model="picked") is None
-    assert result.verdict.headline.startswith("whole leads")
+    assert result.verdict.headline.startswith("Only whole was tested")
 
 
 def test_several_datasets_have_a_folder_each(posts: Dataset, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ _PLACES = {
     "attribute.v1": "unseen.splits.attribute:AttributeSplit",
     "predefined.v1": "unseen.splits.predefined:PredefinedSplit",
 }
-SPLITTERS = Registry("splitter", _PLACES, ("split", "get_n_splits"))
+SPLITTERS = Registry("splitter", _PLACES, ("split", "get_n_splits"), stores=True)
 _CLASSES = {place.rpartition(":")[2]: name for name, place in _PLACES.items()}
 
 __all__ = ["SPLITTERS", *_CLASSES]
