@@ -16,7 +16,6 @@ from unseen.errors import (
     UnseenError,
     UnseenWarning,
     nearest_name,
-    require_known,
 )
 
 RAISED = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, UnseenError)]
@@ -84,13 +83,6 @@ def test_of_many_names_the_nearest_come_first_and_the_rest_are_counted() -> None
 
 def test_a_name_near_nothing_gets_no_hint() -> None:
     assert str(UnknownNameError.of("splitter", "zzz", [])) == "no splitter is called 'zzz'"
-
-
-def test_the_first_of_several_names_that_is_not_known_is_refused() -> None:
-    require_known("part", iter(["train", "test"]), "test", "train")
-    with pytest.raises(UnknownNameError, match="no part is called 'tets'; did you mean 'test'") as caught:
-        require_known("part", ["train", "test"], "train", "tets", "tran", fix="look")
-    assert caught.value.fix == "look"
 
 
 @pytest.mark.parametrize(

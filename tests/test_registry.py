@@ -19,6 +19,7 @@ from unseen.registry import (
     Share,
     check_numbers,
     check_parameters,
+    require_known,
 )
 from unseen.representations import ENCODERS
 from unseen.training import RECIPES
@@ -177,3 +178,10 @@ def test_what_needs_an_extra_says_what_works_without(monkeypatch: pytest.MonkeyP
         RECIPES.get("transformer")
     with pytest.raises(MissingPackageError, match="using='tfidf'"):
         ENCODERS.get("minilm")
+
+
+def test_the_first_of_several_names_that_is_not_known_is_refused() -> None:
+    require_known("part", iter(["train", "test"]), "test", "train")
+    with pytest.raises(UnknownNameError, match="no part is called 'tets'; did you mean 'test'") as caught:
+        require_known("part", ["train", "test"], "train", "tets", "tran", fix="look")
+    assert caught.value.fix == "look"

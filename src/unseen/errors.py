@@ -123,14 +123,6 @@ class UnseenWarning(UserWarning):
     """Something the user should know that stops nothing."""
 
 
-def require_known(kind: str, known: Iterable[str], *names: str, fix: str | None = None) -> None:
-    """Refuse the first of the names that is none of the known ones."""
-    known = list(known)
-    for name in names:
-        if name not in known:
-            raise UnknownNameError.of(kind, str(name), known, fix)
-
-
 def require(extra: str, purpose: str, without: str = "") -> None:
     """Refuse what needs an extra that is not installed; name what works `without`."""
     for package in EXTRAS[extra]:

@@ -169,6 +169,14 @@ def source_of(place: str) -> str:
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
 
+def require_known(kind: str, known: Iterable[str], *names: str, fix: str | None = None) -> None:
+    """Refuse the first of the names that is none of the known ones."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            raise UnknownNameError.of(kind, str(name), known, fix)
+
+
 def check_parameters(what: str, target: Any, params: Mapping[str, Any]) -> None:
     """Refuse parameters that `target` does not take, all at once, with the nearest names."""
     try:

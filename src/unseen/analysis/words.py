@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.analysis.sides import mean_of, sides_of
-from unseen.errors import InputError, MismatchError, require_known
+from unseen.errors import InputError, MismatchError
 from unseen.progress import track
+from unseen.registry import require_known
 from unseen.types import ROWS_AT_ONCE, Dataset, Measurement, Split
 from unseen.types.arrays import Mask, Rows
 

@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, UnseenWarning, require_known
+from unseen.errors import InputError, UnseenWarning
 from unseen.evaluation.f_scores import tally
 from unseen.evaluation.intervals import Spread, apart, together, wilson
 from unseen.evaluation.metrics import Metric
 from unseen.evaluation.strata import Strata, joined_strata, slope_of
+from unseen.registry import require_known
 from unseen.store.reviews import Review, read_reviews
 from unseen.types import Dataset, Measurement
 from unseen.types.arrays import Codes, Floats, Mask, Rows

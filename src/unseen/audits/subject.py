@@ -16,7 +16,8 @@ import pyarrow as pa
 from unseen.audits.findings import evidence_of
 from unseen.data.groups import NONE, alone, group_codes, holds_links, referred
 from unseen.duplicates import Pairs, near_pairs, same, same_forms, vector_pairs
-from unseen.errors import MismatchError, UnseenWarning, require_known
+from unseen.errors import MismatchError, UnseenWarning
+from unseen.registry import require_known
 from unseen.store.files import harmless, write_rows
 from unseen.types import Dataset, Embeddings, Split
 from unseen.types.arrays import Floats, Mask, Rows

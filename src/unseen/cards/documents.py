@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from unseen.cards.card import FOLDER, Card, Entry, fields, value_problems
-from unseen.errors import require_known
+from unseen.registry import require_known
 
 NOT_CONFIRMED = "sorted by a list of cues; not confirmed by a person"
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, require_known
+from unseen.errors import InputError
 from unseen.evaluation.bootstrap import DRAWS, group_numbers, percentiles, times_drawn
 from unseen.evaluation.intervals import Bounds
+from unseen.registry import require_known
 from unseen.seeding import generator
 from unseen.types import Measurement
 from unseen.types.arrays import Codes, Floats, Rows, blocks

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, require_known
+from unseen.errors import InputError
 from unseen.functional.perturbations import PERTURBATIONS
 from unseen.functional.suite import KINDS, check_expectation, suite_of
 from unseen.functional.suite import ORIGINAL as ORIGINALS
-from unseen.registry import check_parameters
+from unseen.registry import check_parameters, require_known
 from unseen.seeding import generator
 from unseen.types import Dataset, Origin
 

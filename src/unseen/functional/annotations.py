@@ -18,9 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, TableError, UnseenWarning, require_known
+from unseen.errors import InputError, MismatchError, TableError, UnseenWarning
 from unseen.functional.agreement import agreement
 from unseen.functional.suite import MAIN, template_codes, template_links
+from unseen.registry import require_known
 from unseen.types import Dataset, Measurement, some, string_array
 from unseen.types.arrays import Rows, places_among
 

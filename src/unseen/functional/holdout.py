@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InfeasibleError, InputError, require_known
+from unseen.errors import InfeasibleError, InputError
 from unseen.functional.suite import template_codes, template_links
+from unseen.registry import require_known
 from unseen.seeding import generator
 from unseen.splits.quotas import largest_remainder
 from unseen.types import Dataset, Measurement, some

@@ -28,8 +28,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.groups import referred
-from unseen.errors import InputError, TableError, UnseenWarning, require_known
+from unseen.errors import InputError, TableError, UnseenWarning
 from unseen.functional.catalogue import Published
+from unseen.registry import require_known
 from unseen.types import Dataset, Origin, some, string_array
 from unseen.types.arrays import Mask, Rows, encode_labels, is_list
 

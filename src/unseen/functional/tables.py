@@ -19,7 +19,7 @@ from unseen.data.columns import attribute_column
 from unseen.data.labels import declare
 from unseen.data.rows import OUR_COLUMNS
 from unseen.data.tables import column_names, load_table, load_texts
-from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning, require_known
+from unseen.errors import InputError, TableError, UnknownNameError, UnseenWarning
 from unseen.functional.catalogue import Published, published, recognised
 from unseen.functional.suite import (
     KINDS,
@@ -31,6 +31,7 @@ from unseen.functional.suite import (
     named_suite,
     note,
 )
+from unseen.registry import require_known
 from unseen.store import read_json, sha256_of, write_json
 from unseen.store.files import holds, twin_of, write_rows
 from unseen.types import Dataset, some

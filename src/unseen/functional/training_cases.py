@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, MismatchError, UnseenWarning, require_known
+from unseen.errors import InputError, MismatchError, UnseenWarning
 from unseen.functional.suite import judged_by_label
 from unseen.functional.tables import write_cases
+from unseen.registry import require_known
 from unseen.seeding import generator
 from unseen.store.files import read_rows, unharmed
 from unseen.types import Dataset, some

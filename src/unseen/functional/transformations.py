@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, MismatchError, require_known
+from unseen.errors import InputError, MismatchError
 from unseen.functional.alterations import perturbation
-from unseen.registry import Registry
+from unseen.registry import Registry, require_known
 from unseen.types import Dataset, some, string_array
 
 Transform = Callable[[list[str]], Sequence[str | None]]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from unseen.data.groups import alone, group_codes, holds_links
-from unseen.errors import InputError, require_known
+from unseen.errors import InputError
+from unseen.registry import require_known
 from unseen.types import Dataset, Split
 from unseen.types.arrays import is_list
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unseen.errors import InfeasibleError, InputError, require_known
+from unseen.errors import InfeasibleError, InputError
+from unseen.registry import require_known
 from unseen.splits.holdout import Folds
 from unseen.splits.problem import Choice
 

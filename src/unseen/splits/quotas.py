@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.data.labels import FEWEST
-from unseen.errors import InfeasibleError, InputError, UnknownNameError, require_known
+from unseen.errors import InfeasibleError, InputError, UnknownNameError
+from unseen.registry import require_known
 from unseen.types.arrays import Codes, Floats, Mask
 
 Mix = str | Mapping[str, float] | None

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from unseen.errors import InputError, TableError, complaint, require_known
+from unseen.errors import InputError, TableError, complaint
 from unseen.evaluation.bootstrap import group_numbers
 from unseen.evaluation.measurements import groups_of_rows
+from unseen.registry import require_known
 from unseen.store.files import parsed_toml
 from unseen.types import Dataset, frozen, some
 from unseen.types.arrays import Mask, Rows

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from unseen.errors import InputError, require_known
+from unseen.errors import InputError
 from unseen.evaluation.measurements import aligned
 from unseen.evaluation.metrics import Metric
+from unseen.registry import require_known
 from unseen.types import Dataset, Predictions, as_names, some
 from unseen.types.arrays import Floats, Mask, Rows
 

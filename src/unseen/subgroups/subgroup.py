@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from unseen.errors import InputError, require_known
+from unseen.errors import InputError
 from unseen.evaluation.bootstrap import DRAWS, times_drawn
+from unseen.registry import require_known
 from unseen.seeding import generator
 from unseen.subgroups.bounds import bounds, chance, reflected, refusal
 from unseen.subgroups.groups import Groups, drawn_together

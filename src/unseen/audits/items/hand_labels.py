@@ -19,9 +19,10 @@ import pyarrow.compute as pc
 
 from unseen.audits.items.flags import Flags
 from unseen.data.tables import column_names, read_strings
-from unseen.errors import InputError, TableError, require_known
+from unseen.errors import InputError, TableError
 from unseen.evaluation.bootstrap import DRAWS, percentiles
 from unseen.evaluation.measurements import places_by_slice, share, share_of
+from unseen.registry import require_known
 from unseen.seeding import generator
 from unseen.types import Dataset, Finding, Measurement, some
 from unseen.types.arrays import Floats, Mask, Rows, places_among

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.items.rule import HANDLE, LINK, LOST, Items, Rule, as_mask, counts, matches, repaired
-from unseen.errors import require_known
+from unseen.registry import require_known
 from unseen.types.arrays import Mask
 
 LEAST_LETTERS = 20

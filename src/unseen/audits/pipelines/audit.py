@@ -24,8 +24,9 @@ from unseen.audits.pipelines.experiments import (
     vocabulary,
 )
 from unseen.audits.pipelines.pipeline import Pipeline, open_pipeline, shape_of
-from unseen.errors import InputError, require_known
+from unseen.errors import InputError
 from unseen.progress import track
+from unseen.registry import require_known
 from unseen.types import Dataset, Split
 
 FEWEST_PLANTED = 20

@@ -25,11 +25,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.audits.pipelines.examples import EXAMPLES
-from unseen.errors import InputError, UnknownNameError, require_known
+from unseen.errors import InputError, UnknownNameError
 from unseen.inference import predict
 from unseen.models import PIPELINES
 from unseen.models.scikit_learn import PipelineClassifier, open_scikit_learn
-from unseen.registry import Registry, check_parameters
+from unseen.registry import Registry, check_parameters, require_known
 from unseen.splits.random import RandomSplit
 from unseen.splits.split_records import split_records
 from unseen.training import RECIPES
