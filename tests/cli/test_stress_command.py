@@ -234,3 +234,17 @@ def test_a_known_suite_is_looked_for_in_the_folder_of_known_datasets(folder: Pat
     assert "known" in refused.err
     idle = do(f"{STRESS} --suite posts.csv --data-dir known --plan")
     assert "data_dir has no effect on a table" in idle.err
+
+
+def test_a_finished_run_takes_gates_which_leave_its_folder_as_it_is(
+    finished: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(finished("audit"), tmp_path / "audit") / "run"
+    about = (folder / "run.json").read_bytes()
+    kept = run_here("runs", "report", str(folder), "--gate", "findings.fail<=1000")
+    assert (kept.code, "gate passed: findings.fail<=1000" in kept.out) == (0, True)
+    failed = run_here("runs", "report", str(folder), "--gate", "findings.warn<=-1", "--json")
+    assert (failed.code, json.loads(failed.out)["gates"][-1]["passed"]) == (1, False)
+    mistyped = run_here("runs", "report", str(folder), "--gate", "leakd.near<=0.1")
+    assert (mistyped.code, "did you mean 'leaked.near'" in mistyped.err) == (2, True)
+    assert (folder / "run.json").read_bytes() == about
