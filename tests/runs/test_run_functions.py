@@ -165,3 +165,31 @@ def test_a_secret_in_a_command_that_python_gives_is_not_written(model: Any, suit
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert any(b"host/ask" in path.read_bytes() for path in written)
     assert not any(b"hunter2" in path.read_bytes() for path in written)
+
+
+def test_a_label_that_is_one_word_is_not_its_letters(posts: Path, model: Any) -> None:
+    one, listed = (unseen.bias(posts, positive, about="user", model=model, seed=3) for positive in ("b", ["b"]))
+    assert one.record.about["settings"]["positive"] == ["b"]
+    assert one.measurements == listed.measurements
+
+
+def test_an_audited_pipeline_gets_a_split_as_its_command_does(posts: Path) -> None:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    words = make_pipeline(CountVectorizer(token_pattern=r"\w+"), MultinomialNB())
+    result = unseen.audit_pipeline(words, posts, experiments=["repeatable"])
+    assert result.kind == "pipeline-audit"
+    with pytest.raises(InputError, match="no effect with a split"):
+        unseen.audit_pipeline(words, posts, posts.with_name("hard.csv"), test=0.2)
+
+
+def test_a_study_without_a_folder_says_what_is_missing_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"study\.toml"):
+        unseen.run_study(tmp_path / "study.toml")
+
+
+def test_a_mistyped_setting_of_a_cost_is_named(posts: Path) -> None:
+    with pytest.raises(InputError, match="limit"):
+        unseen.cost(posts, ["logistic"], limit=3)
