@@ -34,7 +34,9 @@ def depth_sections(rows: Sequence[Measurement], shown: Sequence[str] = ("test", 
         "where", "texts", f"layers of {layers}", "… right answers", "… wrong answers", "correlation with error",
         "with confidence", "answers changed",
     )  # fmt: skip
-    table = Table("Depth", columns, tuple(lines), NOTE)
+    known = [at for at in range(len(columns)) if any(line[at] for line in lines)]
+    body = tuple(tuple(line[at] for at in known) for line in lines)
+    table = Table("Depth", tuple(columns[at] for at in known), body, NOTE)
     return [
         Section(
             "Depth", _sentence(of_depth, layers), pictures=_picture(of_depth, layers), short="Depth",
@@ -78,9 +80,10 @@ def _shown(rows: Sequence[Measurement]) -> str:
 
 
 def _where(place: str, name: str, places: Sequence[tuple[str, str]]) -> str:
-    """The place, the slice of it, or the slice alone where there is one place only."""
+    """The place, the slice of it, or the slice alone where there is one place only; functionalities by their names."""
     if name == "all":
         return place
+    name = name.removeprefix("functionality=")
     return name if len({one for one, _ in places}) == 1 else f"{place}: {name}"
 
 
